@@ -38,12 +38,12 @@ export const sum: SumFn<'sum', FoldOptions> = folded(sumPrimitive, 0, add)
 const LEAST = { i32: -(2 ** 31), f64: Number.NEGATIVE_INFINITY, f32: Number.NEGATIVE_INFINITY } as const
 const MOST = { i32: 2 ** 31 - 1, f64: Number.POSITIVE_INFINITY, f32: Number.POSITIVE_INFINITY } as const
 const extreme = <F>(prim: Primitive<'max' | 'min', ReduceParams, readonly ['float']>): F =>
-  operation(prim.name, { x: array }, foldOptions, ({ x }, { axis: axes, keepdims, ...given }, op) => {
+  operation(prim.name, { x: array }, foldOptions, ({ x }, { axis: axes, keepdims, initial: from, where: mask }, op) => {
     const n0 = asNode(x)
     const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
     const identity = op === 'max' ? LEAST : MOST
-    const initial = initialOf(given.initial, n0.dtype, op)
-    if (given.where !== undefined && initial === undefined)
+    const initial = initialOf(from, n0.dtype, op)
+    if (mask !== undefined && initial === undefined)
       raise({
         _tag: 'BadInput',
         where: op,
@@ -51,7 +51,7 @@ const extreme = <F>(prim: Primitive<'max' | 'min', ReduceParams, readonly ['floa
         fix: `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${n0.dtype === 'bool' ? op !== 'max' : identity[n.dtype as keyof typeof LEAST]}.`,
       })
     const join: Join = op === 'max' ? maximum : minimum
-    const kept = keptNode(n, given.where, identity[n.dtype as keyof typeof LEAST], op)
+    const kept = keptNode(n, mask, identity[n.dtype as keyof typeof LEAST], op)
     const y =
       initial !== undefined && axes.some((a) => n.shape[a] === 0)
         ? asExpr(broadcastNode(constant(initial, n.dtype), reducedShape(n, axes, keepdims)))

@@ -88,7 +88,8 @@ export const norm: FloatReduceFn<'norm', NormOrder> = operation(
   'norm',
   { x: floats },
   { ...over, ord: order },
-  ({ x }, { ord, ...folds }) => {
+  ({ x }, { ord, axis, keepdims }) => {
+    const folds = { axis, keepdims }
     const total = (y: AnyExpr): AnyExpr => sum(y, folds)
     if (ord === 2) return zeroAtZero(total(square(x)), sqrt)
     if (ord === 1) return total(abs(x))
@@ -110,7 +111,8 @@ export const logsumexp: FloatReduceFn<'logsumexp', WhereOption> = operation(
   'logsumexp',
   { x: floats },
   { ...over, where: raw() },
-  ({ x: given }, { where: mask, ...folds }, op) => {
+  ({ x: given }, { where: mask, axis, keepdims }, op) => {
+    const folds = { axis, keepdims }
     const x = keptOf(given, mask, Number.NEGATIVE_INFINITY, op)
     const none = ofNothing(x, Number.NEGATIVE_INFINITY, folds)
     if (none !== undefined) return none
