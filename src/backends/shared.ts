@@ -1,7 +1,7 @@
 /** One backend for equal options, so that what is compiled for it shares plans and memory. */
 
 import { shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { type Kind, or, refused } from '../core/errors/options.js'
 
 /** The option of a number of bytes. */
@@ -13,12 +13,7 @@ export const kernelsOption = <T extends object>(): Kind<T | undefined, T> =>
   or<T, undefined>(undefined, (given, _what, where) =>
     given instanceof Map
       ? (given as unknown as T)
-      : raise({
-          _tag: 'BadInput',
-          where,
-          reason: `kernels are ${shown(given)}.`,
-          fix: `give those of a plugin: { kernels: plugin.kernels.${where} }.`,
-        }),
+      : badInput(where, `kernels are ${shown(given)}.`, `give those of a plugin: { kernels: plugin.kernels.${where} }.`),
   )
 
 const NONE = {}

@@ -1,6 +1,6 @@
 /** A budget of what the gradient of a function costs: how often it is called, and kernels, buffers and bytes of its plan. */
 import { shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { type Kind, type OptionsOf, or, readGiven } from '../core/errors/options.js'
 import type { SyncBackend } from '../core/functions/backend.js'
 import { asExpr } from '../core/graph/expr.js'
@@ -13,7 +13,7 @@ import { type Derived, dense } from './subject.js'
 const most: Kind<number | undefined, number> = or<number, undefined>(undefined, (given, what, where) =>
   Number.isFinite(given) && (given as number) >= 0
     ? (given as number)
-    : raise({ _tag: 'BadInput', where, reason: `budget.${what} is ${shown(given)}.`, fix: 'give a number from 0.' }),
+    : badInput(where, `budget.${what} is ${shown(given)}.`, 'give a number from 0.'),
 )
 export const budgetOptions = {
   /** Calls of the function, for all of its derivatives (1 unless given). */

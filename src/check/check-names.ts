@@ -1,6 +1,6 @@
 /** What is checked: the name of each check with what it says, and which of them run. */
 import { shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { type Kind, maybe, or, readGiven } from '../core/errors/options.js'
 
 /**
@@ -64,10 +64,5 @@ export const orders = <const N extends number>(...all: readonly N[]): Kind<N | u
   or<N, undefined>(undefined, (given, what, where) =>
     all.includes(given as N)
       ? (given as N)
-      : raise({
-          _tag: 'BadInput',
-          where,
-          reason: `${what} is ${shown(given)}.`,
-          fix: `give ${all.join(', ').replace(/, (?=\d$)/, ' or ')}.`,
-        }),
+      : badInput(where, `${what} is ${shown(given)}.`, `give ${all.join(', ').replace(/, (?=\d$)/, ' or ')}.`),
   )

@@ -1,7 +1,7 @@
 /** Arguments drawn from a declaration: which sizes and numbers there are to choose from, whoever chooses (a seed here, fast-check in property.ts). */
 
 import { recordOf, shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { type OptionsOf, object } from '../core/errors/options.js'
 import { type Meta, namedAxes } from '../core/functions/function.js'
 import { isFloat } from '../core/graph/aval.js'
@@ -70,22 +70,20 @@ const checkRanges = (
 ): void => {
   for (const [key, range] of Object.entries(given === undefined ? {} : recordOf(given, what, where))) {
     if (!known.includes(key))
-      raise({
-        _tag: 'BadInput',
+      badInput(
         where,
-        reason: `${name} has no ${what === 'sizes' ? 'axis' : 'input'} '${key}'.`,
-        fix: known.length === 0 ? `leave ${what} out.` : `name one of ${known.join(', ')}.`,
-      })
+        `${name} has no ${what === 'sizes' ? 'axis' : 'input'} '${key}'.`,
+        known.length === 0 ? `leave ${what} out.` : `name one of ${known.join(', ')}.`,
+      )
     const numbers = Array.isArray(range) && range.length === 2 && range.every((x) => Number.isFinite(x)) && range[0] <= range[1]
     const grid = numbers ? gridOf(dtypeOf(key), range) : undefined
     const size = what === 'domain' || (numbers && range[0] >= 0 && range.every((n) => Number.isInteger(n)))
     if (grid === undefined || grid.min > grid.max || !size)
-      raise({
-        _tag: 'BadInput',
+      badInput(
         where,
-        reason: `the range of '${key}' is ${shown(range)}.`,
-        fix: what === 'sizes' ? 'give [low, high], whole numbers from 0.' : 'give [low, high], with a value between them.',
-      })
+        `the range of '${key}' is ${shown(range)}.`,
+        what === 'sizes' ? 'give [low, high], whole numbers from 0.' : 'give [low, high], with a value between them.',
+      )
   }
 }
 

@@ -1,6 +1,6 @@
 /** What the author of a function or rule gives to its check: directions, cotangents, and the derivatives that are expected. */
 import { shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { type OptionsOf, or, raw, readGiven } from '../core/errors/options.js'
 import { isExpr, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
@@ -38,18 +38,17 @@ export const expectedOptions = {
 }
 /** The derivatives that an author expects. */
 export type Expected = OptionsOf<typeof expectedOptions>
-const refuse = (where: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
 export const expectations = {
   /** A direction to look along beside the random ones: a list with the tangent of each argument, null where it does not move. */
   tangents: or<readonly unknown[], undefined>(undefined, (given, what, where) =>
-    Array.isArray(given) ? given : refuse(where, `${what} is ${shown(given)}.`, 'give a list with the tangent of each argument.'),
+    Array.isArray(given) ? given : badInput(where, `${what} is ${shown(given)}.`, 'give a list with the tangent of each argument.'),
   ),
   /** The cotangents of the result, in its structure. */
   cotangents: raw(),
   /** The derivatives that are expected: values, or functions of the arguments that give them. */
   expected: or<Expected, undefined>(undefined, (given, what, where) => {
     const read = readGiven(expectedOptions, given, `${where}: ${what}`)
-    return Object.keys(read).length > 0 ? read : refuse(where, `${what} says nothing.`, 'give { gradient } or { tangent }.')
+    return Object.keys(read).length > 0 ? read : badInput(where, `${what} says nothing.`, 'give { gradient } or { tangent }.')
   }),
 }
 /** What an author gives to a check. */
@@ -57,7 +56,7 @@ export type Expectations = OptionsOf<typeof expectations>
 /** A tangent is expected along tangents. */
 export const consistent = <E extends Expectations>(given: E, where: string): E =>
   given.expected?.tangent !== undefined && given.tangents === undefined
-    ? refuse(where, 'expected.tangent is that along which tangents?', 'give tangents too.')
+    ? badInput(where, 'expected.tangent is that along which tangents?', 'give tangents too.')
     : given
 
 /** What a program's arguments and results look like to its author. */
@@ -99,12 +98,11 @@ const numbersOf = (leaf: unknown, like: Node, path: string, where: string): NDAr
         : [leaf].flat(Number.POSITIVE_INFINITY)
   const numbers = Float64Array.from(data as ArrayLike<number>)
   if (numbers.length !== like.aval.size || (Array.isArray(data) && !data.every((v) => typeof v === 'number')))
-    raise({
-      _tag: 'BadInput',
+    badInput(
       where,
-      reason: `${path} is ${shown(leaf)}, and what it belongs to has ${like.aval.size} element${like.aval.size === 1 ? '' : 's'}.`,
-      fix: 'give it in the structure and shape of that.',
-    })
+      `${path} is ${shown(leaf)}, and what it belongs to has ${like.aval.size} element${like.aval.size === 1 ? '' : 's'}.`,
+      'give it in the structure and shape of that.',
+    )
   return { shape, dtype, data: numbers }
 }
 
@@ -200,12 +198,7 @@ export const checkExpectations = (
   }
   const scalar = total(d.outs) === 1
   if (cotangents === undefined && expected?.gradient !== undefined && !scalar)
-    raise({
-      _tag: 'BadInput',
-      where,
-      reason: 'the function gives more than one number: which cotangents is expected.gradient for?',
-      fix: 'give cotangents too.',
-    })
+    badInput(where, 'the function gives more than one number: which cotangents is expected.gradient for?', 'give cotangents too.')
   const yBar: readonly NDArray[] =
     cotangents !== undefined
       ? ofResults(cotangents, 'cotangents').map((v, j) => v ?? zeros(d.outs[j]!))

@@ -2,7 +2,7 @@
 
 import { estimatesIn, type Registry } from '../core/calculus/rule.js'
 import { listOf } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput, raise } from '../core/errors/explain.js'
 import { readGiven } from '../core/errors/options.js'
 import { type Meta, metaOf, readArgs, traceMeta } from '../core/functions/function.js'
 import { aval, isFloat } from '../core/graph/aval.js'
@@ -38,18 +38,16 @@ export const gradientOptionsOf = (given: GradientOptions | undefined, where: str
 /** The arguments that are given or, where none are, one draw of what the function declares. */
 const givenOrDrawn = (meta: Meta, args: readonly unknown[], options: GradientOptions, next: () => number, where: string) => {
   if (args.length > 0) {
-    if (options.sizes !== undefined)
-      raise({ _tag: 'BadInput', where, reason: 'sizes says what to draw, and the arguments are given.', fix: 'leave one of them out.' })
+    if (options.sizes !== undefined) badInput(where, 'sizes says what to draw, and the arguments are given.', 'leave one of them out.')
     return args
   }
   const declared =
     meta.declared ??
-    raise({
-      _tag: 'BadInput',
+    badInput(
       where,
-      reason: `${meta.name} was given no arguments, and does not declare what could be drawn.`,
-      fix: "give them, checkGrad(f)(x), or declare them: checkGrad(fn({ x: f64('n') }, ({ x }) => ...))().",
-    })
+      `${meta.name} was given no arguments, and does not declare what could be drawn.`,
+      "give them, checkGrad(f)(x), or declare them: checkGrad(fn({ x: f64('n') }, ({ x }) => ...))().",
+    )
   return argumentsOf(declared, drawFrom(choicesOf(declared, meta.name, options, where), next))
 }
 
@@ -125,12 +123,7 @@ export const checkGradWith =
     const values = leaves.map(
       (l): NDArray =>
         isExpr(l)
-          ? raise({
-              _tag: 'BadInput',
-              where: 'checkGrad',
-              reason: 'an expression where a concrete array is wanted.',
-              fix: 'pass numbers, arrays or tensors.',
-            })
+          ? badInput('checkGrad', 'an expression where a concrete array is wanted.', 'pass numbers, arrays or tensors.')
           : (l as NDArray),
     )
     const program = traceMeta(

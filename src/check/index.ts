@@ -3,7 +3,7 @@
 import { cpu } from '../backends/cpu/index.js'
 import { type Registry, type Rule, registryIn } from '../core/calculus/rule.js'
 import { functionOf } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput, raise } from '../core/errors/explain.js'
 import { readGiven } from '../core/errors/options.js'
 import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
 import { coreRegistry } from '../packs/all.js'
@@ -61,34 +61,22 @@ const ruleOptionsOf = (given: RuleOptions | undefined): RuleOptions => consisten
 const ofOneSample = ({ tangents, cotangents, expected }: Expectations, name: string): void => {
   const values = Object.values(expected ?? {}).some((x) => x !== undefined && typeof x !== 'function')
   if (tangents !== undefined || cotangents !== undefined || values)
-    raise({
-      _tag: 'BadInput',
-      where: `checkRule of ${name}`,
-      reason: 'values are given, and the samples of a primitive have different shapes.',
-      fix: 'say which sample they are for: { sample: 0, ... }, or give functions of the arguments.',
-    })
+    badInput(
+      `checkRule of ${name}`,
+      'values are given, and the samples of a primitive have different shapes.',
+      'say which sample they are for: { sample: 0, ... }, or give functions of the arguments.',
+    )
 }
 const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions): Checked => {
   const options = ruleOptionsOf(given)
   needSamples([prim], `checkRule of ${prim.name}`)
   if (prim.samples.length === 0)
-    raise({
-      _tag: 'BadInput',
-      where: `checkRule of ${prim.name}`,
-      reason: 'the primitive has no samples to be checked at.',
-      fix: 'declare samples or a domain.',
-    })
+    badInput(`checkRule of ${prim.name}`, 'the primitive has no samples to be checked at.', 'declare samples or a domain.')
   const seed = options.seed ?? 1
   const only = options.sample
   if (only !== undefined) {
     const sample =
-      samplesOf(prim)[only] ??
-      raise({
-        _tag: 'BadInput',
-        where: `checkRule of ${prim.name}`,
-        reason: `it has no sample ${only}.`,
-        fix: `it has ${samplesOf(prim).length}.`,
-      })
+      samplesOf(prim)[only] ?? badInput(`checkRule of ${prim.name}`, `it has no sample ${only}.`, `it has ${samplesOf(prim).length}.`)
     return checkSample(registry, prim, sample, options, `sample ${only}`)
   }
   ofOneSample(options, prim.name)
@@ -109,12 +97,7 @@ const ofOwn = (registry: Registry, prim: AnyPrimitive, check: (registry: Registr
 const sampleOf = (given: Sample): Sample =>
   typeof given === 'object' && given !== null && Array.isArray(given.args)
     ? given
-    : raise({
-        _tag: 'BadInput',
-        where: 'checkRule',
-        reason: 'this is not a sample.',
-        fix: 'give { args: [{ shape }], params }, or one of primitive.samples.',
-      })
+    : badInput('checkRule', 'this is not a sample.', 'give { args: [{ shape }], params }, or one of primitive.samples.')
 
 /**
  * A checker for a registry; rules of one's own are checked as the shipped ones are.

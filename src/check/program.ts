@@ -2,7 +2,7 @@
 
 import { estimatesIn, type Registry } from '../core/calculus/rule.js'
 import { listOf, shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { integer, type Kind, number, type OptionsOf, or } from '../core/errors/options.js'
 import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
@@ -43,7 +43,7 @@ import { checkSlopes } from './ties.js'
 const modes: Kind<readonly Mode[] | undefined, readonly Mode[]> = or<readonly Mode[], undefined>(undefined, (given, what, where) =>
   Array.isArray(given) && given.length > 0 && given.every((m) => m === 'forward' || m === 'reverse')
     ? given
-    : raise({ _tag: 'BadInput', where, reason: `${what} is ${shown(given)}.`, fix: "give ['forward'], ['reverse'] or both." }),
+    : badInput(where, `${what} is ${shown(given)}.`, "give ['forward'], ['reverse'] or both."),
 )
 const backends: Kind<readonly SyncBackend[] | undefined, readonly SyncBackend[]> = or<readonly SyncBackend[], undefined>(
   undefined,

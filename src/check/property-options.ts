@@ -1,7 +1,7 @@
 /** The options of `forAll`. */
 import { type Registry, registryIn } from '../core/calculus/rule.js'
 import { shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { integer, number, type OptionsOf, or, readGiven } from '../core/errors/options.js'
 import { type DrawOptions, drawOptions } from './declared.js'
 import { type CheckOptions, checkOptions } from './program.js'
@@ -13,7 +13,7 @@ const ownOptions = {
   seed: number(),
   /** Of fast-check: goes straight to one counterexample of that seed. */
   path: or<string, undefined>(undefined, (given, what, where) =>
-    typeof given === 'string' ? given : raise({ _tag: 'BadInput', where, reason: `${what} must be a string, not ${shown(given)}.` }),
+    typeof given === 'string' ? given : badInput(where, `${what} must be a string, not ${shown(given)}.`),
   ),
   /** The checks at each draw; derivatives to the first order unless `order: 2`. */
   check: or<CheckOptions, undefined>(undefined, (given, what, where) => readGiven(checkOptions, given, `${where}: ${what}`)),

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { left, right } from '../core/errors/either.js'
 import { type AdError, isAdException } from '../core/errors/error.js'
-import { explain, raise } from '../core/errors/explain.js'
+import { badInput, explain } from '../core/errors/explain.js'
 import { readGiven } from '../core/errors/options.js'
 import { metaOf, traceMeta } from '../core/functions/function.js'
 import { aval } from '../core/graph/aval.js'
@@ -102,12 +102,7 @@ export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => 
   const meta = metaOf(f, 'forAll')
   const declared =
     meta.declared ??
-    raise({
-      _tag: 'BadInput',
-      where: 'forAll',
-      reason: `${meta.name} does not declare its inputs.`,
-      fix: "make it with fn: fn({ x: f64('n') }, ({ x }) => ...).",
-    })
+    badInput('forAll', `${meta.name} does not declare its inputs.`, "make it with fn: fn({ x: f64('n') }, ({ x }) => ...).")
   const choices = choicesOf(declared, meta.name, options, 'forAll')
   const check = checkGradWith(options.registry ?? coreRegistry)
   const at = (d: Drawn): Either<AdError, Checked> => {

@@ -1,6 +1,6 @@
 /** What a check found, for people: at most twelve lines. */
 import { shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { flag, type OptionsOf, readOptions } from '../core/errors/options.js'
 import type { CheckName } from './check-names.js'
 import type { Checked, Finding } from './findings.js'
@@ -11,12 +11,7 @@ import { firstOrder } from './mistakes.js'
 export const checkedOf = (given: Checked, where: string): Checked =>
   given?._tag === 'Right' || (given?._tag === 'Left' && Array.isArray(given.left))
     ? given
-    : raise({
-        _tag: 'BadInput',
-        where,
-        reason: `${shown(given)} is not the result of a check.`,
-        fix: 'give what checkGrad(f)(...args) or checkRule(rule) gives.',
-      })
+    : badInput(where, `${shown(given)} is not the result of a check.`, 'give what checkGrad(f)(...args) or checkRule(rule) gives.')
 
 /** Checks whose findings are wrong derivatives. */
 const DERIVATIVES: readonly CheckName[] = [...firstOrder, 'adjoint', 'beside', 'expected']

@@ -1,6 +1,6 @@
 /** The arguments of transforms: what `wrt` selects of them, and the tangents that go along with them. */
 
-import { raise } from '../core/errors/explain.js'
+import { badInput, badShape, raise } from '../core/errors/explain.js'
 import { calledAs } from '../core/errors/hints.js'
 import { flag, type Kind, type OptionsOf, oneOf, or, refused } from '../core/errors/options.js'
 import { type Meta, readArgs } from '../core/functions/function.js'
@@ -54,8 +54,7 @@ export interface Selection {
 
 /** Raises where a transform of a function was called without arguments: there is nothing to differentiate or to map. */
 export const needsArguments = (count: number, op: string): void => {
-  if (count === 0)
-    raise({ _tag: 'BadInput', where: op, reason: 'the function was called without arguments.', fix: 'give it at least one.' })
+  if (count === 0) badInput(op, 'the function was called without arguments.', 'give it at least one.')
 }
 
 /** Has it a rest parameter? Then its arguments are a list, also where there is one: primals, (co)tangents and wrt are of the list. */
@@ -70,15 +69,11 @@ export const select = (m: Meta, def: TreeDef, wrt: Wrt, op: string): Selection =
     const direct = selectPath(base.def, path)
     if (direct !== undefined) return direct
     if (single && Number(path) === 0) return base
-    return raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `wrt '${path}' names nothing in ${showDef(base.def)}.`,
-      fix:
-        base.def._tag === 'Leaf'
-          ? 'the argument is one array: leave wrt out.'
-          : `use one of ${leafPaths(base.def).slice(0, 6).join(', ')}.`,
-    })
+    return badInput(
+      op,
+      `wrt '${path}' names nothing in ${showDef(base.def)}.`,
+      base.def._tag === 'Leaf' ? 'the argument is one array: leave wrt out.' : `use one of ${leafPaths(base.def).slice(0, 6).join(', ')}.`,
+    )
   }
   const span = (s: { readonly start: number; readonly def: TreeDef }): number[] =>
     Array.from({ length: leafCount(s.def) }, (_, i) => s.start + i)
@@ -115,19 +110,17 @@ export const spread = (m: Meta, primals: unknown): readonly unknown[] => {
   const rest = hasRest(m)
   if (m.arity <= 1 && !rest && !listed) return [primals]
   if (m.arity <= 1 && !rest)
-    return raise({
-      _tag: 'BadInput',
-      where: m.name,
-      reason: 'it has parameters with defaults: an array may be its first argument or the list of its arguments.',
-      fix: 'write (x) => f(x), or (x, y) => f(x, y), or pass a tensor.',
-    })
+    return badInput(
+      m.name,
+      'it has parameters with defaults: an array may be its first argument or the list of its arguments.',
+      'write (x) => f(x), or (x, y) => f(x, y), or pass a tensor.',
+    )
   if (!listed || primals.length < m.arity || primals.length > most)
-    return raise({
-      _tag: 'BadInput',
-      where: m.name,
-      reason: `takes ${rest ? `${m.arity} or more` : most > m.arity ? `${m.arity} to ${most}` : m.arity} arguments; primals must be their tuple.`,
-      fix: 'give an array with one entry for each argument.',
-    })
+    return badInput(
+      m.name,
+      `takes ${rest ? `${m.arity} or more` : most > m.arity ? `${m.arity} to ${most}` : m.arity} arguments; primals must be their tuple.`,
+      'give an array with one entry for each argument.',
+    )
   return primals
 }
 /** The primals that vary: those that `wrt` names, or all of them. */
@@ -148,12 +141,11 @@ export const readPair =
   (args) => {
     const name = `${op}(${m.name})`
     if (args.length !== 2)
-      return raise({
-        _tag: 'BadInput',
-        where: name,
-        reason: `takes 2 arguments, got ${args.length}.`,
-        fix: `the point, then ${second === 'cotangent' ? 'a cotangent of the result' : 'a tangent of it'}: ${calledAs(op)}.`,
-      })
+      return badInput(
+        name,
+        `takes 2 arguments, got ${args.length}.`,
+        `the point, then ${second === 'cotangent' ? 'a cotangent of the result' : 'a tangent of it'}: ${calledAs(op)}.`,
+      )
     const p = readArgs(m, spread(m, args[0]))
     const s = op === 'hvp' ? select(m, p.def, wrt, op) : chosen(m, p.def, wrt, op)
     const t = readArgs(
@@ -218,12 +210,11 @@ const tangentLeaves = (
   const floats = p.nodes.filter((n) => isFloat(n.dtype)).length
   const full = sameDef(got.def, p.def)
   if (!full && leafCount(got.def) !== floats)
-    raise({
-      _tag: 'BadInput',
+    badInput(
       where,
-      reason: `${words.many} are ${showDef(got.def)}, ${words.ofs} ${showDef(p.def)}.`,
-      fix: `give ${words.many} in the tree of the ${words.ofs} (NoTangent at integers).`,
-    })
+      `${words.many} are ${showDef(got.def)}, ${words.ofs} ${showDef(p.def)}.`,
+      `give ${words.many} in the tree of the ${words.ofs} (NoTangent at integers).`,
+    )
   const paths = leafPaths(p.def)
   let k = 0
   return p.nodes.map((x, i) => {
@@ -233,13 +224,12 @@ const tangentLeaves = (
     const given = beside(lift(leaf, `${where}: ${words.one}${path === '' ? '' : ` at ${path}`}`, x.dtype), x.dtype)
     const d = anyFloat && isFloat(given.dtype) ? castNode(given, x.dtype) : given
     if (sizeOf(d.shape) !== x.aval.size || d.shape.join() !== x.shape.join() || d.dtype !== x.dtype)
-      raise({
-        _tag: 'ShapeMismatch',
-        op: where,
-        shapes: [d.shape, x.shape],
-        reason: `${words.one}${path === '' ? '' : ` at ${path}`} is ${showAval(d.aval)}, ${words.of} ${showAval(x.aval)}.`,
-        fix: `${words.many} have the shape and dtype of the ${words.ofs}.`,
-      })
+      badShape(
+        where,
+        [d.shape, x.shape],
+        `${words.one}${path === '' ? '' : ` at ${path}`} is ${showAval(d.aval)}, ${words.of} ${showAval(x.aval)}.`,
+        `${words.many} have the shape and dtype of the ${words.ofs}.`,
+      )
     return d
   })
 }

@@ -1,7 +1,7 @@
 /** The axes of vmap: which axis of each argument is mapped, and where it stands in each result. */
 
 import { recordOf, shown } from '../core/errors/check-arguments.js'
-import { raise, showShape } from '../core/errors/explain.js'
+import { badInput, badShape, showShape } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import { type Kind, kind, type OptionsOf, readOptions } from '../core/errors/options.js'
 import type { Meta } from '../core/functions/function.js'
@@ -15,7 +15,7 @@ import { needsArguments } from './arguments.js'
 
 /** An axis (null: none) for all leaves, or a list or record of these: a prefix of a tree. */
 export type Axes = number | null | readonly Axes[] | { readonly [key: string]: Axes }
-const refuse = (reason: string, fix: string, where = 'vmap'): never => raise({ _tag: 'BadInput', where, reason, fix })
+const refuse = (reason: string, fix: string, where = 'vmap'): never => badInput(where, reason, fix)
 const at = (path: string): string => (path === '' ? '' : ` at ${path}`)
 const KINDS =
   'give the number of an axis (0 the first, -1 the last), null (the same for every example), or a list or record of these, a beginning of the tree'
@@ -127,13 +127,12 @@ export const mappedArguments = (def: TreeDef, nodes: readonly Node[], inAxes: Ax
   const given = argumentAxes(def, inAxes)
   const places = placesOf(def)
   const clash = (leaves: readonly number[], reason: string): never =>
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'vmap',
-      shapes: leaves.map((i) => nodes[i]!.shape),
+    badShape(
+      'vmap',
+      leaves.map((i) => nodes[i]!.shape),
       reason,
-      fix: without(def, given, leaves.at(-1)!),
-    })
+      without(def, given, leaves.at(-1)!),
+    )
   const axes = given.map((axis, i) => {
     if (axis === null) return null
     const { aval, shape } = nodes[i]!

@@ -3,7 +3,7 @@ import type { Pattern } from '../core/calculus/colouring.js'
 import { dependence, numbered } from '../core/calculus/dependence.js'
 import { IndexSets } from '../core/calculus/index-sets.js'
 import type { Registry } from '../core/calculus/rule.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { asExpr, input, type Node } from '../core/graph/expr.js'
 import { instantiate } from './common.js'
 import { pullback, pushforward } from './transform.js'
@@ -50,12 +50,11 @@ const mapOf = (inputs: readonly Node[], outputs: readonly Node[]): Linear => {
   return { inputs, outputs, pattern: { rows, columns, start, cols } }
 }
 const tooMany = (rows: number, columns: number): never =>
-  raise({
-    _tag: 'BadInput',
-    where: 'sparsity',
-    reason: `more than ${MOST} of the ${rows} x ${columns} entries may be other than zero: it is not sparse, as far as its expression tells.`,
-    fix: 'use products with it: jvp, vjp, hvp.',
-  })
+  badInput(
+    'sparsity',
+    `more than ${MOST} of the ${rows} x ${columns} entries may be other than zero: it is not sparse, as far as its expression tells.`,
+    'use products with it: jvp, vjp, hvp.',
+  )
 
 /** dx to dy. */
 export const forwardLinear = (registry: Registry, outs: readonly Node[], wrt: readonly Node[]): Linear => {

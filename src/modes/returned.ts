@@ -4,7 +4,7 @@
  */
 
 import { shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badDtype, badInput, badShape, raise } from '../core/errors/explain.js'
 import { type Aval, isFloat, sameAval, showAval } from '../core/graph/aval.js'
 import { isExpr, type Node } from '../core/graph/expr.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
@@ -15,8 +15,7 @@ import { beside } from '../core/graph/weak.js'
 /** A facet of a primitive's rule, as messages name it. */
 export type Facet = 'frule' | 'rrule' | 'pullback' | 'batch rule'
 const nameOf = (prim: AnyPrimitive, facet: Facet): string => `the ${facet} of ${prim.name}`
-const bad = (prim: AnyPrimitive, facet: Facet, reason: string, fix: string): never =>
-  raise({ _tag: 'BadInput', where: nameOf(prim, facet), reason, fix })
+const bad = (prim: AnyPrimitive, facet: Facet, reason: string, fix: string): never => badInput(nameOf(prim, facet), reason, fix)
 
 /** The place of an argument or a result in words: its number, where there are several. */
 const placed = (what: string, k: number, count: number, noun: string): string => (count === 1 ? what : `${what} of ${noun} ${k}`)
@@ -50,8 +49,8 @@ const mismatch = (prim: AnyPrimitive, facet: Facet, what: string, found: Aval, w
   if (sameAval(found, want)) return
   const op = nameOf(prim, facet)
   const reason = `${what} is ${showAval(found)}, it must be ${showAval(want)}.`
-  if (sameShape(found.shape, want.shape)) raise({ _tag: 'DTypeMismatch', op, dtypes: [found.dtype, want.dtype], reason, fix: 'cast it.' })
-  raise({ _tag: 'ShapeMismatch', op, shapes: [found.shape, want.shape], reason, fix })
+  if (sameShape(found.shape, want.shape)) badDtype(op, [found.dtype, want.dtype], reason, 'cast it.')
+  badShape(op, [found.shape, want.shape], reason, fix)
 }
 
 /** The values that a rule returned: expressions of the avals of the primitive's results. */
@@ -133,12 +132,11 @@ export const batchFrom = (
     if (fits && n.dtype === dtype) return n
     const reason = `${what} is ${showAval(n.aval)}, it must be ${wide}: the batch axis of ${size} in front of one example's.`
     return fits
-      ? raise({ _tag: 'DTypeMismatch', op: nameOf(prim, facet), dtypes: [n.dtype, dtype], reason, fix: 'cast it.' })
-      : raise({
-          _tag: 'ShapeMismatch',
-          op: nameOf(prim, facet),
-          shapes: [n.shape, [size, ...shape]],
+      ? badDtype(nameOf(prim, facet), [n.dtype, dtype], reason, 'cast it.')
+      : badShape(
+          nameOf(prim, facet),
+          [n.shape, [size, ...shape]],
           reason,
-          fix: 'arguments with batched[i] have the axis in front, the others do not: batchAll gives it to all.',
-        })
+          'arguments with batched[i] have the axis in front, the others do not: batchAll gives it to all.',
+        )
   })

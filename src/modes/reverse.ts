@@ -3,7 +3,7 @@
 import { dropListener } from '../core/calculus/dropped.js'
 import type { CoDual } from '../core/calculus/dual.js'
 import { type Pullback, type RuleConfig, ruleFor } from '../core/calculus/rule.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import type { Aval } from '../core/graph/aval.js'
 import { isFloat } from '../core/graph/aval.js'
 import { asExpr, asNode, type Node, reapplied, resultsOf } from '../core/graph/expr.js'
@@ -58,12 +58,7 @@ export class NodeCoDual implements CoDual<Aval, Tangent, Forced> {
     const t = tangentFrom(from.node.prim!, 'pullback', sum, this.primal, from.k, from.node.args.length)
     return t._tag === 'Expr'
       ? asNode(project(n, this.primal, from))
-      : raise({
-          _tag: 'BadInput',
-          where: `addTo of ${from.node.prim!.name}`,
-          reason: `it returned ${t._tag}.`,
-          fix: 'return the accumulator with the cotangent added.',
-        })
+      : badInput(`addTo of ${from.node.prim!.name}`, `it returned ${t._tag}.`, 'return the accumulator with the cotangent added.')
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Transformations made of others, and those that go before or behind an optimiser. */
 import { shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { flag, needed, type OptionsOf, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
@@ -41,8 +41,7 @@ export const chain = <const T extends readonly unknown[]>(
   ...transformations: { readonly [K in keyof T]: Transformation<T[K]> }
 ): Transformation<T> => {
   const parts = (transformations as readonly unknown[]).map((t) => rawOf(t, 'chain'))
-  if (parts.length === 0)
-    raise({ _tag: 'BadInput', where: 'chain', reason: 'it was given nothing.', fix: 'give at least one transformation.' })
+  if (parts.length === 0) badInput('chain', 'it was given nothing.', 'give at least one transformation.')
   return typed<T>({
     init: (params) => parts.map((part) => part.init(params)),
     update: (gradient, state, params) => {
@@ -165,9 +164,7 @@ export type Mask = ((path: string) => boolean) | { readonly [key: string]: unkno
 /** The tree, NoTangent at the leaves that do not take part. */
 const selected = (tree: unknown, mask: Mask): unknown => {
   const flag = (x: unknown, path: string): boolean =>
-    typeof x === 'boolean'
-      ? x
-      : raise({ _tag: 'BadInput', where: `masked: ${path || 'mask'}`, reason: `the mask is ${shown(x)} there, not true or false.` })
+    typeof x === 'boolean' ? x : badInput(`masked: ${path || 'mask'}`, `the mask is ${shown(x)} there, not true or false.`)
   if (typeof mask === 'function') return treeMap((x: unknown, path) => (flag(mask(path), path) ? x : NoTangent), tree)
   const paths: string[] = []
   treeMap((_, path) => paths.push(path), tree)
@@ -183,12 +180,7 @@ const selected = (tree: unknown, mask: Mask): unknown => {
 export const masked = <S>(transformation: Transformation<S>, mask: Mask): Transformation<Masked<S>> => {
   const { init, update } = rawOf(transformation, 'masked')
   if (typeof mask !== 'function' && typeof mask !== 'boolean' && (typeof mask !== 'object' || mask === null))
-    raise({
-      _tag: 'BadInput',
-      where: 'masked',
-      reason: `${shown(mask)} is no mask.`,
-      fix: 'give a tree of true and false, or a function of paths.',
-    })
+    badInput('masked', `${shown(mask)} is no mask.`, 'give a tree of true and false, or a function of paths.')
   return typed<Masked<S>>({
     init: (params) => init(selected(params, mask)),
     update: (gradient, state, params) => {

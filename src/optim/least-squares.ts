@@ -1,5 +1,5 @@
 /** Nonlinear least squares: Gauss-Newton and Levenberg-Marquardt, their linear problems solved by QR in the same program. */
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { type OptionsOf, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
@@ -66,7 +66,7 @@ const linearised = (at: Flat, op: string) => {
   const residual = (v: AnyExpr): AnyExpr => reshape(at.f(v), [-1])
   const r = residual(at.at)
   const [m, n] = [r.shape[0]!, at.at.shape[0]!]
-  if (n === 0) raise({ _tag: 'BadInput', where: op, reason: 'the parameters hold no floats.' })
+  if (n === 0) badInput(op, 'the parameters hold no floats.')
   const j = (n <= m ? jacfwd : jacrev)(residual)(at.at) as AnyExpr
   return { residual, r, j, value: half(r) }
 }

@@ -1,5 +1,5 @@
 /** Trees leaf by leaf: the leaves of a gradient, and beside each what other trees of its structure have there. */
-import { raise } from '../core/errors/explain.js'
+import { badDtype, badInput, badShape, raise } from '../core/errors/explain.js'
 import { type AnyExpr, type DType, isAdException, NoTangent, treeFlatten, treeMap, treeZip } from '../index.js'
 import { isFloat } from './state.js'
 
@@ -22,16 +22,9 @@ export const alike = (a: AnyExpr, b: AnyExpr, op: string, path: string, what: st
   const shapes = [shapeOf(a), shapeOf(b)]
   const where = placeOf(op, path)
   if (shapes[0]!.length !== shapes[1]!.length || shapes[0]!.some((d, i) => d !== shapes[1]![i]))
-    raise({
-      _tag: 'ShapeMismatch',
-      op: where,
-      shapes,
-      reason: `${what} is ${shown(b)} beside ${shown(a)}.`,
-      fix: 'give trees that belong to the same parameters.',
-    })
+    badShape(where, shapes, `${what} is ${shown(b)} beside ${shown(a)}.`, 'give trees that belong to the same parameters.')
   const dtypes: DType[] = [(a as AnyExpr).dtype, (b as AnyExpr).dtype]
-  if (dtypes[0] !== dtypes[1])
-    raise({ _tag: 'DTypeMismatch', op: where, dtypes, reason: `${what} is ${shown(b)} beside ${shown(a)}`, fix: 'cast one of them.' })
+  if (dtypes[0] !== dtypes[1]) badDtype(where, dtypes, `${what} is ${shown(b)} beside ${shown(a)}`, 'cast one of them.')
 }
 
 /** An error of a map over trees, told by the operation that asked for it. */
@@ -50,12 +43,7 @@ export const leafOf = (x: unknown, op: string, path: string): AnyExpr => {
   const tag = typeof x === 'object' && x !== null ? (x as { readonly _tag?: unknown })._tag : undefined
   return tag === 'Expr' || tag === 'Tensor'
     ? (x as AnyExpr)
-    : raise({
-        _tag: 'BadInput',
-        where: placeOf(op, path),
-        reason: 'is neither an expression nor a tensor.',
-        fix: 'make it a tensor: tensor(data).',
-      })
+    : badInput(placeOf(op, path), 'is neither an expression nor a tensor.', 'make it a tensor: tensor(data).')
 }
 
 /** The leaves of a tree of expressions or tensors. */
@@ -87,14 +75,7 @@ export const leavesOf = (tree: unknown, op: string): Leaves => {
 export const gradientOf = (gradient: unknown, op: string): Leaves => {
   const all = leavesOf(gradient, op)
   all.leaves.forEach((g, i) => {
-    if (!isFloat(g))
-      raise({
-        _tag: 'DTypeMismatch',
-        op: placeOf(op, all.paths[i]!),
-        dtypes: [g.dtype],
-        reason: 'a gradient is a float, or NoTangent',
-        fix: 'give what grad gives.',
-      })
+    if (!isFloat(g)) badDtype(placeOf(op, all.paths[i]!), [g.dtype], 'a gradient is a float, or NoTangent', 'give what grad gives.')
   })
   return all
 }
@@ -103,12 +84,11 @@ export const gradientOf = (gradient: unknown, op: string): Leaves => {
 export const fitting = (to: Leaves, tree: unknown, what: string, op: string): readonly AnyExpr[] =>
   to.beside(tree, what).map((x, i) => {
     if (x === undefined)
-      return raise({
-        _tag: 'BadInput',
-        where: placeOf(op, to.paths[i]!),
-        reason: `${what} has NoTangent where the gradient has a leaf.`,
-        fix: 'give trees that belong to the same parameters.',
-      })
+      return badInput(
+        placeOf(op, to.paths[i]!),
+        `${what} has NoTangent where the gradient has a leaf.`,
+        'give trees that belong to the same parameters.',
+      )
     alike(to.leaves[i]!, x, op, to.paths[i]!, what)
     return x
   })

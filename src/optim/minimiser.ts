@@ -1,6 +1,6 @@
 /** Minimisers: methods that take the function, not its gradient alone; and parameters as one vector of floats. */
 import { functionOf } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { type AnyExpr, type DType, type Expr, type Exprs, type Float, ravel, treeReduce } from '../index.js'
 import { floatsOf, over } from './leaves.js'
 import { isFloat, type Kind, type StateOf } from './state.js'
@@ -34,12 +34,11 @@ export const sizeOfFloats = (params: unknown, kind: Kind, op: string): { readonl
           (size, d) =>
             typeof d === 'number'
               ? size * d
-              : raise({
-                  _tag: 'BadInput',
-                  where: `${op}: ${path || 'params'}`,
-                  reason: `the axis '${d}' has no size, and so the state has none.`,
-                  fix: 'declare parameters by sizes.',
-                }),
+              : badInput(
+                  `${op}: ${path || 'params'}`,
+                  `the axis '${d}' has no size, and so the state has none.`,
+                  'declare parameters by sizes.',
+                ),
           1,
         ) + total
       )
@@ -68,12 +67,7 @@ export const flat = (f: (params: unknown) => unknown, params: unknown, op: strin
     const y = f(back(vector)) as Partial<AnyExpr> | null | undefined
     return typeof y === 'object' && y !== null && (y._tag as string) === 'Expr' && isFloat(y)
       ? (y as AnyExpr)
-      : raise({
-          _tag: 'BadInput',
-          where: op,
-          reason: 'the function gave no expression of floats.',
-          fix: 'return what it computes from the parameters.',
-        })
+      : badInput(op, 'the function gave no expression of floats.', 'return what it computes from the parameters.')
   }
   return { at: at as AnyExpr, back, f: traced }
 }

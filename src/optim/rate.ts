@@ -1,6 +1,6 @@
 /** Rates: a number, a scalar expression, or a schedule of the count of steps; and the checks of options. */
 import { numberOf, shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput, badShape } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import { type Kind, type Needed, needed, or } from '../core/errors/options.js'
 import { type AnyExpr, cast, type Expr, type Float, full, type Tensor } from '../index.js'
@@ -11,7 +11,7 @@ export type Rate = number | ScalarOf | ((count: Expr<[], Float>) => Expr<[], Flo
 
 /** Raises unless x is a number or a scalar. */
 const scalarOf = (x: unknown, what: string, op: string): number | AnyExpr => {
-  if (typeof x === 'number') return Number.isNaN(x) ? refuse(op, `${what} is NaN.`) : x
+  if (typeof x === 'number') return Number.isNaN(x) ? badInput(op, `${what} is NaN.`) : x
   const { _tag, shape } = reading(`${op}: ${what}`, () => {
     const { _tag: tag, shape: s } = (typeof x === 'object' && x !== null ? x : {}) as {
       readonly _tag?: unknown
@@ -20,15 +20,9 @@ const scalarOf = (x: unknown, what: string, op: string): number | AnyExpr => {
     return { _tag: tag, shape: s }
   })
   if ((_tag !== 'Expr' && _tag !== 'Tensor') || shape === undefined)
-    return refuse(op, `${what} must be a number, a scalar expression or a schedule, not ${shown(x)}.`)
+    return badInput(op, `${what} must be a number, a scalar expression or a schedule, not ${shown(x)}.`)
   if (shape.length === 0) return x as AnyExpr
-  return raise({
-    _tag: 'ShapeMismatch',
-    op,
-    shapes: [shape],
-    reason: `${what} must be a scalar, and has shape [${shape.join(', ')}].`,
-    fix: 'give one number.',
-  })
+  return badShape(op, [shape], `${what} must be a scalar, and has shape [${shape.join(', ')}].`, 'give one number.')
 }
 
 /** A rate at a count of steps, in a dtype. */
@@ -40,19 +34,18 @@ export const rateAt = (rate: unknown, count: AnyExpr, dtype: Float, what: string
 /** A rate, checked as far as it can be before it is used. */
 export const rateOf = (given: unknown, what: string, op: string): unknown =>
   typeof given === 'function' ? given : scalarOf(given, what, op)
-const refuse = (where: string, reason: string): never => raise({ _tag: 'BadInput', where, reason })
 
 /** A number from `low` on (0 unless given). */
 export const atLeast = (given: unknown, what: string, op: string, low = 0): number =>
-  numberOf(given, what, op) >= low ? (given as number) : refuse(op, `${what} must be at least ${low}, not ${shown(given)}.`)
+  numberOf(given, what, op) >= low ? (given as number) : badInput(op, `${what} must be at least ${low}, not ${shown(given)}.`)
 /** A number in [0, 1). */
 export const fraction = (given: unknown, what: string, op: string): number =>
-  atLeast(given, what, op) < 1 ? (given as number) : refuse(op, `${what} must be below 1, not ${shown(given)}.`)
+  atLeast(given, what, op) < 1 ? (given as number) : badInput(op, `${what} must be below 1, not ${shown(given)}.`)
 /** A whole number from `low` on. */
 export const wholeFrom = (given: unknown, low: number, what: string, op: string): number =>
   Number.isSafeInteger(given) && (given as number) >= low
     ? (given as number)
-    : refuse(op, `${what} must be a whole number from ${low} on, not ${shown(given)}.`)
+    : badInput(op, `${what} must be a whole number from ${low} on, not ${shown(given)}.`)
 
 /** The option of a rate, which must be given. */
 export const aRate: Needed<unknown, Rate> = needed(rateOf)

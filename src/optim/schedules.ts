@@ -1,6 +1,6 @@
 /** Schedules: rates as pure functions of the count of steps, 0 at the first. Names and formulas are optax's. */
 import { recordOf, shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { flag, type Needed, needed, type OptionsOf, or, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
@@ -33,16 +33,13 @@ const schedule =
   (op: string, f: (t: AnyExpr, dtype: Float) => AnyExpr): Schedule =>
   (count) => {
     const t = rateOf(count, 'the count', op)
-    if (typeof t === 'function')
-      return raise({ _tag: 'BadInput', where: op, reason: 'the count must be a number or a scalar, not a function.' })
+    if (typeof t === 'function') return badInput(op, 'the count must be a number or a scalar, not a function.')
     const x = typeof t === 'number' ? full([], t) : (t as AnyExpr)
     const dtype = x.dtype === 'f32' ? 'f32' : 'f64'
     return f(x.dtype === dtype ? x : cast(x, dtype), dtype) as Expr<[], Float>
   }
 const finite = (given: unknown, what: string, op: string): number =>
-  typeof given === 'number' && Number.isFinite(given)
-    ? given
-    : raise({ _tag: 'BadInput', where: op, reason: `${what} must be a finite number, not ${shown(given)}.` })
+  typeof given === 'number' && Number.isFinite(given) ? given : badInput(op, `${what} must be a finite number, not ${shown(given)}.`)
 
 const aNumber: Needed<number> = needed(finite)
 
@@ -129,9 +126,7 @@ export const warmupCosineDecaySchedule = (options: WarmupCosineOptions): Schedul
 }
 
 const between0And1 = (given: unknown, what: string, op: string): number =>
-  typeof given === 'number' && given > 0 && given < 1
-    ? given
-    : raise({ _tag: 'BadInput', where: op, reason: `${what} must be between 0 and 1, not ${shown(given)}.` })
+  typeof given === 'number' && given > 0 && given < 1 ? given : badInput(op, `${what} must be between 0 and 1, not ${shown(given)}.`)
 export const oneCycleOptions = {
   peakValue: aNumber,
   /** How many steps the cycle takes. */

@@ -2,7 +2,7 @@
  * The state of a transformation: a plain tree of arrays, described by a template whose leaves say what stands there. `StateOf` is its type
  * for given parameters; the functions make its values: declared inputs of declarations, tensors of tensors, expressions of expressions.
  */
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import {
   type AnyExpr,
   type DType,
@@ -117,22 +117,14 @@ export const kindOf = (params: unknown, op: string): Kind => {
     const tag = tagOf(x)
     tags.add(tag)
     if (tag !== 'Spec' && tag !== 'Expr' && tag !== 'Tensor')
-      raise({
-        _tag: 'BadInput',
-        where: `${op}: ${path || 'params'}`,
-        reason: 'is neither a tensor, nor an expression, nor a declared input.',
-        fix: 'make it a tensor: tensor(data).',
-      })
+      badInput(
+        `${op}: ${path || 'params'}`,
+        'is neither a tensor, nor an expression, nor a declared input.',
+        'make it a tensor: tensor(data).',
+      )
   }, params)
   if (!tags.has('Spec')) return tags.has('Expr') ? 'Expr' : 'Tensor'
-  return tags.size === 1
-    ? 'Spec'
-    : raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: 'some parameters are declared inputs, some are not.',
-        fix: 'give the declaration alone.',
-      })
+  return tags.size === 1 ? 'Spec' : badInput(op, 'some parameters are declared inputs, some are not.', 'give the declaration alone.')
 }
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)

@@ -1,6 +1,6 @@
 /** Gradient transformations: pure functions of a gradient, a state and parameters; and what those that go leaf by leaf are made of. */
 import { functionOf, numberOf, recordOf, shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
 import { alike, fitting, gradientOf, leafOf, leavesOf } from './leaves.js'
 import { rateAt } from './rate.js'
@@ -33,12 +33,7 @@ export const typed = <S>(raw: Raw): Transformation<S> => raw as unknown as Trans
 export const rawOf = (given: unknown, op: string): Raw => {
   const { init, update } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Raw>
   if (typeof init === 'function' && typeof update === 'function') return given as Raw
-  return raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `${shown(given)} is no transformation: it has not both init and update.`,
-    fix: 'give what adam, chain, clip ... give.',
-  })
+  return badInput(op, `${shown(given)} is no transformation: it has not both init and update.`, 'give what adam, chain, clip ... give.')
 }
 
 /** One part of a state, by its name. */
@@ -46,24 +41,18 @@ export const partOf = (state: unknown, name: string | number, op: string, has = 
   const part = typeof state === 'object' && state !== null ? (state as Readonly<Record<string, unknown>>)[name] : undefined
   return (
     part ??
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `${has} no ${name}.`,
-      fix: has.startsWith('its state') ? 'give what init gave, or the last update.' : 'return { update, slots }.',
-    })
+    badInput(
+      op,
+      `${has} no ${name}.`,
+      has.startsWith('its state') ? 'give what init gave, or the last update.' : 'return { update, slots }.',
+    )
   )
 }
 /** A count of steps in a state. */
 export const countIn = (state: unknown, op: string, name = 'count'): Expr<[], 'i32'> => {
   const count = partOf(state, name, op) as AnyExpr
   if (count.dtype === 'i32' && count.shape.length === 0) return count as Expr<[], 'i32'>
-  return raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `${name} in its state is not an i32 scalar.`,
-    fix: 'give what init gave, or the last update.',
-  })
+  return badInput(op, `${name} in its state is not an i32 scalar.`, 'give what init gave, or the last update.')
 }
 
 /**
@@ -133,9 +122,7 @@ export const leafwiseAs = <S, K extends string = never>(
         return rule({
           g,
           slots: Object.fromEntries(names.map((name, k) => [name, held[k]![i]!])) as LeafAt<K>['slots'],
-          p: () =>
-            ps?.[i] ??
-            raise({ _tag: 'BadInput', where: op, reason: 'it needs the parameters.', fix: 'give them: update(gradient, state, params).' }),
+          p: () => ps?.[i] ?? badInput(op, 'it needs the parameters.', 'give them: update(gradient, state, params).'),
           rate: (rate, what = 'learningRate') => rateAt(rate, count, dtype, what, op),
           unbiased: (b) => missing(b, count, dtype),
         })
@@ -165,11 +152,11 @@ export const leafwise = <K extends string>(
   slots: { readonly [N in K]: number },
   rule: (at: LeafAt<K>) => LeafUpdate<NoInfer<K>>,
 ): Transformation<LeafwiseState<K>> => {
-  if (typeof name !== 'string' || name === '') raise({ _tag: 'BadInput', where: 'leafwise', reason: `${shown(name)} is not a name.` })
+  if (typeof name !== 'string' || name === '') badInput('leafwise', `${shown(name)} is not a name.`)
   functionOf(rule, 'the rule', name)
   const begin = Object.entries<number>(recordOf(slots, 'the slots', name)).map(([slot, value]) => [slot, numberOf(value, slot, name)])
   const own = Object.fromEntries(begin) as typeof slots
-  if (Object.hasOwn(own, 'count')) raise({ _tag: 'BadInput', where: name, reason: 'count is the number of steps, and no slot.' })
+  if (Object.hasOwn(own, 'count')) badInput(name, 'count is the number of steps, and no slot.')
   return leafwiseAs<LeafwiseState<K>, K>(name, own, (at) => {
     const made: unknown = rule(at)
     const update = likeLeaf(at.g, partOf(made, 'update', name, 'its rule gave'), name, 'the update')

@@ -1,6 +1,6 @@
 /** Whole numbers: within bounds, by weights, in random order, counts. None has a derivative. */
 import { integerOf } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput, badShape } from '../core/errors/explain.js'
 import { flag, integer, type OptionsOf, type ReadOf, raw, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
@@ -56,8 +56,6 @@ import { gumbelOf } from './normal.js'
 import type { Words } from './threefry.js'
 import { fractionOf } from './uniform.js'
 
-const bad = (where: string, reason: string, fix?: string): never =>
-  raise({ _tag: 'BadInput', where, reason, ...(fix !== undefined && { fix }) })
 const SIGN = -(2 ** 31)
 
 // ---- whole numbers within bounds
@@ -115,11 +113,11 @@ export const randint = <const S extends readonly number[]>(
   if (!isArray(min) && !isArray(max)) {
     const [low, high] = [integerOf(min, 'min', op), integerOf(max, 'max', op)]
     if (low < SIGN || high > 2 ** 31 || low >= high)
-      bad(op, `min is ${low} and max is ${high}.`, 'give min < max, from -2147483648 to 2147483648.')
+      badInput(op, `min is ${low} and max is ${high}.`, 'give min < max, from -2147483648 to 2147483648.')
     return add(low, below(words, to, high - low)) as never
   }
   const bound = (x: number | AnyExpr | Tensor, what: string): AnyExpr => {
-    if (isArray(x) && x.dtype !== 'i32') return bad(op, `${what} is ${x.dtype}.`, 'cast it to i32.')
+    if (isArray(x) && x.dtype !== 'i32') return badInput(op, `${what} is ${x.dtype}.`, 'cast it to i32.')
     return parameterIn(isArray(x) ? x : integerOf(x, what, op), 'i32', op, what)
   }
   const [low, high] = [bound(min, 'min'), bound(max, 'max')]
@@ -150,7 +148,7 @@ const places = (key: Words, n: number): AnyExpr => shuffled(key, arange(n, 'i32'
 const arrayOrCount = (given: unknown, op: string): AnyExpr | number => {
   if (typeof given === 'number') {
     const n = integerOf(given, 'n', op)
-    return n >= 0 ? n : bad(op, `n is ${n}.`, 'give a whole number from 0.')
+    return n >= 0 ? n : badInput(op, `n is ${n}.`, 'give a whole number from 0.')
   }
   if (isArray(given)) return exprOf(given)
   return parameterIn(given, 'f64', op, 'x')
@@ -158,7 +156,7 @@ const arrayOrCount = (given: unknown, op: string): AnyExpr | number => {
 const axisIn = (axis: number, rank: number, op: string): number =>
   axis >= -rank && axis < rank
     ? (axis + rank) % rank
-    : bad(op, `axis is ${axis}, the array has rank ${rank}.`, rank === 0 ? 'give an array of rank 1 or more.' : undefined)
+    : badInput(op, `axis is ${axis}, the array has rank ${rank}.`, rank === 0 ? 'give an array of rank 1 or more.' : undefined)
 
 export const permutationOptions = {
   /** The axis whose slices change their places: the first unless given. */
@@ -205,8 +203,8 @@ export type ChoiceOptions = OptionsOf<typeof choiceOptions>
 /** Places that are chosen among n, one for each of `count`. */
 const chosenPlaces = (words: Words, n: number, { shape = [], replace: again, p }: ReadOf<typeof choiceOptions>, op: string): AnyExpr => {
   const count = sizeOf(shape)
-  if (n === 0 && count > 0) bad(op, 'there is nothing to choose from.')
-  if (!again && count > n) bad(op, `${count} of ${n} without replacement.`, 'choose fewer, or allow replacement.')
+  if (n === 0 && count > 0) badInput(op, 'there is nothing to choose from.')
+  if (!again && count > n) badInput(op, `${count} of ${n} without replacement.`, 'choose fewer, or allow replacement.')
   if (count === 0) return full(shape as number[], 0, 'i32') as AnyExpr
   if (p === undefined) {
     if (again) return below(words, shape, n)
@@ -216,13 +214,7 @@ const chosenPlaces = (words: Words, n: number, { shape = [], replace: again, p }
   const dtype = floatAmong([p])
   const weights = parameterIn(p, dtype, op, 'p')
   if (weights.shape.length !== 1 || weights.shape[0] !== n)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [weights.shape],
-      reason: `p has shape [${weights.shape.join(', ')}], it must have [${n}].`,
-      fix: 'give a number for each.',
-    })
+    badShape(op, [weights.shape], `p has shape [${weights.shape.join(', ')}], it must have [${n}].`, 'give a number for each.')
   if (again) {
     const sums = cumsum(weights) as AnyExpr
     const all = slice(sums, [n - 1], [n]) as AnyExpr
@@ -285,12 +277,7 @@ export const categorical = <const L extends Parameter, const O extends Categoric
   const shape = given.shape ?? rest
   const prefix = shape.slice(0, shape.length - rest.length)
   if (shape.length < rest.length || shapeFor(shape.slice(prefix.length), [rest], op).length !== rest.length)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [shape, x.shape],
-      reason: `the shape [${shape.join(', ')}] does not end with [${rest.join(', ')}].`,
-    })
+    badShape(op, [shape, x.shape], `the shape [${shape.join(', ')}] does not end with [${rest.join(', ')}].`)
   const own = shape.slice(prefix.length)
   const noise = gumbelOf(wordsFor(wordsOf(key, op), [...prefix, ...own.slice(0, axis), x.shape[axis]!, ...own.slice(axis)]), dtype)
   const over =

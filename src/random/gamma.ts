@@ -1,6 +1,6 @@
 /** Gamma numbers by rejection, and what is made of them. */
 
-import { raise } from '../core/errors/explain.js'
+import { badShape } from '../core/errors/explain.js'
 import { readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
@@ -208,14 +208,7 @@ export const dirichlet = <const A extends Parameter, const O extends Distributio
   const dtype = given.dtype ?? floatAmong([alpha])
   const a = parameterIn(alpha, dtype, op, 'alpha')
   const n = a.shape.at(-1)
-  if (n === undefined)
-    return raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [a.shape],
-      reason: 'alpha has rank 0.',
-      fix: 'give a parameter for each of the numbers that sum to 1.',
-    })
+  if (n === undefined) return badShape(op, [a.shape], 'alpha has rank 0.', 'give a parameter for each of the numbers that sum to 1.')
   const shape = [...shapeFor(given.shape, [a.shape.slice(0, -1)], op), n]
   return softmax(gammaOf(wordsOf(key, op), spread(a, shape), dtype, true, op), { axis: -1 }) as never
 }

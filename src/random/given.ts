@@ -1,6 +1,6 @@
 /** What random functions are told, checked: keys, shapes, dtypes, parameters. */
 import { integersOf, shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput, badShape } from '../core/errors/explain.js'
 import { choice, type Kind, kind, type OptionsFor, type OptionsOf } from '../core/errors/options.js'
 import {
   type AnyExpr,
@@ -64,16 +64,15 @@ export type NoOptions = Readonly<Record<never, never>>
 /** The dtype of a parameter that is not told another. */
 type FloatOf<A> = A extends { readonly dtype: infer D } ? (D extends Float ? D : 'f64') : 'f64'
 
-const bad = (where: string, reason: string, fix?: string): never =>
-  raise({ _tag: 'BadInput', where, reason, ...(fix !== undefined && { fix }) })
-
 /** Elements that one draw has at most: what an array has, each by a counter of 32 bits. */
 const MOST = 2 ** 31 - 1
 /** A shape: none is rank 0. */
 export const shapeIn = (given: unknown, op: string): readonly number[] => {
   const shape = given === undefined ? [] : integersOf(given, 'the shape', op)
   const size = shape.reduce((n, d) => n * d, 1)
-  return shape.every((d) => d >= 0) && size <= MOST ? shape : bad(op, `[${shape.join(', ')}] is not a shape of at most ${MOST} elements.`)
+  return shape.every((d) => d >= 0) && size <= MOST
+    ? shape
+    : badInput(op, `[${shape.join(', ')}] is not a shape of at most ${MOST} elements.`)
 }
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)
 
@@ -86,7 +85,7 @@ export const exprOf = (x: AnyExpr | Tensor): AnyExpr => (isTensor(x) ? (cast(x, 
 export const parameterIn = (given: unknown, dtype: DType, op: string, what: string): AnyExpr => {
   if (isArray(given)) return given.dtype === dtype ? exprOf(given) : (cast(given, dtype) as AnyExpr)
   if (typeof given === 'number' || Array.isArray(given) || ArrayBuffer.isView(given)) return cast(given as number, dtype) as AnyExpr
-  return bad(op, `${what} is ${shown(given)}.`, 'give an expression, a tensor, a number or an array of numbers.')
+  return badInput(op, `${what} is ${shown(given)}.`, 'give an expression, a tensor, a number or an array of numbers.')
 }
 /** The dtype of parameters where no other is told: f32 where those that have one are f32. */
 export const floatAmong = (parameters: readonly unknown[]): Float => {
@@ -106,7 +105,7 @@ export const outside = (given: unknown, allowed: (x: number) => boolean): number
 /** Raises BadInput where a number among a parameter's is not allowed. */
 export const checkNumbers = (given: unknown, allowed: (x: number) => boolean, what: string, must: string, op: string): void => {
   const x = outside(given, allowed)
-  if (x !== undefined) bad(op, `${what} is ${x}, it must be ${must}.`)
+  if (x !== undefined) badInput(op, `${what} is ${x}, it must be ${must}.`)
 }
 /** The shape to which these broadcast together with the one that is told. */
 export const shapeFor = (
@@ -127,13 +126,7 @@ export const shapeFor = (
   if (clash || grown) {
     const shapes = parameters.map((s) => `[${s.join(', ')}]`).join(' and ')
     const to = told === undefined ? 'do not broadcast' : `do not broadcast to [${told.join(', ')}]`
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: all,
-      reason: `parameters of shape ${shapes} ${to}.`,
-      fix: 'give a shape that they broadcast to.',
-    })
+    badShape(op, all, `parameters of shape ${shapes} ${to}.`, 'give a shape that they broadcast to.')
   }
   return out
 }
@@ -143,11 +136,11 @@ export const spread = (x: AnyExpr, shape: readonly number[]): AnyExpr =>
 const makeOne = 'make one: key(seed), splitKey(key) or foldIn(key, i).'
 /** The two words of a key. */
 export const wordsOf = (given: unknown, op: string): Words => {
-  if (!isArray(given)) return bad(op, `the key is ${shown(given)}.`, makeOne)
+  if (!isArray(given)) return badInput(op, `the key is ${shown(given)}.`, makeOne)
   const [n, ...rest] = given.shape
   if (given.dtype !== 'i32' || n !== 2 || rest.length > 0) {
     const batch = given.dtype === 'i32' && given.shape.length > 1 && given.shape.at(-1) === 2
-    return bad(
+    return badInput(
       op,
       `the key is ${given.dtype} [${given.shape.join(', ')}], it must be i32 [2].`,
       batch ? 'those are several keys: take one of them (at(keys, 0)), or use vmap.' : makeOne,

@@ -1,6 +1,6 @@
 /** Keys: where random numbers come from. */
 import { integerOf } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { type AnyExpr, arange, type Expr, full, stack, type Tensor, tensor } from '../index.js'
 import { exprOf, isArray, type Key, shapeIn, wordsOf } from './given.js'
 import { threefry2x32, type Words } from './threefry.js'
@@ -10,15 +10,14 @@ const WORD = 2 ** 32
 const scalarIn = (given: AnyExpr | Tensor, what: string, op: string): AnyExpr =>
   given.dtype === 'i32' && given.shape.length === 0
     ? exprOf(given)
-    : raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `${what} is ${given.dtype} [${given.shape.join(', ')}], it must be a whole number or an i32 of rank 0.`,
-        fix: 'cast it to i32, or use vmap for several.',
-      })
+    : badInput(
+        op,
+        `${what} is ${given.dtype} [${given.shape.join(', ')}], it must be a whole number or an i32 of rank 0.`,
+        'cast it to i32, or use vmap for several.',
+      )
 const naturalIn = (given: unknown, most: number, what: string, op: string): number => {
   const n = integerOf(given, what, op)
-  return n >= 0 && n <= most ? n : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${n}, it must be from 0 to ${most}.` })
+  return n >= 0 && n <= most ? n : badInput(op, `${what} is ${n}, it must be from 0 to ${most}.`)
 }
 /** A word that is known. */
 const wordOf = (n: number): AnyExpr => full([], n | 0, 'i32') as AnyExpr

@@ -1,6 +1,6 @@
 /** What layers draw: first parameters and masks. */
 import { integerOf, shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput, badShape } from '../core/errors/explain.js'
 import { integer, number, type OptionsFor, type OptionsOf, raw, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
@@ -70,15 +70,14 @@ const initialiser = (op: string, scale: number, fan: (inside: number, outside: n
     const shape = shapeIn(given, op)
     const at = (i: number, what: string): number => {
       if (shape.length >= 2 && i >= -shape.length && i < shape.length) return (i + shape.length) % shape.length
-      return raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `${what} is ${i}, the shape is [${shape.join(', ')}].`,
-        fix: 'give a shape with an axis for what comes in and one for what goes out.',
-      })
+      return badInput(
+        op,
+        `${what} is ${i}, the shape is [${shape.join(', ')}].`,
+        'give a shape with an axis for what comes in and one for what goes out.',
+      )
     }
     const [i, o] = [at(inAxis, 'inAxis'), at(outAxis, 'outAxis')]
-    if (i === o) raise({ _tag: 'BadInput', where: op, reason: `inAxis and outAxis are both ${i}.` })
+    if (i === o) badInput(op, `inAxis and outAxis are both ${i}.`)
     const field = sizeOf(shape.filter((_, k) => k !== i && k !== o))
     // An empty array has no numbers to scale.
     const deviation = gain * Math.sqrt(scale / Math.max(1, fan(shape[i]! * field, shape[o]! * field)))
@@ -147,7 +146,7 @@ export const dropout = <const X extends Expr | Tensor | NumberLists | number>(
 ): Expr<ShapeOf<X>, X extends { readonly dtype: infer D } ? (D extends Float ? D : 'f64') : 'f64'> => {
   const op = 'dropout'
   if (!(typeof rate === 'number' && rate >= 0 && rate < 1))
-    raise({ _tag: 'BadInput', where: op, reason: `rate is ${shown(rate)}.`, fix: 'write dropout(x, rate, key) with 0 <= rate < 1.' })
+    badInput(op, `rate is ${shown(rate)}.`, 'write dropout(x, rate, key) with 0 <= rate < 1.')
   const words = wordsOf(key, op)
   const array = isArray(x) ? exprOf(x) : parameterIn(x, 'f64', op, 'x')
   return masked(array, lt(fractionOf(wordsFor(words, array.shape), 'f32'), Math.fround(1 - rate)), rate) as never
@@ -213,19 +212,18 @@ export const multivariateNormal = <const M extends Parameter, const O extends Mu
   const op = 'multivariateNormal'
   const given = readOptions(multivariateOptions, options, op)
   if ((given.covariance === undefined) === (given.factor === undefined))
-    raise({ _tag: 'BadInput', where: op, reason: 'one of covariance and factor is needed.', fix: 'write { covariance } or { factor }.' })
+    badInput(op, 'one of covariance and factor is needed.', 'write { covariance } or { factor }.')
   const what = given.factor === undefined ? 'covariance' : 'factor'
   const dtype = given.dtype ?? floatAmong([mean, given[what]!])
   const [m, square] = [parameterIn(mean, dtype, op, 'the mean'), parameterIn(given[what], dtype, op, what)]
   const n = m.shape.at(-1)
   if (n === undefined || square.shape.at(-1) !== n || square.shape.at(-2) !== n)
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [m.shape, square.shape],
-      reason: `the mean is [${m.shape.join(', ')}], the ${what} [${square.shape.join(', ')}].`,
-      fix: `give a mean [..., n] and a ${what} [..., n, n].`,
-    })
+      [m.shape, square.shape],
+      `the mean is [${m.shape.join(', ')}], the ${what} [${square.shape.join(', ')}].`,
+      `give a mean [..., n] and a ${what} [..., n, n].`,
+    )
   const l = what === 'factor' ? square : (cholesky(square as never) as AnyExpr)
   const shape = shapeFor(given.shape, [m.shape.slice(0, -1), l.shape.slice(0, -2)], op)
   const z = normalOf(wordsFor(wordsOf(key, op), [...shape, n!]), dtype)
@@ -249,7 +247,7 @@ export const orthogonal = <const O extends OrthogonalOptions = object>(
   const op = 'orthogonal'
   const given = readOptions(drawOptions, options, op)
   const size = integerOf(n, 'n', op)
-  if (size < 0) raise({ _tag: 'BadInput', where: op, reason: `n is ${size}.`, fix: 'give a whole number from 0.' })
+  if (size < 0) badInput(op, `n is ${size}.`, 'give a whole number from 0.')
   const dtype = given.dtype ?? 'f64'
   const shape = shapeIn([...(given.shape ?? []), size, size], op)
   const z = normalOf(wordsFor(wordsOf(key, op), shape), dtype)

@@ -2,7 +2,7 @@
 
 import type { BatchRule } from '../core/calculus/rule.js'
 import { integerOf, listOf } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { applyAny, asExpr, asNode } from '../core/graph/expr.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { broadcastTo, reshape } from '../core/ops/layout/layout.js'
@@ -36,12 +36,7 @@ export const batchAll = (xs: readonly AnyExpr[], batched: readonly boolean[], si
   const flags = listOf(batched, 'batched', 'batchAll')
   integerOf(size, 'size', 'batchAll')
   if (flags.length !== args.length)
-    raise({
-      _tag: 'BadInput',
-      where: 'batchAll',
-      reason: `${args.length} arguments, ${flags.length} flags.`,
-      fix: 'give xs and batched of the batch rule.',
-    })
+    badInput('batchAll', `${args.length} arguments, ${flags.length} flags.`, 'give xs and batched of the batch rule.')
   return args.map((given, i) => {
     const x = exprIn(given, `argument ${i}`, 'batchAll')
     return flags[i] === true ? x : broadcastTo(x, [size, ...dims(x)])

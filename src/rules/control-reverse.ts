@@ -2,7 +2,7 @@
 
 import { FILLED } from '../core/calculus/hard-zeros.js'
 import type { Hardness, Pullback, RuleConfig, RuleContext } from '../core/calculus/rule.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { isFloat } from '../core/graph/aval.js'
 import { asExpr, asExprs, asNode, input, type Node, OUTPUT } from '../core/graph/expr.js'
 import { among, orderOf } from '../core/graph/order.js'
@@ -312,12 +312,11 @@ export const scanRrule = (
   ]
 }
 const endless: Pullback = () =>
-  raise({
-    _tag: 'BadInput',
-    where: 'whileLoop',
-    reason: 'reverse mode keeps what each step needs, and this loop may take any number of steps.',
-    fix: 'give { maxSteps }, to fori a number of steps, or differentiate in forward mode.',
-  })
+  badInput(
+    'whileLoop',
+    'reverse mode keeps what each step needs, and this loop may take any number of steps.',
+    'give { maxSteps }, to fori a number of steps, or differentiate in forward mode.',
+  )
 /** Of no step the carry is what it began with. */
 const passed =
   ({ carries, program }: ScanParams): Pullback =>

@@ -14,7 +14,7 @@ import {
   type TransposeOf,
 } from '../core/calculus/rule.js'
 import { functionOf, recordOf } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput, raise } from '../core/errors/explain.js'
 import { type OptionsFor, readOptions } from '../core/errors/options.js'
 import { composedRules } from '../core/extend/decompose.js'
 import { type Aval, showAval } from '../core/graph/aval.js'
@@ -153,12 +153,7 @@ const batchOfOne = <P, A extends readonly ArgKind[]>(batch: SingleRule<P, A>['ba
   batch && ((xs, batched, params, size, through) => [batch(xs as unknown as Args<A>, batched, params as P, size, through)])
 const ofOneResult = (primitive: AnyPrimitive, where: string, several: string): AnyPrimitive =>
   primitive.multi
-    ? raise({
-        _tag: 'BadInput',
-        where: `${where}(${primitive.name})`,
-        reason: 'it has several results.',
-        fix: `write ${several}(${primitive.name}, ...).`,
-      })
+    ? badInput(`${where}(${primitive.name})`, 'it has several results.', `write ${several}(${primitive.name}, ...).`)
     : primitive
 
 /** Applies a primitive of the rule's own kind to other arguments. */

@@ -2,7 +2,7 @@
 
 import type { BatchRule, Form, FRule, PartialsOf, ReachOf, Rule, RuleConfig, RuleContext, TransposeOf } from '../core/calculus/rule.js'
 import { shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { isFloat } from '../core/graph/aval.js'
 import { castNode } from '../core/graph/cast.js'
 import { applyAny, asExpr, asNode, constant } from '../core/graph/expr.js'
@@ -83,8 +83,7 @@ const derivatives = (primitive: AnyPrimitive, form: Form): Derivatives => {
 
 type Entry = AnyExpr | number | ZeroTangent | NoTangent | NotImplemented
 type Matrix = readonly (readonly Entry[] | ZeroTangent | NoTangent)[]
-const refused = (primitive: AnyPrimitive, reason: string, fix: string): never =>
-  raise({ _tag: 'BadInput', where: `the partials of ${primitive.name}`, reason, fix })
+const refused = (primitive: AnyPrimitive, reason: string, fix: string): never => badInput(`the partials of ${primitive.name}`, reason, fix)
 /** A list of as many as there are results or arguments. */
 const listOf = (primitive: AnyPrimitive, given: unknown, count: number, what: 'result' | 'argument'): readonly unknown[] =>
   Array.isArray(given) && given.length === count

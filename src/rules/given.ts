@@ -2,7 +2,7 @@
 
 import type { Rule } from '../core/calculus/rule.js'
 import { functionOf, recordOf, shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { holds } from '../core/errors/language.js'
 import { type Kind, type OptionsFor, readOptions, refused } from '../core/errors/options.js'
 import { isExpr } from '../core/graph/expr.js'
@@ -26,12 +26,7 @@ export const facetsOf = <R extends object>(op: AnyPrimitive, given: R, names: Op
 export const pairFrom = <A, B>(given: readonly [A, B], name: string, facet: 'frule' | 'rrule', pair: string): readonly [A, B] =>
   Array.isArray(given) && given.length === 2
     ? (given as readonly [A, B])
-    : raise({
-        _tag: 'BadInput',
-        where: `the ${facet} of ${name}`,
-        reason: `it returned ${shown(given)}, not ${pair}.`,
-        fix: `return ${pair}.`,
-      })
+    : badInput(`the ${facet} of ${name}`, `it returned ${shown(given)}, not ${pair}.`, `return ${pair}.`)
 
 /** An expression. */
 export const exprIn = (given: AnyExpr, what: string, where: string): AnyExpr =>

@@ -1,5 +1,5 @@
 /** Linear systems: one solve for the value, one for a derivative in either direction. */
-import { raise } from '../core/errors/explain.js'
+import { badShape } from '../core/errors/explain.js'
 import { choice, func, type OptionsFor, type OptionsOf, type ReadOf, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
@@ -168,13 +168,12 @@ const withMatrix = (A: unknown, b: unknown, options?: Given): Solution<unknown> 
   const [matrix, rhs] = [cast(A as AnyExpr, dtype) as AnyExpr, cast(b as AnyExpr, dtype) as AnyExpr]
   const [m, n] = matrix.shape
   if (matrix.shape.length !== 2 || rhs.shape.length !== 1 || m !== n || rhs.shape[0] !== n)
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'linearSolve',
-      shapes: [matrix.shape, rhs.shape],
-      reason: `A is [${matrix.shape.join(', ')}], b is [${rhs.shape.join(', ')}].`,
-      fix: 'give a square matrix and a vector of its rows; for several of them there is vmap.',
-    })
+    badShape(
+      'linearSolve',
+      [matrix.shape, rhs.shape],
+      `A is [${matrix.shape.join(', ')}], b is [${rhs.shape.join(', ')}].`,
+      'give a square matrix and a vector of its rows; for several of them there is vmap.',
+    )
   return withFunction((x, a) => matmul(a as AnyExpr, x as AnyExpr), rhs, matrix, options)
 }
 

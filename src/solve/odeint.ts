@@ -1,6 +1,6 @@
 /** Ordinary differential equations: options, trees, and the choice of steps and of the derivative. */
 import { functionOf, numberOf } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badInput } from '../core/errors/explain.js'
 import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, cast, type Expr, type Float, type Scalar, type Shape, type Tensor, vmap } from '../index.js'
 import { adaptive, type Path } from './adaptive.js'
@@ -11,7 +11,7 @@ import { type ArrayTree, type NumberLists, paramsOf, type Unknowns, vectorOf } f
 
 const notNegative = (given: unknown, what: string, op: string): number => {
   const x = numberOf(given, what, op)
-  return x >= 0 ? x : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${x}, it must be 0 or more.` })
+  return x >= 0 ? x : badInput(op, `${what} is ${x}, it must be 0 or more.`)
 }
 export const odeOptions = {
   /** 'dopri5' unless given, of order 5; 'rk4', of order 4, in equal steps. */
@@ -84,12 +84,7 @@ export const odeint = <const Y, const P = Record<never, never>>(
   const start = vectorOf(y0, 'y0', op)
   const times = cast(ts as AnyExpr, start.dtype) as AnyExpr
   if (times.shape.length !== 1 || times.shape[0] === 0)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `the times are of shape [${times.shape.join(', ')}].`,
-      fix: 'give a list of times; the first is that of y0.',
-    })
+    badInput(op, `the times are of shape [${times.shape.join(', ')}].`, 'give a list of times; the first is that of y0.')
   const flat = (t: AnyExpr, y: AnyExpr, p: unknown): AnyExpr =>
     start.of(f(t as Scalar<Float>, start.back(y) as Unknowns<Y>, p as Unknowns<P>), 'f(t, y)')
   const { ys, steps, t, done } = integrate(flat, start.at, times, paramsOf(params ?? {}, start.dtype, op))

@@ -1,6 +1,6 @@
 /** Trees of floats as one vector, so that each method is written for vectors alone; and the types that users see of them. */
 import { shown as shownValue } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { badDtype, badInput, badShape, raise } from '../core/errors/explain.js'
 import {
   type AnyExpr,
   add,
@@ -49,7 +49,7 @@ const exprOf = (x: unknown, what: string, op: string): AnyExpr => {
   const { _tag, dtype } = (typeof x === 'object' && x !== null ? x : {}) as { readonly _tag?: unknown; readonly dtype?: DType }
   return _tag === 'Expr' || _tag === 'Tensor'
     ? (cast(x as AnyExpr, dtype!) as AnyExpr)
-    : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${shownValue(x)}.`, fix: 'give expressions, tensors or numbers.' })
+    : badInput(op, `${what} is ${shownValue(x)}.`, 'give expressions, tensors or numbers.')
 }
 const isFloat = (x: AnyExpr): boolean => x.dtype === 'f64' || x.dtype === 'f32'
 /** Has it no dtype of its own, so that it is f32 beside f32? */
@@ -100,14 +100,7 @@ export const vectorOf = (tree: unknown, what: string, op: string): Vector => {
   const lifted = told(op, what, () => treeMap((x: unknown, path) => exprOf(x, placeOf(what, path), op), tree as AnyExpr)) as unknown
   const leaves = treeLeaves(lifted) as readonly AnyExpr[]
   treeMap((x: AnyExpr, path) => {
-    if (!isFloat(x))
-      raise({
-        _tag: 'DTypeMismatch',
-        op,
-        dtypes: [x.dtype],
-        reason: `${placeOf(what, path)} is ${shown(x)}, and no float`,
-        fix: 'cast it.',
-      })
+    if (!isFloat(x)) badDtype(op, [x.dtype], `${placeOf(what, path)} is ${shown(x)}, and no float`, 'cast it.')
   }, lifted as AnyExpr)
   const dtype = floatIn(leaves)
   const template = treeMap((x: AnyExpr) => (isWeak(x) ? cast(x, dtype) : x), lifted as AnyExpr) as unknown
@@ -119,15 +112,8 @@ export const vectorOf = (tree: unknown, what: string, op: string): Vector => {
           const [x, y] = [a as AnyExpr, exprOf(b, name, op)]
           const reason = `${name} is ${shown(y)} where ${what} is ${shown(x)}`
           if (x.shape.length !== y.shape.length || x.shape.some((d, i) => d !== y.shape[i]))
-            raise({
-              _tag: 'ShapeMismatch',
-              op,
-              shapes: [y.shape, x.shape],
-              reason: `${reason}.`,
-              fix: `return what has the shapes of ${what}.`,
-            })
-          if (x.dtype !== y.dtype && !isWeak(y))
-            raise({ _tag: 'DTypeMismatch', op, dtypes: [y.dtype, x.dtype], reason, fix: 'cast one of them.' })
+            badShape(op, [y.shape, x.shape], `${reason}.`, `return what has the shapes of ${what}.`)
+          if (x.dtype !== y.dtype && !isWeak(y)) badDtype(op, [y.dtype, x.dtype], reason, 'cast one of them.')
           return cast(y, x.dtype)
         },
         template as AnyExpr,

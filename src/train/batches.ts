@@ -1,8 +1,10 @@
 /** Minibatches and splits of a data set, in orders that follow from seeds. */
+
 import { listOf, shown } from '../core/errors/check-arguments.js'
+import { badInput } from '../core/errors/explain.js'
 import { flag, needed, type OptionsOf, readOptions } from '../core/errors/options.js'
 import { raise } from '../index.js'
-import { bad, seed, wholeOf } from './given.js'
+import { seed, wholeOf } from './given.js'
 import { permutation, SPLIT_STREAM } from './order.js'
 import { type Batch, gather, roomFor, tableOf } from './rows.js'
 
@@ -38,7 +40,8 @@ export interface BatchOptions extends OptionsOf<typeof batchOptions> {}
 type Rows<O> = O extends { readonly dropLast: true; readonly size: infer N extends number } ? N : number
 
 const EPOCHS = SPLIT_STREAM - 1
-const outside = (what: string, x: unknown, most: number): never => bad('batches', `${what} must be from 0 to ${most}, not ${shown(x)}.`)
+const outside = (what: string, x: unknown, most: number): never =>
+  badInput('batches', `${what} must be from 0 to ${most}, not ${shown(x)}.`)
 
 /**
  * Minibatches of a data set: a tree of tensors, typed arrays or nested arrays whose first axis counts the rows.
@@ -58,7 +61,7 @@ export const batches = <T, const O extends BatchOptions>(data: T, options: O): B
   const { seed, dropLast, reuse, ...given } = readOptions(batchOptions, options, 'batches')
   const table = tableOf(data, 'batches')
   const { rows } = table
-  if (rows === 0) return bad('batches', 'the data has no rows.')
+  if (rows === 0) return badInput('batches', 'the data has no rows.')
   const size = wholeOf(given.size, 'size', 'batches', 1, rows)
   const steps = dropLast ? Math.floor(rows / size) : Math.ceil(rows / size)
 
@@ -129,7 +132,7 @@ export const splitData = <T, const P extends readonly number[]>(data: T, parts: 
   const order = seed === undefined ? Uint32Array.from({ length: table.rows }, (_, i) => i) : permutation(table.rows, seed, SPLIT_STREAM)
   return ends.map((end, i) => {
     const places = order.subarray(ends[i - 1] ?? 0, end)
-    if (places.length === 0) return bad('splitData', `part ${i} of [${given.join(', ')}] would have none of the ${table.rows} rows.`)
+    if (places.length === 0) return badInput('splitData', `part ${i} of [${given.join(', ')}] would have none of the ${table.rows} rows.`)
     return gather(table, places, roomFor(table, places.length))
   }) as Parts<P, Batch<T>>
 }

@@ -1,11 +1,13 @@
 /** Checkpoints: the state of a run and its position, as one safetensors file. */
+
 import type * as E from 'fp-ts/lib/Either.js'
 import { shown } from '../core/errors/check-arguments.js'
+import { badInput } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import { readOptions } from '../core/errors/options.js'
 import { type AdError, raise } from '../index.js'
 import type { Position } from './events.js'
-import { bad, isRecord } from './given.js'
+import { isRecord } from './given.js'
 import { decoded, either, encoded, type Like, type LoadOptions, loadOptions } from './safetensors.js'
 
 /** What a run goes on from: what `train` gives, and what its events have. */
@@ -22,12 +24,16 @@ const isPosition = (x: unknown): x is Position => isRecord(x) && isCount(x.epoch
 export const checkpointOf = (given: Checkpoint<unknown>, where: string): Checkpoint<unknown> =>
   reading(where, () => {
     if (!isRecord(given) || !('state' in given))
-      return bad(where, `${isRecord(given) ? 'an object without a state' : shown(given)} is no checkpoint.`, 'give { state, position }.')
+      return badInput(
+        where,
+        `${isRecord(given) ? 'an object without a state' : shown(given)} is no checkpoint.`,
+        'give { state, position }.',
+      )
     const { state, position } = given
     const { epoch, step } = (position ?? {}) as Partial<Position>
     return isCount(epoch) && isCount(step)
       ? { state, position: { epoch, step } }
-      : bad(where, 'the position is not { epoch, step }, two whole numbers from 0.', 'give that of an event or of what train gives.')
+      : badInput(where, 'the position is not { epoch, step }, two whole numbers from 0.', 'give that of an event or of what train gives.')
   })
 /** The bytes of a checkpoint; errors name the function `where`. */
 export const encodedCheckpoint = ({ state, position }: Checkpoint<unknown>, where: string): Uint8Array<ArrayBuffer> =>
@@ -48,7 +54,7 @@ const positionIn = (text: string | undefined): Position => {
 export const decodedCheckpoint = (bytes: unknown, options: unknown, where: string): Checkpoint<unknown> => {
   const read = readOptions(loadOptions, options, where)
   if (read.like === undefined)
-    return bad(where, 'it needs the tree that the state is read onto.', 'give the state that the run began with: { like: state }.')
+    return badInput(where, 'it needs the tree that the state is read onto.', 'give the state that the run began with: { like: state }.')
   const { tensors, metadata } = decoded(bytes, read, where)
   return { state: tensors, position: positionIn(metadata[KEY]) }
 }

@@ -2,11 +2,7 @@
 import { shown } from '../core/errors/check-arguments.js'
 import { holds } from '../core/errors/language.js'
 import { type Kind, or } from '../core/errors/options.js'
-import { type AdException, raise } from '../index.js'
-
-/** Raises BadInput. */
-export const bad = (where: string, reason: string, fix?: string): never =>
-  raise({ _tag: 'BadInput', where, reason, ...(fix !== undefined && { fix }) })
+import type { AdException } from '../index.js'
 
 /** What was thrown, in a line. */
 export const thrown = (e: unknown): string => {
@@ -26,7 +22,7 @@ export const isRecord = (x: unknown): x is Readonly<Record<string, unknown>> =>
 export const wholeOf = (x: unknown, what: string, where: string, least: number, most = Number.MAX_SAFE_INTEGER): number =>
   Number.isSafeInteger(x) && (x as number) >= least && (x as number) <= most
     ? (x as number)
-    : bad(
+    : badInput(
         where,
         `${what} must be a whole number${most === Number.MAX_SAFE_INTEGER ? (least === Number.MIN_SAFE_INTEGER ? '' : ` of at least ${least}`) : ` from ${least} to ${most}`}, not ${shown(x)}.`,
       )
@@ -43,12 +39,12 @@ interface Stream {
 export const barOptions = {
   /** What stands before the bar. */
   name: or<string, undefined>(undefined, (x, _what, where) =>
-    typeof x === 'string' ? x : bad(where, `the name must be a string, not ${shown(x)}.`),
+    typeof x === 'string' ? x : badInput(where, `the name must be a string, not ${shown(x)}.`),
   ),
   /** Where it is drawn (standard error unless given). */
   stream: or<Stream, undefined>(undefined, (x, _what, where) =>
     holds(() => typeof (x as Partial<Stream> | null)?.write === 'function')
       ? (x as Stream)
-      : bad(where, 'the stream cannot be written to.'),
+      : badInput(where, 'the stream cannot be written to.'),
   ),
 }

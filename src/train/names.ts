@@ -1,6 +1,7 @@
 /** Names of the leaves of a tree: record keys and places in lists, joined by dots, as users of PyTorch and JAX name parameters: 'layer.0.w'. */
+import { badInput } from '../core/errors/explain.js'
 import { isAdException, isTensor, raise, type Tensor, tensor, treeMap } from '../index.js'
-import { bad, isRecord, reasonOf } from './given.js'
+import { isRecord, reasonOf } from './given.js'
 
 /** A leaf and its name. */
 export interface Named {
@@ -23,7 +24,7 @@ export const namedLeaves = (tree: unknown, where: string): readonly Named[] => {
     } else {
       const other = names.get(name ?? '')
       if (other !== undefined)
-        bad(where, `tree${other} and tree${path} have one name, ${name}.`, 'rename a key: a dot in a key is like one between keys.')
+        badInput(where, `tree${other} and tree${path} have one name, ${name}.`, 'rename a key: a dot in a key is like one between keys.')
       names.set(name ?? '', path)
       // At the leaf's own place: JavaScript walks a record's whole-number keys first, treeMap its keys in order.
       out[x as number] = { name: name ?? '', leaf: leaves[x as number] }
@@ -38,7 +39,7 @@ export const tensorOf = ({ name, leaf }: Named, where: string): Tensor => {
   try {
     const t = isTensor(leaf) ? leaf : (tensor(leaf as number) as Tensor)
     if (t.data.length !== t.shape.reduce((n, d) => n * d, 1))
-      throw bad(where, 'the tensor has lost its elements: its ArrayBuffer was transferred.')
+      throw badInput(where, 'the tensor has lost its elements: its ArrayBuffer was transferred.')
     return t
   } catch (e) {
     if (!isAdException(e)) throw e

@@ -1,16 +1,18 @@
 /** The entry `codual/train/node`: files of parameters and checkpoints, and a progress bar. What Node has is loaded where it is used. */
+
 import type * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { shown } from '../core/errors/check-arguments.js'
+import { badInput } from '../core/errors/explain.js'
 import { type OptionsOf, readOptions } from '../core/errors/options.js'
 import { type AdError, onHost, raise } from '../index.js'
 import { type Checkpoint, checkpointOf, decodedCheckpoint, encodedCheckpoint } from './checkpoint.js'
 import type { TrainEvent } from './events.js'
-import { bad, barOptions, thrown } from './given.js'
+import { barOptions, thrown } from './given.js'
 import { decoded, either, encoded, type Flat, type Like, type Loaded, type LoadOptions, type Metadata } from './safetensors.js'
 
 const pathOf = (path: unknown, where: string): string =>
-  typeof path === 'string' && path !== '' && !path.includes('\0') ? path : bad(where, `the path must be a string, not ${shown(path)}.`)
+  typeof path === 'string' && path !== '' && !path.includes('\0') ? path : badInput(where, `the path must be a string, not ${shown(path)}.`)
 
 /** What `f` gives or throws, as a value: an error of the file system as a BadInput that names the file. */
 const task =
@@ -21,7 +23,7 @@ const task =
       .then(
         (value) => () => value,
         (e: unknown) => () => {
-          if (typeof (e as { readonly code?: unknown } | null)?.code === 'string') return bad(`${where}: ${path}`, thrown(e))
+          if (typeof (e as { readonly code?: unknown } | null)?.code === 'string') return badInput(`${where}: ${path}`, thrown(e))
           throw e
         },
       )

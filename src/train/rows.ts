@@ -1,6 +1,7 @@
 /** A data set: a tree of arrays with one leading axis, whose entries are the rows. */
+import { badInput } from '../core/errors/explain.js'
 import { type DType, isAdException, isTensor, raise, type Shape, type Tensor, tensor, treeLeaves, treeMap } from '../index.js'
-import { bad, reasonOf } from './given.js'
+import { reasonOf } from './given.js'
 
 /** The rank and the dtype of nested plain numbers. */
 type Numeric<T, R extends number[] = []> = T extends number
@@ -46,15 +47,15 @@ const nameOf = (path: string): string => (path === '' ? 'the data' : path)
 const column = (leaf: unknown, path: string, where: string): Tensor => {
   const at = `${where}: ${nameOf(path)}`
   if (leaf instanceof Uint8Array && leaf.some((x) => x > 1))
-    return bad(
+    return badInput(
       at,
       'a Uint8Array holds booleans, 0 and 1, and this one has other values.',
       'pass Int32Array.from(x) or Float32Array.from(x).',
     )
   try {
     const t = isTensor(leaf) ? leaf : (tensor(leaf as number[]) as Tensor)
-    if (t.data.length !== sizeOf(t.shape)) return bad(at, 'the tensor has lost its elements: its ArrayBuffer was transferred.')
-    return t.shape.length > 0 ? t : bad(at, 'a scalar has no rows.', 'every leaf needs a leading axis, one entry for each row.')
+    if (t.data.length !== sizeOf(t.shape)) return badInput(at, 'the tensor has lost its elements: its ArrayBuffer was transferred.')
+    return t.shape.length > 0 ? t : badInput(at, 'a scalar has no rows.', 'every leaf needs a leading axis, one entry for each row.')
   } catch (e) {
     if (isAdException(e) && 'reason' in e.error)
       return raise({
@@ -85,7 +86,7 @@ export const tableOf = (data: unknown, where: string): Table => {
     return t
   }, data)
   if (first === undefined)
-    return bad(where, 'the data has no array.', 'give a record of arrays whose first axis counts the rows: { x, y }.')
+    return badInput(where, 'the data has no array.', 'give a record of arrays whose first axis counts the rows: { x, y }.')
   return { rows: first.rows, tree }
 }
 

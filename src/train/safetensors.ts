@@ -3,11 +3,12 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import { shown } from '../core/errors/check-arguments.js'
 import { left, right } from '../core/errors/either.js'
+import { badInput } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import { type OptionsFor, readOptions, untouched } from '../core/errors/options.js'
 import { type AdError, isAdException, raise, type Shape, type Spec, type Tensor, tensor, treeMap } from '../index.js'
 import { readable, written } from './dtypes.js'
-import { bad, isRecord, reasonOf } from './given.js'
+import { isRecord, reasonOf } from './given.js'
 import { type Entry, type Fault, headerOf, LONGEST } from './header.js'
 import { type Named, namedLeaves, tensorOf } from './names.js'
 
@@ -54,10 +55,10 @@ const metadataOf = (given: Metadata | undefined, where: string): Metadata | unde
   given === undefined
     ? undefined
     : reading(`${where}: metadata`, () => {
-        const read = isRecord(given) ? { ...given } : bad(where, `the metadata is ${shown(given)}.`, METADATA)
+        const read = isRecord(given) ? { ...given } : badInput(where, `the metadata is ${shown(given)}.`, METADATA)
         return Object.values(read).every((x) => typeof x === 'string')
           ? read
-          : bad(where, 'the metadata has other values than strings.', METADATA)
+          : badInput(where, 'the metadata has other values than strings.', METADATA)
       })
 const METADATA = "give strings by name: { model: 'lenet' }."
 
@@ -76,10 +77,10 @@ const laidOut = (
     .map((leaf) => ({ name: leaf.name, t: tensorOf(leaf, where) }))
     .sort((a, b) => rank(a.t) - rank(b.t) || byCodePoint(a.name, b.name))
   for (const text of [...named.map(({ name }) => name), ...Object.entries(metadata ?? {}).flat()])
-    if (!isWellFormed(text)) bad(where, 'a name or the metadata has half of a surrogate pair.', 'use well-formed text.')
+    if (!isWellFormed(text)) badInput(where, 'a name or the metadata has half of a surrogate pair.', 'use well-formed text.')
   let size = 0
   const entries = named.map(({ name, t }): [string, unknown] => {
-    if (name === '__metadata__') bad(where, 'a tensor cannot have the name __metadata__: the format has it for itself.')
+    if (name === '__metadata__') badInput(where, 'a tensor cannot have the name __metadata__: the format has it for itself.')
     const begin = size
     size += t.data.byteLength
     return [name, { dtype: written[rank(t)]![1], shape: t.shape, data_offsets: [begin, size] }]
@@ -96,12 +97,12 @@ export const encoded = (tree: unknown, metadata: Metadata | undefined, where: st
   const { json, tensors, size } = laidOut(tree, metadataOf(metadata, where), where)
   const head = new TextEncoder().encode(json)
   const length = Math.ceil(head.length / 8) * 8
-  if (length > LONGEST) bad(where, `the names would need ${length} bytes, more than the ${LONGEST} of the format.`)
+  if (length > LONGEST) badInput(where, `the names would need ${length} bytes, more than the ${LONGEST} of the format.`)
   let bytes: Uint8Array<ArrayBuffer>
   try {
     bytes = new Uint8Array(8 + length + size)
   } catch {
-    return bad(where, `this engine has no array of ${8 + length + size} bytes.`, 'save the tree in parts.')
+    return badInput(where, `this engine has no array of ${8 + length + size} bytes.`, 'save the tree in parts.')
   }
   new DataView(bytes.buffer).setBigUint64(0, BigInt(length), true)
   bytes.fill(0x20, 8, 8 + length) // spaces, so that the data is aligned
@@ -132,7 +133,7 @@ const bytesOf = (given: unknown, where: string): Uint8Array =>
       ? given
       : given instanceof ArrayBuffer
         ? new Uint8Array(given)
-        : bad(where, `${shown(given)} where the bytes of a file must be.`, 'pass a Uint8Array or an ArrayBuffer.'),
+        : badInput(where, `${shown(given)} where the bytes of a file must be.`, 'pass a Uint8Array or an ArrayBuffer.'),
   )
 
 const decodeFailed = (faults: readonly Fault[]): never =>

@@ -3,6 +3,7 @@
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { functionOf, shown } from '../core/errors/check-arguments.js'
 import { left, right } from '../core/errors/either.js'
+import { badInput } from '../core/errors/explain.js'
 import { holds, reading } from '../core/errors/language.js'
 import { choice, func, type OptionsFor, or, type ReadOf, readOptions, untouched } from '../core/errors/options.js'
 import { type AdError, isAdException, isTensor } from '../index.js'
@@ -20,7 +21,7 @@ import type {
   Trained,
   TrainOptions,
 } from './events.js'
-import { bad, isRecord, thrown, wholeOf } from './given.js'
+import { isRecord, thrown, wholeOf } from './given.js'
 
 const now = (): number => performance.now()
 
@@ -74,7 +75,7 @@ const numbersOf = (given: object, where: string): Readonly<Record<string, number
           name,
           typeof value === 'number'
             ? value
-            : bad(
+            : badInput(
                 where,
                 `the metric ${name} is ${isTensor(x) ? `a tensor of shape [${x.shape.join(', ')}]` : shown(x)}.`,
                 'give numbers, or tensors of one element.',
@@ -87,7 +88,11 @@ const numbersOf = (given: object, where: string): Readonly<Record<string, number
 const checkFinite = (metrics: Readonly<Record<string, number>>, where: string, kept: string): void => {
   for (const [name, x] of Object.entries(metrics))
     if (!Number.isFinite(x))
-      bad(where, `the metric ${name} is ${x}.`, `lower the learning rate or clip the gradient; ${kept}; onNonFinite: 'ignore' goes on.`)
+      badInput(
+        where,
+        `the metric ${name} is ${x}.`,
+        `lower the learning rate or clip the gradient; ${kept}; onNonFinite: 'ignore' goes on.`,
+      )
 }
 
 /** What `trainEvents` takes; the last step of a position is that of the data. */
@@ -95,7 +100,7 @@ export const eventOptions = {
   epochs: or<number, undefined>(undefined, (x, what, where) => wholeOf(x, what, where, 0)),
   state: untouched(),
   position: or({ epoch: 0, step: 0 }, (x, _what, where): Position => {
-    if (!isRecord(x)) return bad(where, `the position must be { epoch, step }, not ${shown(x)}.`)
+    if (!isRecord(x)) return badInput(where, `the position must be { epoch, step }, not ${shown(x)}.`)
     const { epoch, step } = reading(`${where}: position`, () => ({ epoch: x.epoch, step: x.step }))
     return { epoch: wholeOf(epoch, "the position's epoch", where, 0), step: wholeOf(step, "the position's step", where, 0) }
   }),
@@ -104,7 +109,7 @@ export const eventOptions = {
   signal: or<{ readonly aborted: boolean }, undefined>(undefined, (x, _what, where) =>
     isRecord(x) && holds(() => typeof x.aborted === 'boolean')
       ? (x as { readonly aborted: boolean })
-      : bad(where, `the signal must be an AbortSignal, not ${shown(x)}.`),
+      : badInput(where, `the signal must be an AbortSignal, not ${shown(x)}.`),
   ),
 } satisfies OptionsFor<EventOptions<unknown>>
 export const trainOptions = { ...eventOptions, onProgress: func<((event: never) => unknown) | undefined>() } satisfies OptionsFor<
@@ -115,7 +120,7 @@ type Given = ReadOf<typeof eventOptions>
 const withState = <G extends Given>(given: G, options: object | undefined, where: string): G =>
   given.state !== undefined || reading(where, () => 'state' in (options ?? {}))
     ? given
-    : bad(where, 'the options have no state.', 'give the state that the first step takes: { state, epochs }.')
+    : badInput(where, 'the options have no state.', 'give the state that the first step takes: { state, epochs }.')
 
 interface Run<S, B, R> extends Omit<Given, 'state'> {
   readonly epochs: number
@@ -127,7 +132,7 @@ const runOf = <S, B, R>(step: Step<S, B, R>, data: Source<B>, given: Given): Run
   functionOf(step, 'the step', 'train')
   return reading('train: data', () => {
     if (!isRecord(data) || typeof data.at !== 'function')
-      return bad(
+      return badInput(
         'train',
         'the second argument gives no batches.',
         'pass batches(data, { size }), or { steps, at: (epoch, step) => batch }.',
@@ -182,7 +187,7 @@ async function* eventsOf<S, B, R, V>(
       const result = await attempt('the step', () => run.step(progress.state, batch, at))
       const metrics = await attempt('the step', () => {
         if (!isRecord(result) || !('state' in result))
-          return bad(
+          return badInput(
             'the step',
             `it gave ${isRecord(result) ? 'no state' : shown(result)}.`,
             'give the state after the step, and metrics: { state, loss }.',
@@ -198,7 +203,7 @@ async function* eventsOf<S, B, R, V>(
     }
     const evaluation = await attempt('evaluate', async () => {
       const given: unknown = run.evaluate === undefined ? {} : await run.evaluate(progress.state as never, epoch)
-      if (!isRecord(given)) return bad('evaluate', `it gave ${shown(given)}.`, 'give metrics by name: { loss, accuracy }.')
+      if (!isRecord(given)) return badInput('evaluate', `it gave ${shown(given)}.`, 'give metrics by name: { loss, accuracy }.')
       const numbers = numbersOf(given, 'evaluate')
       if (run.onNonFinite === 'stop') checkFinite(numbers, 'evaluate', 'the state is in last.state')
       return numbers as unknown as Numbers<V>
@@ -320,5 +325,5 @@ export const train =
       if (event._tag === 'Done') return right(event.trained)
       if (event._tag === 'Failed') return left(event.error)
     }
-    return bad('train', 'the run has no end.') // `running` gives one always
+    return badInput('train', 'the run has no end.') // `running` gives one always
   }

@@ -1,6 +1,6 @@
 /** A program made ready to run. What was laid out for it may be dropped at any time, and is made again at the next call. */
 
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import type { Executable, Explanation } from '../../core/functions/backend.js'
 import type { TypedArray } from '../../core/graph/ndarray.js'
 import type { Tensor } from '../../core/graph/tensor.js'
@@ -34,7 +34,7 @@ export class CpuExecutable implements Executable {
   }
 
   private ready(): Awake {
-    if (this.disposed) raise({ _tag: 'BadInput', where: 'cpu', reason: 'this executable was disposed.', fix: 'prepare the program again.' })
+    if (this.disposed) badInput('cpu', 'this executable was disposed.', 'prepare the program again.')
     if (this.awake.laidOut.disposed) this.awake = this.keeper.wake()
     return this.awake
   }

@@ -1,6 +1,6 @@
 /** Arrays that stay on the device between calls: a buffer each. */
 
-import { raise } from '../../core/errors/explain.js'
+import { badInput, raise } from '../../core/errors/explain.js'
 import type { DeviceArray, PlaceOptions } from '../../core/functions/backend.js'
 import type { NDArray, TypedArray } from '../../core/graph/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
@@ -49,15 +49,10 @@ export class WebGpuArray implements DeviceArray {
 
   /** The buffer, on this device; an error where it is gone. */
   on(device: Device, where: string): GPUBuffer {
-    if (this.disposed) raise({ _tag: 'BadInput', where, reason: 'a tensor was disposed.', fix: 'place it with onDevice again.' })
+    if (this.disposed) badInput(where, 'a tensor was disposed.', 'place it with onDevice again.')
     if (this.device !== device) {
       this.device.alive()
-      raise({
-        _tag: 'BadInput',
-        where,
-        reason: 'a tensor is on another device.',
-        fix: 'read it back with onHost, and place it on this one.',
-      })
+      badInput(where, 'a tensor is on another device.', 'read it back with onHost, and place it on this one.')
     }
     return this.memory
   }

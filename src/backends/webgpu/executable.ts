@@ -1,6 +1,6 @@
 /** The calls of a prepared program: inputs in, one submit for each run of steps without the CPU, results out or kept on the device. */
 
-import { raise } from '../../core/errors/explain.js'
+import { badInput, raise } from '../../core/errors/explain.js'
 import type { AsyncExecutable, Elements, Explanation } from '../../core/functions/backend.js'
 import { onADevice } from '../../core/functions/device-tensor.js'
 import { allocate, type NDArray, type TypedArray } from '../../core/graph/ndarray.js'
@@ -128,8 +128,7 @@ export class WebGpuExecutable implements AsyncExecutable {
     const { device } = r
     const { plan } = r.of
     const { gpu, stats } = device
-    if (this.disposed)
-      raise({ _tag: 'BadInput', where: program.name, reason: 'this compiled function was disposed.', fix: 'compile it again.' })
+    if (this.disposed) badInput(program.name, 'this compiled function was disposed.', 'compile it again.')
     device.alive()
     // All that is on the device is found before anything is asked, so that an error leaves nothing behind.
     const sources = inputs.map((x) => (onADevice(x) ? arrayOf(x, program.name).on(device, program.name) : x))
@@ -264,9 +263,4 @@ const nothingRead: Reader = async (use) => use(new ArrayBuffer(0))
 const arrayOf = (x: Elements, where: string): WebGpuArray =>
   x instanceof WebGpuArray
     ? x
-    : raise({
-        _tag: 'BadInput',
-        where,
-        reason: 'a tensor is on the device of another backend.',
-        fix: 'read it back with onHost, and place it on this one.',
-      })
+    : badInput(where, 'a tensor is on the device of another backend.', 'read it back with onHost, and place it on this one.')

@@ -1,6 +1,6 @@
 /** The one table of WebGPU's kernels: every family, by primitive. */
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { Facets, inline, inlined, type KernelTable, kernelTable } from '../../core/extend/kernel-table.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { families } from '../../core/ops/families.js'
@@ -43,8 +43,7 @@ const named =
   (primitive: AnyPrimitive, code: WgslScalar): WgslScalar =>
   (at) => {
     const text: unknown = code(at)
-    const bad = (reason: string, fix: string): never =>
-      raise({ _tag: 'BadInput', where: `the webgpu kernel of ${primitive.name}`, reason, fix })
+    const bad = (reason: string, fix: string): never => badInput(`the webgpu kernel of ${primitive.name}`, reason, fix)
     if (typeof text !== 'string' || text.trim() === '')
       return bad(`its inline code gave ${shown(text)}.`, `give an expression of WGSL as a text: inline(({ x }) => '2.0 * ' + x[0]).`)
     if (/\b(undefined|NaN|\[object \w+\])/.test(text))

@@ -2,7 +2,7 @@
 import { type CpuOptions, cpu } from '../../backends/cpu/index.js'
 import { type Registry, type Rule, registryIn } from '../../core/calculus/rule.js'
 import { listOf, numberOf, settled, shown } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput, raise } from '../../core/errors/explain.js'
 import { func, integer, list, type OptionsOf, object, or, readGiven } from '../../core/errors/options.js'
 import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from '../../core/extend/plugin.js'
 import { type Backend, backendOf, syncBackendOf } from '../../core/functions/backend.js'
@@ -25,12 +25,7 @@ export const programOptions = {
     const list = listOf(given, what, where) as readonly ('f64' | 'f32')[]
     return list.length > 0 && list.every((d) => d === 'f64' || d === 'f32')
       ? list
-      : raise({
-          _tag: 'BadInput',
-          where,
-          reason: `${what} are ${list.map(shown).join(', ') || 'none'}.`,
-          fix: "give ['f64'], ['f32'] or both.",
-        })
+      : badInput(where, `${what} are ${list.map(shown).join(', ') || 'none'}.`, "give ['f64'], ['f32'] or both.")
   }),
   /** Programs apply these primitives alone, but for what makes arguments fit. */
   only: list<string>(),
@@ -105,15 +100,9 @@ const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): rea
     registry.rules.has(name) ? registry.rules.get(name)!.primitive === p : p.name === name
   const known = (name: string, what: string): void => {
     const rule = [...registry.byPrimitive.values()].find((r) => isCalled(r.primitive, name))
-    if (rule === undefined)
-      raise({ _tag: 'BadInput', where, reason: `${what} names ${shown(name)}, which is no primitive of the registry.` })
+    if (rule === undefined) badInput(where, `${what} names ${shown(name)}, which is no primitive of the registry.`)
     else if (rule.primitive.samples.length === 0)
-      raise({
-        _tag: 'BadInput',
-        where,
-        reason: `${what} names ${name}, which has no samples to be applied at.`,
-        fix: 'declare samples or a domain.',
-      })
+      badInput(where, `${what} names ${name}, which has no samples to be applied at.`, 'declare samples or a domain.')
   }
   o.only?.forEach((name) => {
     known(name, 'only')
@@ -121,7 +110,7 @@ const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): rea
   for (const [name, w] of Object.entries(o.weights ?? {})) {
     known(name, 'weights')
     if (!(numberOf(w, name, `${where}: weights`) >= 0 && w < Infinity))
-      raise({ _tag: 'BadInput', where, reason: `the weight of ${name} is ${w}.`, fix: 'give a number from 0 on.' })
+      badInput(where, `the weight of ${name} is ${w}.`, 'give a number from 0 on.')
   }
   const rules = [...registry.byPrimitive.values()].filter(
     (r) => r.primitive.samples.length > 0 && (o.only?.some((name) => isCalled(r.primitive, name)) ?? true),
@@ -134,7 +123,7 @@ const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): rea
     return { primitive: rule.primitive, rule, weight }
   })
   if (!all.some((c) => c.weight > 0))
-    raise({ _tag: 'BadInput', where, reason: 'there is no primitive to be drawn.', fix: 'give primitives with samples a weight above 0.' })
+    badInput(where, 'there is no primitive to be drawn.', 'give primitives with samples a weight above 0.')
   return all
 }
 

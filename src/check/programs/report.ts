@@ -1,6 +1,6 @@
 /** What random programs gave, in words. */
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import type { ProgramsChecked } from './for-all-programs.js'
 
 const WIDTH = 130
@@ -11,12 +11,7 @@ const LINES = 5
 const given = (c: ProgramsChecked): ProgramsChecked =>
   c?._tag === 'Right' || c?._tag === 'Left'
     ? c
-    : raise({
-        _tag: 'BadInput',
-        where: 'reportPrograms',
-        reason: `${shown(c)} is not the result of random programs.`,
-        fix: 'give what forAllPrograms gives.',
-      })
+    : badInput('reportPrograms', `${shown(c)} is not the result of random programs.`, 'give what forAllPrograms gives.')
 
 /**
  * A result of forAllPrograms in at most ten lines: what was reached; or whom to blame, the program, its inputs, what was found, and how to see it again.

@@ -5,7 +5,7 @@ import type { Monoid } from 'fp-ts/lib/Monoid.js'
 import { listOf, shown } from '../errors/check-arguments.js'
 import { left, right } from '../errors/either.js'
 import type { AdError } from '../errors/error.js'
-import { raise } from '../errors/explain.js'
+import { badInput, raise } from '../errors/explain.js'
 import { holds } from '../errors/language.js'
 import type { Aval } from '../graph/aval.js'
 import { programsOf } from '../graph/expand.js'
@@ -166,7 +166,7 @@ export interface Registry {
 export const ruleIn = (given: unknown, where: string): Rule =>
   holds(() => isPrimitive((given as Partial<Rule> | null | undefined)?.primitive))
     ? (given as Rule)
-    : raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a rule.`, fix: 'make one with rule, scalarRule, linearRule ...' })
+    : badInput(where, `${shown(given)} is not a rule.`, 'make one with rule, scalarRule, linearRule ...')
 
 /** A rule without its form and what follows from that: other derivatives do not. */
 export const formless = ({ form: _form, taylor: _taylor, ...rule }: Rule): Rule => rule
@@ -220,12 +220,7 @@ export const registryIn = (given: unknown, where: string): Registry =>
     return rules instanceof Map && byPrimitive instanceof Map && typeof ruleOf === 'function' && Array.isArray(duplicates)
   })
     ? (given as Registry)
-    : raise({
-        _tag: 'BadInput',
-        where,
-        reason: `${shown(given)} is not a registry.`,
-        fix: 'use coreRegistry, coreRegistry.with(rule) or registryOf(rules).',
-      })
+    : badInput(where, `${shown(given)} is not a registry.`, 'use coreRegistry, coreRegistry.with(rule) or registryOf(rules).')
 
 /** The registry without rules: the unit of `registryMonoid`. */
 export const emptyRegistry: Registry = make(new Map(), [])

@@ -4,7 +4,7 @@
  */
 
 import type { DType } from '../types/dtype.js'
-import { raise } from './explain.js'
+import { badInput } from './explain.js'
 import { meantBy, meantDtype, meantItems, meantList, meantOption, needless } from './hints.js'
 import { arrayInWords, objectInWords, reading, unreadable } from './language.js'
 
@@ -25,8 +25,6 @@ const inWords = (x: unknown): string => {
   if (Array.isArray(x)) return x.length <= 8 && x.every((v) => typeof v === 'number') ? `[${x.join(', ')}]` : `an array of ${x.length}`
   return typeof x === 'object' ? (arrayInWords(x) ?? objectInWords(x)) : `a ${typeof x}`
 }
-const refuse = (where: string, reason: string, fix?: string): never =>
-  raise({ _tag: 'BadInput', where, reason, ...(fix !== undefined && { fix }) })
 
 const none = Object.freeze({})
 /** Options by name; a name that is not among `names` is an error, not left out in silence. */
@@ -45,14 +43,14 @@ const isNoOptions = (x: unknown): boolean =>
 const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): O => {
   if (!isPlain(given) && isNoOptions(given)) {
     const isArray = typeof given === 'object' && given !== null && arrayInWords(given) !== undefined
-    return refuse(where, `${shown(given)} where options may stand.`, meantBy(given, isArray, Object.keys(names), where))
+    return badInput(where, `${shown(given)} where options may stand.`, meantBy(given, isArray, Object.keys(names), where))
   }
   const read: Record<string, unknown> = {}
   for (const name of Object.keys(given)) {
     if (!Object.hasOwn(names, name)) {
       const all = Object.keys(names)
       const meant = meantOption(name, all, where)
-      refuse(where, `there is no option ${name}.`, `${meant === undefined ? '' : `${meant} `}options: { ${all.join(', ')} }.`)
+      badInput(where, `there is no option ${name}.`, `${meant === undefined ? '' : `${meant} `}options: { ${all.join(', ')} }.`)
     }
     const value = (given as Readonly<Record<string, unknown>>)[name]
     read[name] = (names as unknown as Record<string, { readonly untouched?: true }>)[name]!.untouched ? value : listsIn(value, 0)
@@ -70,7 +68,7 @@ export const nothingMore = (more: unknown, where: string): void => {
           .find((n) => n !== undefined)
       : undefined,
   )
-  refuse(
+  badInput(
     where,
     `${reading(where, () => shown(more))} stands behind its argument.`,
     `${named === undefined ? '' : `${named} `}write ${where}(x): it takes no options.`,
@@ -103,47 +101,49 @@ export const settled = <X>(given: X, what: string, where: string): X =>
 
 /** True or false; false where it is not given. */
 export const flagOf = (given: unknown, what: string, where: string): boolean =>
-  given === undefined || typeof given === 'boolean' ? given === true : refuse(where, `${what} must be true or false, not ${shown(given)}.`)
+  given === undefined || typeof given === 'boolean'
+    ? given === true
+    : badInput(where, `${what} must be true or false, not ${shown(given)}.`)
 
 /** A list of anything. */
 export const listOf = (given: unknown, what: string, where: string): readonly unknown[] =>
   reading(`${where}: ${what}`, () =>
     Array.isArray(given) && (given.length === 0 || 0 in given)
       ? copied(given)
-      : refuse(where, `${what} must be an array, not ${Array.isArray(given) ? 'a sparse one' : shown(given)}.`, meantItems(where, what)),
+      : badInput(where, `${what} must be an array, not ${Array.isArray(given) ? 'a sparse one' : shown(given)}.`, meantItems(where, what)),
   )
 /** A list that keeps what it is given: a Proxy, a getter or a later change gives no other value afterwards. */
 const copied = <A>(given: readonly A[]): readonly A[] => [...given]
 
 /** A whole number. */
 export const integerOf = (given: unknown, what: string, where: string): number =>
-  Number.isSafeInteger(given) ? (given as number) : refuse(where, `${what} must be a whole number, not ${shown(given)}.`)
+  Number.isSafeInteger(given) ? (given as number) : badInput(where, `${what} must be a whole number, not ${shown(given)}.`)
 /** An array of whole numbers: a shape, axes, positions. */
 export const integersOf = (given: unknown, what: string, where: string): readonly number[] =>
   reading(`${where}: ${what}`, () =>
     Array.isArray(given) && !given.includes(undefined) && given.every(Number.isSafeInteger)
       ? copied(given)
-      : refuse(where, `${what} must be an array of whole numbers, not ${shown(given)}.`, meantList(given, where, what)),
+      : badInput(where, `${what} must be an array of whole numbers, not ${shown(given)}.`, meantList(given, where, what)),
   )
 
 /** A number, NaN and infinities included. */
 export const numberOf = (given: unknown, what: string, where: string): number =>
-  typeof given === 'number' ? given : refuse(where, `${what} must be a number, not ${shown(given)}.`)
+  typeof given === 'number' ? given : badInput(where, `${what} must be a number, not ${shown(given)}.`)
 
 /** One of the dtypes. */
 export const dtypeOf = (given: unknown, where: string): DType =>
   given === 'f64' || given === 'f32' || given === 'i32' || given === 'bool'
     ? given
-    : refuse(where, `${shown(given)} is not a dtype.`, meantDtype(given, where))
+    : badInput(where, `${shown(given)} is not a dtype.`, meantDtype(given, where))
 
 /** A function. */
 export const functionOf = <F>(given: F, what: string, where: string): F =>
   typeof given === 'function' && reading(`${where}: ${what}`, () => 'call' in given)
     ? given
-    : refuse(where, `${what} must be a function, not ${shown(given)}.`)
+    : badInput(where, `${what} must be a function, not ${shown(given)}.`)
 
 /** An object with names, not an array. */
 export const recordOf = <R>(given: R, what: string, where: string): R =>
   typeof given === 'object' && given !== null && !reading(`${where}: ${what}`, () => Array.isArray(given)) && !ArrayBuffer.isView(given)
     ? given
-    : refuse(where, `${what} must be an object, not ${shown(given)}.`)
+    : badInput(where, `${what} must be an object, not ${shown(given)}.`)

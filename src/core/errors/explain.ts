@@ -1,4 +1,5 @@
 /** The only place with prose: an AdError in words, with the equation, the user's line and the fix. */
+import type { DType } from '../types/dtype.js'
 import { type AdError, type AdErrorTag, AdException, isAdException, type NonFiniteCause, type Site } from './error.js'
 
 /** `[2, 3]`. */
@@ -218,3 +219,17 @@ export const raise: (error: AdError) => never = (given) => {
   }
   throw new AdException(error, explain(error))
 }
+
+/** Raises BadInput: `where`, what is wrong in a sentence, and what to do. */
+export const badInput: (where: string, reason: string, fix?: string) => never = (where, reason, fix) =>
+  raise({ _tag: 'BadInput', where, reason, ...(fix !== undefined && { fix }) })
+/** Raises ShapeMismatch: the operation, the shapes that do not fit, why, and what to do. */
+export const badShape: (op: string, shapes: readonly (readonly number[])[], reason: string, fix?: string) => never = (
+  op,
+  shapes,
+  reason,
+  fix,
+) => raise({ _tag: 'ShapeMismatch', op, shapes, reason, ...(fix !== undefined && { fix }) })
+/** Raises DTypeMismatch: the operation, the dtypes that do not fit, why, and what to do. */
+export const badDtype: (op: string, dtypes: readonly DType[], reason: string, fix?: string) => never = (op, dtypes, reason, fix) =>
+  raise({ _tag: 'DTypeMismatch', op, dtypes, reason, ...(fix !== undefined && { fix }) })

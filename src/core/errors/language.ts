@@ -3,7 +3,7 @@
  * never runs) is an error that names the operation instead; and objects that another copy of codual made are told from ours.
  */
 import { isAdException } from './error.js'
-import { raise } from './explain.js'
+import { badInput } from './explain.js'
 import { membersOfOthers } from './hints.js'
 
 const method = (prototype: object, key: string | symbol, value: unknown): void => {
@@ -18,12 +18,11 @@ export const operationsOr = (numbers?: string): string => `${operations}${number
 export const refuseCoercion = (prototype: object, what: string, fix: string | ((x: object) => string)): void =>
   method(prototype, Symbol.toPrimitive, function (this: object, hint: string): string {
     if (hint === 'string') return this.toString()
-    return raise({
-      _tag: 'BadInput',
-      where: 'operator',
-      reason: `an operator of JavaScript, or a function of Math, was given ${what}: it would see NaN.`,
-      fix: typeof fix === 'string' ? fix : fix(this),
-    })
+    return badInput(
+      'operator',
+      `an operator of JavaScript, or a function of Math, was given ${what}: it would see NaN.`,
+      typeof fix === 'string' ? fix : fix(this),
+    )
   })
 
 /** A member that is not there, as an error that says what to write: when it is read, and when it is written to. */
@@ -35,7 +34,7 @@ const absent = (
 ): void => {
   const refuse = (x: object): never => {
     const [reason, fix] = says(x)
-    return raise({ _tag: 'BadInput', where: use, reason, fix })
+    return badInput(use, reason, fix)
   }
   Object.defineProperty(prototype, key, {
     enumerable: false,
@@ -44,12 +43,7 @@ const absent = (
       return refuse(this)
     },
     set(this: object): never {
-      return raise({
-        _tag: 'BadInput',
-        where: `${use} = ...`,
-        reason: 'arrays do not change.',
-        fix: 'set(x, 0, v) gives a new one; addAt adds to a part.',
-      })
+      return badInput(`${use} = ...`, 'arrays do not change.', 'set(x, 0, v) gives a new one; addAt adds to a part.')
     },
   })
 }
@@ -117,23 +111,21 @@ export const claimed = (x: object): string | undefined => {
 
 /** A node that this copy did not make. */
 export const ofAnotherCopy = (x: unknown): never =>
-  raise({
-    _tag: 'BadInput',
-    where: 'program',
-    reason: `${typeof x === 'object' && x !== null ? (claimed(x) ?? 'an object') : typeof x} stands where an expression must be.`,
-    fix: 'load codual once: by import or by require, in one version; programs pass between copies as JSON (toJSON, fromJSON).',
-  })
+  badInput(
+    'program',
+    `${typeof x === 'object' && x !== null ? (claimed(x) ?? 'an object') : typeof x} stands where an expression must be.`,
+    'load codual once: by import or by require, in one version; programs pass between copies as JSON (toJSON, fromJSON).',
+  )
 
 /** An error of reading an argument (a getter that throws, a Proxy that was revoked) as one that names it; ours are thrown on. */
 export const unreadable = (e: unknown, where: string): never => {
   if (isAdException(e)) throw e
   const said = e instanceof Error ? e.message : typeof e
-  return raise({
-    _tag: 'BadInput',
+  return badInput(
     where,
-    reason: `it cannot be read: ${said.slice(0, 120)}${/[.!?]$/.test(said) ? '' : '.'}`,
-    fix: 'pass plain arrays, records, numbers or tensors; of a Proxy or an object with getters pass a copy.',
-  })
+    `it cannot be read: ${said.slice(0, 120)}${/[.!?]$/.test(said) ? '' : '.'}`,
+    'pass plain arrays, records, numbers or tensors; of a Proxy or an object with getters pass a copy.',
+  )
 }
 /** Is it so? Not of what cannot be looked at. */
 export const holds = (test: () => boolean): boolean => {

@@ -18,7 +18,7 @@ import {
   settled,
   shown,
 } from './check-arguments.js'
-import { raise } from './explain.js'
+import { badInput } from './explain.js'
 
 /** How one option or argument is read: what a user gives as G (or leaves out) is a T. `shape` is that of the first array, where there is one. */
 export interface Kind<T, G = T> {
@@ -74,12 +74,7 @@ export interface Range {
 const held = (x: number, { above, from, to, fix }: Range, what: string, where: string, whole: string): number => {
   if ((above === undefined || x > above) && (from === undefined || x >= from) && (to === undefined || x <= to)) return x
   const low = above === undefined ? (from === undefined ? '' : ` from ${from}`) : ` above ${above}`
-  return raise({
-    _tag: 'BadInput',
-    where,
-    reason: `${what} is ${x}.`,
-    fix: fix ?? `give a ${whole}number${low}${to === undefined ? '' : ` up to ${to}`}.`,
-  })
+  return badInput(where, `${what} is ${x}.`, fix ?? `give a ${whole}number${low}${to === undefined ? '' : ` up to ${to}`}.`)
 }
 /** A number, NaN and infinities included unless a range leaves them out. */
 export const number = <D extends number | undefined = undefined>(
@@ -100,7 +95,7 @@ export const integers = <D extends readonly number[] | undefined = undefined>(
   or<readonly number[], D>(standard as D, integersOf)
 /** Raises: what was given is none, and what to give. */
 export const refused = (given: unknown, what: string, where: string, fix: string): never =>
-  raise({ _tag: 'BadInput', where, reason: `${what} is ${shown(given)}.`, fix })
+  badInput(where, `${what} is ${shown(given)}.`, fix)
 const quoted = (all: readonly string[]): string => all.map((m) => `'${m}'`).join(', ')
 /** One of some texts, which `what` they are in the message. */
 export const choice = <const T extends string, D extends T | undefined = undefined>(
@@ -111,12 +106,11 @@ export const choice = <const T extends string, D extends T | undefined = undefin
   or<T, D>(standard as D, (given, what, where) =>
     all.includes(given as T)
       ? (given as T)
-      : raise({
-          _tag: 'BadInput',
+      : badInput(
           where,
-          reason: noun === undefined ? `${what} is ${shown(given)}.` : `there is no ${noun} ${shown(given)}.`,
-          fix: noun === undefined ? `give ${quoted(all).replace(/, (?=[^,]*$)/, ' or ')}.` : `${noun}s are ${quoted(all)}.`,
-        }),
+          noun === undefined ? `${what} is ${shown(given)}.` : `there is no ${noun} ${shown(given)}.`,
+          noun === undefined ? `give ${quoted(all).replace(/, (?=[^,]*$)/, ' or ')}.` : `${noun}s are ${quoted(all)}.`,
+        ),
   )
 /** One of some texts, or undefined; the message lists them as `use one of`. */
 export const oneOf = <const T extends string>(...all: readonly T[]): Kind<T | undefined, T> =>
@@ -190,5 +184,5 @@ export const wholeNumber = ({ from = 0, to = Infinity }: Range, reason: (given: 
   kind((given, _what, where) =>
     Number.isInteger(given) && (given as number) >= from && (given as number) <= to
       ? (given as number)
-      : raise({ _tag: 'BadInput', where, reason: reason(given), fix }),
+      : badInput(where, reason(given), fix),
   )

@@ -1,7 +1,7 @@
 /** `customRule(f, { frule, rrule })`: from a user's rules over trees to those of the primitive, with everything they return checked. */
 
 import { flagOf, shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badDtype, badInput, badShape, raise } from '../errors/explain.js'
 import { type Kind, type OptionsOf, or, readOptions } from '../errors/options.js'
 import { callable, metaOf, type Runtime } from '../functions/function.js'
 import { type Aval, isFloat, sameAval, showAval } from '../graph/aval.js'
@@ -19,7 +19,7 @@ import { stopGradient } from '../ops/elementwise.js'
 import { broadcastNode } from '../ops/layout/move.js'
 import type { AnyExpr } from '../types/expr.js'
 
-const refused = (where: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
+const refused = (where: string, reason: string, fix: string): never => badInput(where, reason, fix)
 const ruleOr = <F>(fix: string): Kind<F | undefined, F> =>
   or<F, undefined>(undefined, (given, what, where) =>
     typeof given === 'function' ? (given as F) : refused(where, `${what} is not a function.`, fix),
@@ -72,12 +72,7 @@ const leavesOf = (op: string, what: string, def: TreeDef, tree: unknown, zeros: 
           ? d.keys.map((k) => (x as Record<string, unknown>)[k])
           : undefined
     if (items === undefined)
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `${what} does not have the structure ${showDef(def)}.`,
-        fix: `return ${showDef(def)}, with one leaf for each *.`,
-      })
+      badInput(op, `${what} does not have the structure ${showDef(def)}.`, `return ${showDef(def)}, with one leaf for each *.`)
     else for (const [i, item] of d.items.entries()) go(item, items[i])
   }
   go(def, tree)
@@ -87,27 +82,20 @@ const leavesOf = (op: string, what: string, def: TreeDef, tree: unknown, zeros: 
 /** A leaf that must be exactly of its place's shape and dtype. */
 const valueAt = (op: string, place: Place, leaf: unknown): Node => {
   if (Array.isArray(leaf) && leaf.some(isExpr))
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `${place.name} is a list of ${leaf.length}, it must be ${showAval(place.aval)}.`,
-      fix: 'give the expression itself: of one argument there is one, and no list.',
-    })
+    badInput(
+      op,
+      `${place.name} is a list of ${leaf.length}, it must be ${showAval(place.aval)}.`,
+      'give the expression itself: of one argument there is one, and no list.',
+    )
   const n =
     leaf === undefined || leaf === null
-      ? raise({ _tag: 'BadInput', where: op, reason: `${place.name} is missing.`, fix: `return ${showAval(place.aval)} there.` })
+      ? badInput(op, `${place.name} is missing.`, `return ${showAval(place.aval)} there.`)
       : beside(lift(leaf, `${op}: ${place.name}`, place.aval.dtype), place.aval.dtype)
   if (sameAval(n.aval, place.aval)) return n
   const reason = `${place.name} is ${showAval(n.aval)}, it must be ${showAval(place.aval)}.`
   return sameShape(n.shape, place.aval.shape)
-    ? raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype, place.aval.dtype], reason, fix: 'cast it.' })
-    : raise({
-        _tag: 'ShapeMismatch',
-        op,
-        shapes: [n.shape, place.aval.shape],
-        reason,
-        fix: 'return it in the shape of what it belongs to.',
-      })
+    ? badDtype(op, [n.dtype, place.aval.dtype], reason, 'cast it.')
+    : badShape(op, [n.shape, place.aval.shape], reason, 'return it in the shape of what it belongs to.')
 }
 
 /** A tangent or cotangent of its place; thunks stay thunks and are checked when they are asked for. */
@@ -123,12 +111,7 @@ const tangentAt = (op: string, place: Place, leaf: unknown): Tangent => {
   if (!isFloat(place.aval.dtype))
     return tag === 'NoTangent' || tag === 'ZeroTangent'
       ? NoTangent
-      : raise({
-          _tag: 'BadInput',
-          where: op,
-          reason: `${place.name} is ${place.aval.dtype}: it has no tangent.`,
-          fix: 'return NoTangent there.',
-        })
+      : badInput(op, `${place.name} is ${place.aval.dtype}: it has no tangent.`, 'return NoTangent there.')
   if (tag === 'ZeroTangent' || tag === 'NoTangent') return ZeroTangent
   if (tag === 'NotImplemented') return leaf as Tangent
   return asExpr(valueAt(op, place, leaf))
@@ -144,7 +127,7 @@ const dense = (t: Forced, a: Aval): AnyExpr | NoTangent => {
 const pairOf = (op: string, what: string, r: unknown, second: string): readonly [unknown, unknown] =>
   Array.isArray(r) && r.length === 2
     ? (r as unknown as readonly [unknown, unknown])
-    : raise({ _tag: 'BadInput', where: op, reason: `the ${what} must return [y, ${second}].`, fix: `return [y, ${second}].` })
+    : badInput(op, `the ${what} must return [y, ${second}].`, `return [y, ${second}].`)
 
 /** What f was traced to. */
 interface Traced {
@@ -209,8 +192,7 @@ const flatRules = (t: Traced, rules: UserRules): Pick<CustomParams, 'frule' | 'r
     ...(rrule && {
       rrule: (xs) => {
         const [y, pullback] = pairOf(op, 'rrule', rrule(primalsOf(xs.slice(0, arity).map(asExpr))), 'pullback')
-        if (typeof pullback !== 'function')
-          raise({ _tag: 'BadInput', where: op, reason: 'the rrule must return [y, pullback].', fix: 'return a function of yBar.' })
+        if (typeof pullback !== 'function') badInput(op, 'the rrule must return [y, pullback].', 'return a function of yBar.')
         return {
           ys: values(y, 'rrule', xs),
           pullback: (yBars) => {

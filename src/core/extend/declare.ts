@@ -1,6 +1,6 @@
 /** Declarations by others: checked, then made as those of codual are. */
 import { functionOf, listOf, recordOf, shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, showShape } from '../errors/explain.js'
 import { type OptionsFor, part, readGiven, readOptions } from '../errors/options.js'
 import { type DTypeRule, isTakes } from '../graph/dtype-rule.js'
 import { type ArgKind, type Declared, declared, type NoParams, type Primitive, type Sample, type SampleArg } from '../graph/primitive.js'
@@ -47,15 +47,13 @@ export const primitiveParts: OptionsFor<Primitive> = {
 }
 
 const nameOf = (name: unknown, where: string): void => {
-  if (typeof name !== 'string' || name === '')
-    raise({ _tag: 'BadInput', where, reason: `its name is ${shown(name)}.`, fix: 'give a text.' })
+  if (typeof name !== 'string' || name === '') badInput(where, `its name is ${shown(name)}.`, 'give a text.')
   else if (name.includes('/'))
-    raise({
-      _tag: 'BadInput',
-      where: `${where} ${name}`,
-      reason: 'a / stands between a plugin and its primitives.',
-      fix: 'give the name alone: definePlugin puts it into the namespace of its plugin.',
-    })
+    badInput(
+      `${where} ${name}`,
+      'a / stands between a plugin and its primitives.',
+      'give the name alone: definePlugin puts it into the namespace of its plugin.',
+    )
 }
 /** A declaration, where it is one; raises BadInput. */
 export const checkedDeclaration = <N extends string, P, A extends readonly ArgKind[]>(given: Declared<N, P, A>): Declared<N, P, A> => {
@@ -68,7 +66,7 @@ export const checkedDeclaration = <N extends string, P, A extends readonly ArgKi
   if (meaning !== undefined || expand === undefined) functionOf(meaning, 'meaning', where)
   if (expand !== undefined) functionOf(expand, 'expand', where)
   if ((d.programs === undefined) !== (d.withPrograms === undefined))
-    raise({ _tag: 'BadInput', where, reason: 'it has one of programs and withPrograms.', fix: 'give both, or neither.' })
+    badInput(where, 'it has one of programs and withPrograms.', 'give both, or neither.')
   const samples = (list: unknown, what: string): readonly Sample<P>[] =>
     listOf(list as readonly Sample<P>[], what, where).map((s) => drawn(name, s as Sample<P>))
   return {
@@ -116,12 +114,11 @@ const drawn = <P>(name: string, sample: Sample<P>): Sample<P> => {
         const numbers = Array.from(draw(next, shape))
         if (numbers.length === size && numbers.every((x) => typeof x === 'number' && !Number.isNaN(x))) return numbers
         const what = numbers.length === size ? 'something that is no number' : `${numbers.length} number${numbers.length === 1 ? '' : 's'}`
-        return raise({
-          _tag: 'BadInput',
+        return badInput(
           where,
-          reason: `draw gave ${what}, the shape ${showShape(shape)} has ${size} element${size === 1 ? '' : 's'}.`,
-          fix: 'give them in row-major order, in one flat list.',
-        })
+          `draw gave ${what}, the shape ${showShape(shape)} has ${size} element${size === 1 ? '' : 's'}.`,
+          'give them in row-major order, in one flat list.',
+        )
       },
     }
   }
@@ -131,12 +128,11 @@ const drawn = <P>(name: string, sample: Sample<P>): Sample<P> => {
 /** The dtypes that are given, where they are some. */
 const dtypesOf = (given: DTypeRule, name: string): DTypeRule => {
   if (given === 'own' || listOf(given, 'dtypes', `primitive ${name}`).every(isTakes)) return given
-  return raise({
-    _tag: 'BadInput',
-    where: `primitive ${name}`,
-    reason: `its dtypes are ${shown(given)}.`,
-    fix: `give what each argument takes (float, number, any, i32, bool, discrete), or 'own'.`,
-  })
+  return badInput(
+    `primitive ${name}`,
+    `its dtypes are ${shown(given)}.`,
+    `give what each argument takes (float, number, any, i32, bool, discrete), or 'own'.`,
+  )
 }
 export const commonParts: OptionsFor<Common<string>> = {
   name: part,

@@ -1,6 +1,6 @@
 /** `elementwise`: primitives of any number of arguments, integers, parameters and results among them, as functions that users call. */
 import { functionOf, listOf, settled, shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badInput, raise } from '../errors/explain.js'
 import { type OptionsFor, part } from '../errors/options.js'
 import { type Aval, aval } from '../graph/aval.js'
 import type { Codec } from '../graph/codec.js'
@@ -57,7 +57,7 @@ const resultKinds: readonly unknown[] = ['float', 'f64', 'f32', 'i32', 'bool']
 const listAmong = <X>(given: readonly X[], of: readonly unknown[], what: string, where: string): readonly X[] => {
   const list = listOf(given, what, where)
   if (list.length === 0 || !list.every((x) => of.includes(x)))
-    raise({ _tag: 'BadInput', where, reason: `${what} are ${shown(list)}.`, fix: `give a list of ${of.join(', ')}.` })
+    badInput(where, `${what} are ${shown(list)}.`, `give a list of ${of.join(', ')}.`)
   return list as readonly X[]
 }
 
@@ -75,8 +75,7 @@ const liftScalars = (f: Lists, args: readonly NDArray[], outs: readonly NDArray[
   forEachIndex(shape, strides, (offsets, flat) => {
     for (let k = 0; k < args.length; k++) xs[k] = args[k]!.data[offsets[k]!]!
     const ys = f(...xs)
-    if (ys.length !== outs.length)
-      raise({ _tag: 'BadInput', where: name, reason: `its function of numbers gave ${shown(ys)}, it has ${outs.length} results.` })
+    if (ys.length !== outs.length) badInput(name, `its function of numbers gave ${shown(ys)}, it has ${outs.length} results.`)
     for (let r = 0; r < outs.length; r++) outs[r]!.data[flat] = ys[r]!
   })
 }
@@ -134,23 +133,17 @@ const checked = (given: Declared): Declared => {
   const where = `elementwise ${d.name}`
   listAmong(d.args, kinds, 'args', where)
   if ((d.scalar === undefined) === (d.scalarWith === undefined))
-    raise({
-      _tag: 'BadInput',
+    badInput(
       where,
-      reason: `it has ${d.scalar === undefined ? 'neither' : 'both'} of scalar and scalarWith.`,
-      fix: 'give scalar, or scalarWith for one that has params.',
-    })
+      `it has ${d.scalar === undefined ? 'neither' : 'both'} of scalar and scalarWith.`,
+      'give scalar, or scalarWith for one that has params.',
+    )
   functionOf(d.scalar ?? d.scalarWith, d.scalar === undefined ? 'scalarWith' : 'scalar', where)
   if ((d.scalarWith === undefined) !== (d.params === undefined))
-    raise({
-      _tag: 'BadInput',
-      where,
-      reason: 'it has one of scalarWith and params.',
-      fix: 'give both: params is the codec of what scalarWith takes.',
-    })
+    badInput(where, 'it has one of scalarWith and params.', 'give both: params is the codec of what scalarWith takes.')
   if (d.results !== undefined) {
     listAmong(d.results, resultKinds, 'results', where)
-    if (d.result !== undefined) raise({ _tag: 'BadInput', where, reason: 'it has result and results.', fix: 'give one of them.' })
+    if (d.result !== undefined) badInput(where, 'it has result and results.', 'give one of them.')
   }
   return { ...d, args: settled(d.args, 'args', where), ...(d.results && { results: settled(d.results, 'results', where) }) }
 }
@@ -192,7 +185,7 @@ export const elementwise = <
       })
     const params = d.params === undefined ? NO_PARAMS : xs[arity]
     if (d.params !== undefined && !d.params.is(params))
-      raise({ _tag: 'BadInput', where: d.name, reason: `${shown(params)} is none of its parameters.`, fix: `they are ${d.params.name}.` })
+      badInput(d.name, `${shown(params)} is none of its parameters.`, `they are ${d.params.name}.`)
     const ys = applyAny(prim, liftArgs(xs.slice(0, arity), d), params).map(asExpr)
     return prim.multi ? ys : ys[0]!
   }

@@ -6,7 +6,7 @@ import { emptyRegistry, type Registry, type Rule, registryIn, registryOf } from 
 import { functionOf, listOf, recordOf, shown } from '../errors/check-arguments.js'
 import { left, right } from '../errors/either.js'
 import type { AdError } from '../errors/error.js'
-import { raise } from '../errors/explain.js'
+import { badInput, raise } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
 import { type OptionsFor, part, readOptions } from '../errors/options.js'
 import type { Expansion } from '../graph/expand.js'
@@ -90,7 +90,7 @@ export const pluginIn = (given: unknown, where: string): Plugin => {
     () => ({ ...(typeof given === 'object' && given !== null ? given : {}) }) as Partial<Plugin>,
   )
   if (!(ops instanceof Map && typeof kernels === 'object' && kernels !== null && Array.isArray(duplicates)))
-    return raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a plugin.`, fix: 'make one with definePlugin.' })
+    return badInput(where, `${shown(given)} is not a plugin.`, 'make one with definePlugin.')
   registryIn(registry, where)
   return given as Plugin
 }
@@ -134,12 +134,11 @@ const ofParts = (p: AnyPrimitive, facet: Facet<unknown, unknown>): readonly (rea
 const entryOf = (p: AnyPrimitive, given: unknown, r: number): unknown =>
   Array.isArray(given) && given.length === p.parts!.length
     ? given[r]
-    : raise({
-        _tag: 'BadInput',
-        where: `the inline kernel of ${p.name}`,
-        reason: `it gave ${Array.isArray(given) ? `a list of ${given.length}` : shown(given)}, and ${p.name} has ${p.parts!.length} results.`,
-        fix: 'give a list with the code of each.',
-      })
+    : badInput(
+        `the inline kernel of ${p.name}`,
+        `it gave ${Array.isArray(given) ? `a list of ${given.length}` : shown(given)}, and ${p.name} has ${p.parts!.length} results.`,
+        'give a list with the code of each.',
+      )
 
 /** What a plugin has of the rules of one primitive. */
 const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lowering: Expansion | undefined): Rule => {
@@ -170,8 +169,7 @@ const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lower
  */
 export const definePlugin = <const O extends PluginOps, L extends PropertyKey = never>(spec: PluginSpec<O, L>): Plugin => {
   readOptions(pluginParts, recordOf(spec, 'the plugin', 'definePlugin'), 'definePlugin')
-  if (typeof spec.name !== 'string' || spec.name === '')
-    raise({ _tag: 'BadInput', where: 'definePlugin', reason: `its name is ${shown(spec.name)}.`, fix: 'give a text.' })
+  if (typeof spec.name !== 'string' || spec.name === '') badInput('definePlugin', `its name is ${shown(spec.name)}.`, 'give a text.')
   const ops = new Map<string, AnyPrimitive>()
   for (const [name, op] of Object.entries(recordOf(spec.ops, 'ops', `definePlugin ${spec.name}`))) {
     const p = primitiveOf(op, `definePlugin ${spec.name}: ${name}`)
@@ -279,22 +277,20 @@ export const applyPrimitive = <N extends string, P, A extends readonly ArgKind[]
   ...[params]: NoParams extends P ? readonly [params?: P] : readonly [params: P]
 ): readonly [AnyExpr, ...AnyExpr[]] => {
   if (!isPrimitive(primitive))
-    return raise({
-      _tag: 'BadInput',
-      where: 'applyPrimitive',
-      reason: `${shown(primitive)} is not a primitive.`,
-      fix: 'a function that unary or binary made has one: op.primitive. It can be called itself.',
-    })
+    return badInput(
+      'applyPrimitive',
+      `${shown(primitive)} is not a primitive.`,
+      'a function that unary or binary made has one: op.primitive. It can be called itself.',
+    )
   listOf(args, 'the arguments', `applyPrimitive: ${primitive.name}`)
   if (!primitive.codec.is(params ?? NO_PARAMS))
-    raise({
-      _tag: 'BadInput',
-      where: `applyPrimitive: ${primitive.name}`,
-      reason: params === undefined ? 'its parameters are missing.' : `${shown(params)} is none of its parameters.`,
-      fix: `they are ${primitive.codec.name}.`,
-    })
+    badInput(
+      `applyPrimitive: ${primitive.name}`,
+      params === undefined ? 'its parameters are missing.' : `${shown(params)} is none of its parameters.`,
+      `they are ${primitive.codec.name}.`,
+    )
   if (!primitive.variadic && args.length !== primitive.args.length)
-    raise({ _tag: 'BadInput', where: primitive.name, reason: `takes ${primitive.args.length} arguments, got ${args.length}.` })
+    badInput(primitive.name, `takes ${primitive.args.length} arguments, got ${args.length}.`)
   const nodes = args.map((x) => lift(x, primitive.name))
   const ys = applyAny(primitive as unknown as Primitive<string, P>, nodes, (params ?? NO_PARAMS) as P).map(asExpr)
   return ys as unknown as readonly [AnyExpr, ...AnyExpr[]]

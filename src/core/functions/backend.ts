@@ -2,7 +2,7 @@
 
 import type { Dropped } from '../calculus/dropped.js'
 import { shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { holds } from '../errors/language.js'
 import { type OptionsOf, oneOf } from '../errors/options.js'
 import type { NDArray, TypedArray } from '../graph/ndarray.js'
@@ -170,22 +170,16 @@ const runs = (x: unknown): x is Backend => {
 export const backendOf = (given: unknown, where: string): Backend =>
   runs(given)
     ? given
-    : raise({
-        _tag: 'BadInput',
+    : badInput(
         where,
-        reason: `${shown(given)} is not a backend.`,
-        fix: `${typeof given === 'function' ? 'call it, as cpu(): ' : ''}use cpu(), webgpu() or reference().`,
-      })
+        `${shown(given)} is not a backend.`,
+        `${typeof given === 'function' ? 'call it, as cpu(): ' : ''}use cpu(), webgpu() or reference().`,
+      )
 
 /** A backend that answers at once. */
 export const syncBackendOf = (given: unknown, where: string): SyncBackend => {
   const backend = backendOf(given, where)
   return backend.kind === 'sync'
     ? (backend as SyncBackend)
-    : raise({
-        _tag: 'BadInput',
-        where,
-        reason: `the backend ${backend.name} is asynchronous.`,
-        fix: 'use cpu() here, or compileAsync or run.',
-      })
+    : badInput(where, `the backend ${backend.name} is asynchronous.`, 'use cpu() here, or compileAsync or run.')
 }

@@ -1,6 +1,6 @@
 /** Tensors whose elements a device holds: made by `onDevice`, read back by `onHost`, written in place by `.into`. */
 
-import { raise } from '../errors/explain.js'
+import { badInput, raise } from '../errors/explain.js'
 import { readOptions } from '../errors/options.js'
 import type { NDArray, TypedArray } from '../graph/ndarray.js'
 import { typed } from '../graph/operation.js'
@@ -24,12 +24,11 @@ export class DeviceTensor extends Tensor {
     Object.defineProperty(this, 'data', {
       enumerable: false,
       get: (): never =>
-        raise({
-          _tag: 'BadInput',
-          where: 'data',
-          reason: `the elements of this tensor are on the device (${array.backend}).`,
-          fix: 'const { data } = await onHost(tensor); functions compiled for that backend take the tensor as it is.',
-        }),
+        badInput(
+          'data',
+          `the elements of this tensor are on the device (${array.backend}).`,
+          'const { data } = await onHost(tensor); functions compiled for that backend take the tensor as it is.',
+        ),
     })
     Object.defineProperty(this, 'array', { enumerable: false })
     forgotten.register(this, array, this)
@@ -66,12 +65,11 @@ export const onADevice = (x: Elements): x is DeviceArray => !ArrayBuffer.isView(
 export const hosted = (xs: readonly Elements[], where: string): readonly TypedArray[] => {
   for (const x of xs)
     if (onADevice(x))
-      raise({
-        _tag: 'BadInput',
+      badInput(
         where,
-        reason: `an argument is on the device (${x.backend}), and this function runs elsewhere.`,
-        fix: 'compile the function for that backend, or read the tensor back with onHost.',
-      })
+        `an argument is on the device (${x.backend}), and this function runs elsewhere.`,
+        'compile the function for that backend, or read the tensor back with onHost.',
+      )
   return xs as readonly TypedArray[]
 }
 
@@ -92,8 +90,7 @@ export const onDevice: OnDeviceFn = typed(async (tree: unknown, backend: Backend
   backendOf(backend, 'onDevice')
   const paths = leafPaths(def)
   const tensors = leaves.map((x, i) => {
-    if (x instanceof DeviceTensor)
-      raise({ _tag: 'BadInput', where: `onDevice: ${paths[i]}`, reason: 'the tensor is on a device already.', fix: 'use it as it is.' })
+    if (x instanceof DeviceTensor) badInput(`onDevice: ${paths[i]}`, 'the tensor is on a device already.', 'use it as it is.')
     return makeTensor(x, undefined, undefined, 'onDevice')
   })
   const place = backend.place

@@ -1,7 +1,7 @@
 /** Functions of codual: what `fn` makes and what transforms take and give. A plain function is one without a declaration. */
 
 import { functionOf, integerOf, recordOf, shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badInput, raise } from '../errors/explain.js'
 import { callOf } from '../errors/hints.js'
 import { parametersOf, reading, unreadable } from '../errors/language.js'
 import { type OptionsFor, or, readOptions } from '../errors/options.js'
@@ -45,8 +45,7 @@ const META = Symbol('codual.meta')
 
 /** The meta of a function: its own, or that of a plain function. `where` is what it is given to. */
 export const metaOf = (f: unknown, where = 'a transform'): Meta => {
-  if (typeof f !== 'function')
-    return raise({ _tag: 'BadInput', where, reason: `${shown(f)} is not a function.`, fix: callOf(where) ?? 'pass a function or an fn.' })
+  if (typeof f !== 'function') return badInput(where, `${shown(f)} is not a function.`, callOf(where) ?? 'pass a function or an fn.')
   const own = reading(where, () => (f as { [META]?: Meta })[META])
   if (own !== undefined) return own
   return {
@@ -84,14 +83,13 @@ export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unkn
 /** An argument's leaf where only values will do. */
 export const concrete = (x: Node | NDArray, where: string): NDArray =>
   isExpr(x)
-    ? raise({
-        _tag: 'BadInput',
+    ? badInput(
         where,
-        reason: 'an expression where a concrete array is wanted.',
-        fix: isClosed(x)
+        'an expression where a concrete array is wanted.',
+        isClosed(x)
           ? 'a compiled function takes numbers, arrays and tensors: give it evaluate(x), or call the function itself with x.'
           : 'a compiled function takes numbers, arrays and tensors; call the function itself with expressions.',
-      })
+      )
     : (x as NDArray)
 
 /** An argument's leaf as an expression. */
@@ -160,18 +158,12 @@ const declaredLeaves = (def: TreeDef, args: readonly unknown[], name: string): u
   const [want] = (def as Extract<TreeDef, { _tag: 'Tuple' }>).items
   const got = flatten(args[0], name).def
   if (want?._tag === 'Record' && got._tag !== 'Record')
-    raise({
-      _tag: 'BadInput',
-      where: name,
-      reason: `takes one record { ${want.keys.join(', ')} }, got ${shown(args[0])}.`,
-      fix: writeRecord(def),
-    })
-  return raise({
-    _tag: 'BadInput',
-    where: name,
-    reason: `${explainDef(want!, got) ?? 'the argument has another structure'}.`,
-    fix: `pass exactly the declared inputs: ${showDef(want!)}.`,
-  })
+    badInput(name, `takes one record { ${want.keys.join(', ')} }, got ${shown(args[0])}.`, writeRecord(def))
+  return badInput(
+    name,
+    `${explainDef(want!, got) ?? 'the argument has another structure'}.`,
+    `pass exactly the declared inputs: ${showDef(want!)}.`,
+  )
 }
 
 /** Traces a function at the avals of its arguments: what it captured may be an expression of an enclosing trace. */
@@ -185,12 +177,7 @@ export const traceOpen = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Tra
     throw located(e, meta.name, () => meta.body(args()))
   }
   if (typeof (out as { then?: unknown } | null)?.then === 'function')
-    raise({
-      _tag: 'BadInput',
-      where: meta.name,
-      reason: 'the function returned a Promise; a traced function must be synchronous.',
-      fix: 'await outside, and capture the value.',
-    })
+    badInput(meta.name, 'the function returned a Promise; a traced function must be synchronous.', 'await outside, and capture the value.')
   const { nodes, def: outputTree } = liftTree(out, `the result of ${meta.name}`)
   return { name: meta.name, inputs, inputTree: def, outputs: nodes, outputTree }
 }
@@ -209,22 +196,20 @@ export const namedAxes = (specs: readonly Spec[]): ReadonlySet<string> =>
 export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>> = {}, where = meta.name): Program => {
   const want =
     meta.declared ??
-    raise({
-      _tag: 'BadInput',
-      where: meta.name,
-      reason: 'the shapes of its arguments are not declared.',
-      fix: `make it with fn, or give example arguments: ${where === 'show' ? 'show(toProgram(f)(...examples))' : 'toProgram(f)(...examples)'}.`,
-    })
+    badInput(
+      meta.name,
+      'the shapes of its arguments are not declared.',
+      `make it with fn, or give example arguments: ${where === 'show' ? 'show(toProgram(f)(...examples))' : 'toProgram(f)(...examples)'}.`,
+    )
   const axes = namedAxes(want.specs)
   const names: Sizes = new Map()
   for (const [k, size] of Object.entries(recordOf(sizes, 'the sizes of named axes', where))) {
     if (!axes.has(k))
-      raise({
-        _tag: 'BadInput',
+      badInput(
         where,
-        reason: `${meta.name} declares no axis '${k}'.`,
-        fix: axes.size === 0 ? 'its sizes are all declared: leave it out.' : `its named axes: ${[...axes].join(', ')}.`,
-      })
+        `${meta.name} declares no axis '${k}'.`,
+        axes.size === 0 ? 'its sizes are all declared: leave it out.' : `its named axes: ${[...axes].join(', ')}.`,
+      )
     names.set(k, { size: integerOf(size, `the size of '${k}'`, where), path: 'the given sizes' })
   }
   return traceMeta(
@@ -236,7 +221,7 @@ export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>
 
 export const fnOptions = {
   name: or<string, undefined>(undefined, (given, what, where) =>
-    typeof given === 'string' ? given : raise({ _tag: 'BadInput', where, reason: `${what} must be a string, not ${shown(given)}.` }),
+    typeof given === 'string' ? given : badInput(where, `${what} must be a string, not ${shown(given)}.`),
   ),
 } satisfies OptionsFor<FnOptions>
 /** Declares a function: specs of its inputs, and a body from expressions to expressions. */
@@ -247,14 +232,12 @@ export const declare = (
   options?: FnOptions,
 ): ((...args: readonly unknown[]) => unknown) => {
   if (typeof declaration === 'function')
-    raise({
-      _tag: 'BadInput',
-      where: 'fn',
-      reason: 'a function where the declaration of its inputs is wanted.',
-      fix: 'write fn({ x: f64(3) }, ({ x }) => ...); grad, vmap and compile take plain functions too.',
-    })
-  if (body === undefined)
-    raise({ _tag: 'BadInput', where: 'fn', reason: 'it has no body.', fix: 'write fn({ x: f64(3) }, ({ x }) => ...).' })
+    badInput(
+      'fn',
+      'a function where the declaration of its inputs is wanted.',
+      'write fn({ x: f64(3) }, ({ x }) => ...); grad, vmap and compile take plain functions too.',
+    )
+  if (body === undefined) badInput('fn', 'it has no body.', 'write fn({ x: f64(3) }, ({ x }) => ...).')
   const { name = functionOf(body, 'the second argument', 'fn').name } = readOptions(fnOptions, options, 'fn')
   const { specs, def } = readDeclaration(declaration, 'fn')
   return callable(runtime, {

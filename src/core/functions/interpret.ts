@@ -1,7 +1,7 @@
 /** `interpret`: an algebra folded over an expression, a tree of expressions or a function. Evaluation is one such algebra. */
 
 import { functionOf, recordOf } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
 import type { Aval } from '../graph/aval.js'
 import { literalArray, resultArrays } from '../graph/evaluate.js'
@@ -98,12 +98,7 @@ export const interpret = <A>(algebra: Algebra<A>): Interpret<A> => {
     }
     const { nodes, def } = isExpr(target) ? { nodes: [target], def: { _tag: 'Leaf' as const } } : liftTree(target, 'interpret')
     if (more !== undefined && !(more instanceof Map))
-      raise({
-        _tag: 'BadInput',
-        where: 'interpret',
-        reason: 'the known values are not a Map.',
-        fix: 'give new Map([[expression, value]]).',
-      })
+      badInput('interpret', 'the known values are not a Map.', 'give new Map([[expression, value]]).')
     return unflatten(def, interpretNodes(algebra, nodes, more as ReadonlyMap<Node, A> | undefined))
   }) as Interpret<A>
 }

@@ -1,6 +1,6 @@
 /** The caller's arrays that `.into` writes: what they must be, and the locks that keep two calls from writing one of them. */
 
-import { raise } from '../errors/explain.js'
+import { badDtype, badInput, badShape } from '../errors/explain.js'
 import { showAval } from '../graph/aval.js'
 import type { Node } from '../graph/expr.js'
 import type { Program } from '../graph/program.js'
@@ -38,12 +38,7 @@ export const assertReadable = (arrays: readonly Elements[], where: string): void
   if (unresolved === 0) return
   for (const a of arrays)
     if (locks.get(storeOf(a))?.held === 'async')
-      raise({
-        _tag: 'BadInput',
-        where,
-        reason: 'an argument is a target of a call that has not resolved.',
-        fix: 'await that call first.',
-      })
+      badInput(where, 'an argument is a target of a call that has not resolved.', 'await that call first.')
 }
 
 /** Keeps what a call reads on a device from being written by another until `release`. Arrays in the host's memory are copied at the call. */
@@ -70,44 +65,35 @@ const tensorsOf = (leaves: readonly unknown[], def: TreeDef): readonly Tensor[] 
     (l, i): Tensor =>
       l instanceof Tensor // an object over a tensor's prototype will do: only its elements are written
         ? l
-        : raise({
-            _tag: 'BadInput',
-            where: `into: ${nameOf(def, i)}`,
-            reason: `${describe(l)} is not a tensor.`,
-            fix: 'outputs are tensors: tensor(0, [2]) makes one of shape [2], evaluate(zeros([2])) too.',
-          }),
+        : badInput(
+            `into: ${nameOf(def, i)}`,
+            `${describe(l)} is not a tensor.`,
+            'outputs are tensors: tensor(0, [2]) makes one of shape [2], evaluate(zeros([2])) too.',
+          ),
   )
   const data = tensors.map(elementsOf)
   data.forEach((a, i) => {
     for (let j = 0; j < i; j++)
       if (a === data[j] || overlap(a, data[j]!))
-        raise({
-          _tag: 'BadInput',
-          where: `into: ${nameOf(def, j)} and ${nameOf(def, i)}`,
-          reason: a === data[j] ? 'two outputs are the same array.' : 'two outputs share a part of one ArrayBuffer.',
-          fix: 'give each output an array of its own.',
-        })
+        badInput(
+          `into: ${nameOf(def, j)} and ${nameOf(def, i)}`,
+          a === data[j] ? 'two outputs are the same array.' : 'two outputs share a part of one ArrayBuffer.',
+          'give each output an array of its own.',
+        )
   })
   return tensors
 }
 /** Raises unless the target takes such a result, and can be added to where the call accumulates. */
 const fits = (t: Tensor, o: Node, accumulate: boolean, name: string): void => {
   if (!sameShape(t.shape, o.shape) || t.dtype !== o.dtype)
-    raise({
-      _tag: 'ShapeMismatch',
-      op: `into: ${name}`,
-      shapes: [t.shape, o.shape],
-      reason: `the target is ${t.dtype} [${t.shape}], the result ${showAval(o.aval)}.`,
-      fix: "give a tensor of the result's shape and dtype.",
-    })
+    badShape(
+      `into: ${name}`,
+      [t.shape, o.shape],
+      `the target is ${t.dtype} [${t.shape}], the result ${showAval(o.aval)}.`,
+      "give a tensor of the result's shape and dtype.",
+    )
   if (accumulate && t.dtype === 'bool')
-    raise({
-      _tag: 'DTypeMismatch',
-      op: `into: ${name}`,
-      dtypes: ['bool'],
-      reason: 'booleans are not added.',
-      fix: 'leave out accumulate, or return the result as i32 (cast).',
-    })
+    badDtype(`into: ${name}`, ['bool'], 'booleans are not added.', 'leave out accumulate, or return the result as i32 (cast).')
 }
 
 /** The targets of `.into`; `hold` and `release` stand around each call that writes them. */
@@ -137,8 +123,7 @@ export class Targets {
       if (!onADevice(a) && a.length !== sizeOf(tensors[i]!.shape)) tensors[i]!.intact(`into: ${nameOf(def, i)}`)
     }
     if (this.checked === program) return
-    if (!sameDef(def, program.outputTree))
-      raise({ _tag: 'BadInput', where: 'into', reason: 'the outputs have another tree than the results.', fix: 'give the same tree.' })
+    if (!sameDef(def, program.outputTree)) badInput('into', 'the outputs have another tree than the results.', 'give the same tree.')
     tensors.forEach((t, i) => {
       fits(t, program.outputs[i]!, this.accumulate, nameOf(def, i))
     })
@@ -148,22 +133,15 @@ export class Targets {
   hold(kind: 'sync' | 'async'): void {
     const held = this.locks.find((l) => l.held !== 'free')?.held
     if (held !== undefined)
-      raise({
-        _tag: 'BadInput',
-        where: 'into',
-        reason:
-          held === 'sync'
-            ? 'a target is being written by the call that made this one.'
-            : 'a target is being written by a call that has not resolved.',
-        fix: held === 'sync' ? 'give the inner call targets of its own.' : 'await that call first, or give this one targets of its own.',
-      })
+      badInput(
+        'into',
+        held === 'sync'
+          ? 'a target is being written by the call that made this one.'
+          : 'a target is being written by a call that has not resolved.',
+        held === 'sync' ? 'give the inner call targets of its own.' : 'await that call first, or give this one targets of its own.',
+      )
     if (this.locks.some((l) => l.readers > 0))
-      raise({
-        _tag: 'BadInput',
-        where: 'into',
-        reason: 'a target on the device is being read by a call that has not resolved.',
-        fix: 'await that call first.',
-      })
+      badInput('into', 'a target on the device is being read by a call that has not resolved.', 'await that call first.')
     for (const l of this.locks) l.held = kind
     if (kind === 'async') unresolved += this.locks.length
   }

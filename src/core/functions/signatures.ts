@@ -1,7 +1,7 @@
 /** The signatures that a compiled function has met (tree, shapes, dtypes): how arguments find what was prepared for theirs. */
 
 import { recordingDropped } from '../calculus/dropped.js'
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { type Aval, aval, showAval } from '../graph/aval.js'
 import type { NDArray } from '../graph/ndarray.js'
 import type { Program } from '../graph/program.js'
@@ -139,7 +139,7 @@ export class Signatures<X, T extends Elements> {
     return this.meta.name
   }
   private open(): void {
-    if (this.closed) raise({ _tag: 'BadInput', where: this.name, reason: 'this compiled function was disposed.', fix: 'compile it again.' })
+    if (this.closed) badInput(this.name, 'this compiled function was disposed.', 'compile it again.')
   }
 
   /** The program for these arguments, and their data. */

@@ -1,7 +1,7 @@
 /** Abstract values: shape and dtype without data. Shared between nodes wherever possible. */
 
 import { dtypeOf, integersOf, shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, showShape } from '../errors/explain.js'
 import type { DType } from '../types/dtype.js'
 import { MAX_SIZE, sameShape } from './shape.js'
 
@@ -48,12 +48,11 @@ export const aval = (shape: readonly number[], dtype: DType): Aval => {
 export const avalsFrom = <G extends Aval | readonly Aval[]>(name: string, multi: boolean, given: G): G => {
   if (!Array.isArray(given) && !multi) return isAval(given) ? given : noAval(name, given, '')
   if (!Array.isArray(given) || !multi)
-    return raise({
-      _tag: 'BadInput',
-      where: `the shape rule of ${name}`,
-      reason: multi ? `it gave ${shown(given)}, and ${name} has several results.` : 'it gave a list, and there is one result.',
-      fix: multi ? 'give a list, with an aval for each result.' : 'give its aval alone, or declare multi: true.',
-    })
+    return badInput(
+      `the shape rule of ${name}`,
+      multi ? `it gave ${shown(given)}, and ${name} has several results.` : 'it gave a list, and there is one result.',
+      multi ? 'give a list, with an aval for each result.' : 'give its aval alone, or declare multi: true.',
+    )
   for (let i = 0; i < given.length; i++) if (!isAval(given[i])) return noAval(name, given[i], ` as result ${i}`)
   return given
 }
@@ -74,21 +73,16 @@ const noAval = (name: string, given: unknown, place: string): never => {
     : dtype === undefined || itemBytes[dtype] === undefined
       ? `it gave an aval${place} of dtype ${shown(dtype)}.`
       : `it gave ${dtype} ${showShape(shape)}${place} with the size ${shown(size)}, which is not that of its shape.`
-  return raise({
-    _tag: 'BadInput',
-    where: `the shape rule of ${name}`,
+  return badInput(
+    `the shape rule of ${name}`,
     reason,
-    fix: `make it with aval(${listed ? showShape(shape) : 'shape'}, ${dtype !== undefined && itemBytes[dtype] !== undefined ? `'${dtype}'` : 'x.dtype'}), which counts the elements.`,
-  })
+    `make it with aval(${listed ? showShape(shape) : 'shape'}, ${dtype !== undefined && itemBytes[dtype] !== undefined ? `'${dtype}'` : 'x.dtype'}), which counts the elements.`,
+  )
 }
 /** A shape from outside; the error names the operation. */
 export const shapeGiven = (given: unknown, where: string): readonly number[] => integersOf(given, 'a shape', where)
 const noShape = (shape: unknown): never =>
-  raise({
-    _tag: 'BadInput',
-    where: 'shape',
-    reason: `${showShape(shapeGiven(shape, 'shape'))} is not a shape of at most ${MAX_SIZE} elements.`,
-  })
+  badInput('shape', `${showShape(shapeGiven(shape, 'shape'))} is not a shape of at most ${MAX_SIZE} elements.`)
 
 export const sameAval = (a: Aval, b: Aval): boolean => a === b || (a.dtype === b.dtype && sameShape(a.shape, b.shape))
 export const showAval = (a: Aval): string => `${a.dtype} ${showShape(a.shape)}`

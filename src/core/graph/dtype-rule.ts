@@ -1,6 +1,6 @@
 /** Which dtypes the arguments of a primitive have, and how they stand to each other: declared once, checked for every way in. */
 
-import { raise } from '../errors/explain.js'
+import { badDtype } from '../errors/explain.js'
 import type { DType } from '../types/dtype.js'
 import type { Aval } from './aval.js'
 
@@ -38,4 +38,9 @@ export const checkDTypes = (op: string, rule: readonly Takes[], args: readonly A
 }
 const nth = (rule: readonly Takes[], i: number): string => (rule.length === 1 ? 'the argument' : `argument ${i}`)
 const wrong = (op: string, args: readonly Aval[], reason: string, fix: string): never =>
-  raise({ _tag: 'DTypeMismatch', op, dtypes: args.map((a) => a.dtype), reason, fix })
+  badDtype(
+    op,
+    args.map((a) => a.dtype),
+    reason,
+    fix,
+  )

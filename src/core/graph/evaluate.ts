@@ -1,6 +1,6 @@
 /** Evaluation by the primitives' meanings: what every backend is held against. */
 
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import type { DType } from '../types/dtype.js'
 import { type Aval, aval, showAval } from './aval.js'
 import { CONST, capturedTensor, type Node, resultAvals } from './expr.js'
@@ -52,12 +52,11 @@ const checkWritten = (prim: AnyPrimitive, params: unknown, args: readonly NDArra
   })
 }
 const refuse = (prim: AnyPrimitive, outs: readonly NDArray[], r: number, reason: string): never =>
-  raise({
-    _tag: 'BadInput',
-    where: `the meaning of ${prim.name}`,
-    reason: `it ${reason} of its result${outs.length === 1 ? '' : ` ${r}`}, which the shape rule says is ${showAval(aval(outs[r]!.shape, outs[r]!.dtype))}.`,
-    fix: 'shape rule and meaning must agree on the sizes.',
-  })
+  badInput(
+    `the meaning of ${prim.name}`,
+    `it ${reason} of its result${outs.length === 1 ? '' : ` ${r}`}, which the shape rule says is ${showAval(aval(outs[r]!.shape, outs[r]!.dtype))}.`,
+    'shape rule and meaning must agree on the sizes.',
+  )
 /** Runs a meaning; a write of more elements than a result has names the primitive. */
 const written = (prim: AnyPrimitive, outs: readonly NDArray[], run: () => void): void => {
   try {
@@ -71,12 +70,7 @@ const leaf = (n: Node): NDArray => {
   if (n.kind === CONST) return literalArray(n.payload as number, n.dtype)
   return (
     capturedTensor(n)?.intact('interpret') ??
-    raise({
-      _tag: 'BadInput',
-      where: 'evaluate',
-      reason: 'the expression depends on an input that has no value.',
-      fix: 'make a function of it and call that.',
-    })
+    badInput('evaluate', 'the expression depends on an input that has no value.', 'make a function of it and call that.')
   )
 }
 

@@ -1,7 +1,7 @@
 /** Primitives that are made of others: what stands in their place, and the programs among parameters. */
 
 import { shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import type { AnyExpr } from '../types/expr.js'
 import { type Aval, sameAval, showAval } from './aval.js'
 import { APPLY, asExpr, asNode, isExpr, type Node, resultAvals } from './expr.js'
@@ -33,16 +33,10 @@ export const expanded = (n: Node, args: readonly Node[], by: Expansion = n.prim!
 export const expansionOf = (prim: AnyPrimitive, given: ReturnType<Expansion>, want: readonly Aval[]): readonly Node[] => {
   const where = `the expansion of ${prim.name}`
   const ys = listed(given).map((y) =>
-    isExpr(y)
-      ? asNode(y)
-      : raise({ _tag: 'BadInput', where, reason: `it gave ${shown(y)}.`, fix: 'give an expression, of several results a list of them.' }),
+    isExpr(y) ? asNode(y) : badInput(where, `it gave ${shown(y)}.`, 'give an expression, of several results a list of them.'),
   )
   if (ys.length !== want.length || ys.some((y, i) => !sameAval(y.aval, want[i]!)))
-    raise({
-      _tag: 'BadInput',
-      where,
-      reason: `it is ${ys.map((y) => showAval(y.aval)).join(', ')}, the shape rule says ${want.map(showAval).join(', ')}.`,
-    })
+    badInput(where, `it is ${ys.map((y) => showAval(y.aval)).join(', ')}, the shape rule says ${want.map(showAval).join(', ')}.`)
   return ys
 }
 
@@ -68,12 +62,7 @@ export const expandAll = (
       },
     })
   }
-  return raise({
-    _tag: 'BadInput',
-    where,
-    reason: 'a composition applies the primitive that it stands for.',
-    fix: 'make it of other primitives.',
-  })
+  return badInput(where, 'a composition applies the primitive that it stands for.', 'make it of other primitives.')
 }
 
 /** What planners see: every application that has an expansion is it, but for programs of scalars, which become loops. */

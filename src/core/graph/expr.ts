@@ -3,7 +3,7 @@
  * `Node` is the class behind the public face `Expr<S, D>` (types/expr.ts).
  */
 
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { brand, ofAnotherCopy, operationsOr, refuseCoercion, refuseNumbers, toEvaluate } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -102,12 +102,11 @@ export class Node {
   }
   /** JSON.stringify has no word for shared parts, of which an expression is made. */
   toJSON(): never {
-    return raise({
-      _tag: 'BadInput',
-      where: 'JSON.stringify',
-      reason: `it was given an expression (${this.inWords()}), which is no data of JSON.`,
-      fix: 'write toJSON(toProgram(f)(...examples)) for a function, show(x) for a text, or the tensor that evaluate(x) gives.',
-    })
+    return badInput(
+      'JSON.stringify',
+      `it was given an expression (${this.inWords()}), which is no data of JSON.`,
+      'write toJSON(toProgram(f)(...examples)) for a function, show(x) for a text, or the tensor that evaluate(x) gives.',
+    )
   }
 }
 Object.defineProperty(Node.prototype, '_tag', { value: 'Expr', enumerable: false })

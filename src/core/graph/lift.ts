@@ -1,6 +1,6 @@
 /** From what a user writes (expressions, tensors, numbers, nested arrays) to nodes; one place for promotion of literals. */
 
-import { raise } from '../errors/explain.js'
+import { badDtype, badInput } from '../errors/explain.js'
 import { meantArray } from '../errors/hints.js'
 import { unreadable } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
@@ -54,32 +54,20 @@ const liftArray = (x: unknown, op: string, dtype: DType | undefined): Node => {
     }
     return arrayOf(made)
   }
-  return raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `${describe(x)} is not an expression, a tensor, a number or an array.`,
-    fix: meantArray(x),
-  })
+  return badInput(op, `${describe(x)} is not an expression, a tensor, a number or an array.`, meantArray(x))
 }
 const notInt = (x: number, op: string): never =>
   Number.isInteger(x) || !Number.isFinite(x)
     ? (int32(x, op, () => 'a number beside an i32') as never)
-    : raise({
-        _tag: 'DTypeMismatch',
-        op,
-        dtypes: ['i32'],
-        reason: `the fraction ${x} beside an i32`,
-        fix: `cast the i32 to f32 or f64 first; booleans count as i32.`,
-      })
+    : badDtype(op, ['i32'], `the fraction ${x} beside an i32`, `cast the i32 to f32 or f64 first; booleans count as i32.`)
 
 const notBool = (x: number, op: string): never =>
-  raise({
-    _tag: 'DTypeMismatch',
+  badDtype(
     op,
-    dtypes: ['bool'],
-    reason: `the number ${x} beside booleans`,
-    fix: `cast the booleans to i32, f32 or f64 first; or compare the numbers with 0, ne(x, 0).`,
-  })
+    ['bool'],
+    `the number ${x} beside booleans`,
+    `cast the booleans to i32, f32 or f64 first; or compare the numbers with 0, ne(x, 0).`,
+  )
 
 /** A number or numbers, which take the dtype of what stands beside them. */
 const isBare = (x: unknown): boolean => typeof x === 'number' || (Array.isArray(x) && !isBooleans(x))
@@ -148,13 +136,7 @@ export const liftInto = (x: Liftable, values: Liftable, op: string): readonly [N
 /** Values as the dtype of the array that they are put into. */
 export const fitted = (dtype: DType, v: Node, op: string): Node => {
   if (v.dtype !== dtype && !isFloat(dtype) && promote(v.dtype, dtype) !== dtype)
-    raise({
-      _tag: 'DTypeMismatch',
-      op,
-      dtypes: [dtype, v.dtype],
-      reason: `${v.dtype} values in an array of ${dtype}`,
-      fix: 'cast one of them.',
-    })
+    badDtype(op, [dtype, v.dtype], `${v.dtype} values in an array of ${dtype}`, 'cast one of them.')
   return castNode(v, dtype)
 }
 

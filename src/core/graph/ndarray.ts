@@ -1,6 +1,6 @@
 /** Concrete row-major arrays: what meanings and kernels work on. */
 
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import type { DType } from '../types/dtype.js'
 import type { Aval } from './aval.js'
 
@@ -29,12 +29,7 @@ export const allocate = (dtype: DType, size: number): TypedArray => {
     return new constructors[dtype](size)
   } catch {
     const bytes = size * constructors[dtype].BYTES_PER_ELEMENT
-    return raise({
-      _tag: 'BadInput',
-      where: 'memory',
-      reason: `this engine has no array of ${size} elements (${bytes} bytes).`,
-      fix: 'use smaller arrays, or another dtype.',
-    })
+    return badInput('memory', `this engine has no array of ${size} elements (${bytes} bytes).`, 'use smaller arrays, or another dtype.')
   }
 }
 export const emptyArray = (a: Aval): NDArray => ({ shape: a.shape, dtype: a.dtype, data: allocate(a.dtype, a.size) })

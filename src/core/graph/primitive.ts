@@ -1,6 +1,6 @@
 /** What a primitive is: one name and its meaning. Rules, kernels and tests are other facets, keyed by the name. */
 import { shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { holds, reading } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -183,12 +183,11 @@ export const primitiveOf = <N extends string, P, A extends readonly ArgKind[]>(o
   const found = reading(where, () => (op as Partial<{ readonly primitive: unknown }> | null | undefined)?.primitive ?? op)
   return isPrimitive(found)
     ? (found as unknown as Primitive<N, P, A>)
-    : raise({
-        _tag: 'BadInput',
+    : badInput(
         where,
-        reason: `${shown(op)} is not a primitive.`,
-        fix: 'make one with primitive, unary or binary, or take one of the library: coreRegistry.rules.get(name).primitive.',
-      })
+        `${shown(op)} is not a primitive.`,
+        'make one with primitive, unary or binary, or take one of the library: coreRegistry.rules.get(name).primitive.',
+      )
 }
 
 export type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<

@@ -1,6 +1,6 @@
 /** Programs: closed computations with an input tree and an output tree; and tracing, which makes them from functions. */
 
-import { raise } from '../errors/explain.js'
+import { badInput, badShape } from '../errors/explain.js'
 import { type Aval, sameAval, showAval } from './aval.js'
 import { capturedTensor, INPUT, type InputInfo, input, isExpr, type Linear, type Node } from './expr.js'
 import { lift } from './lift.js'
@@ -38,12 +38,11 @@ export const makeProgram = (p: Traced): Program => {
   const program = closed(p)
   if (!isExpr(program)) return program
   const { name } = program.payload as InputInfo
-  return raise({
-    _tag: 'BadInput',
-    where: p.name,
-    reason: `the result depends on an expression${name ? ` (${name})` : ''} that is not an input of ${p.name}: it leaked out of another trace.`,
-    fix: 'inside a function that is traced use it as it is: the numbers are in the result of the outermost call. Return it from the function that made it, or pass it as an argument; a function that captures one can be called there, not compiled or evaluated.',
-  })
+  return badInput(
+    p.name,
+    `the result depends on an expression${name ? ` (${name})` : ''} that is not an input of ${p.name}: it leaked out of another trace.`,
+    'inside a function that is traced use it as it is: the numbers are in the result of the outermost call. Return it from the function that made it, or pass it as an argument; a function that captures one can be called there, not compiled or evaluated.',
+  )
 }
 
 const LEAF: TreeDef = { _tag: 'Leaf' }
@@ -82,12 +81,7 @@ export const freshInputs = (def: TreeDef, avals: readonly Aval[], name = ''): No
 export const inline = (p: Program, args: readonly Node[]): Node[] => {
   args.forEach((a, i) => {
     if (!sameAval(a.aval, p.inputs[i]!.aval))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: p.name,
-        shapes: [a.shape, p.inputs[i]!.shape],
-        reason: `argument ${i} is ${showAval(a.aval)}, declared ${showAval(p.inputs[i]!.aval)}`,
-      })
+      badShape(p.name, [a.shape, p.inputs[i]!.shape], `argument ${i} is ${showAval(a.aval)}, declared ${showAval(p.inputs[i]!.aval)}`)
   })
   return substitute(p.outputs, new Map(p.inputs.map((x, i) => [x, args[i]!])))
 }

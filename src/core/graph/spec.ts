@@ -1,7 +1,7 @@
 /** Declared inputs: `f32(2, 3)`, `f32('batch', 3)`; and how arguments are held against a declaration. */
 
 import { shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badDtype, badInput, badShape, showShape } from '../errors/explain.js'
 import { meantArray } from '../errors/hints.js'
 import { holds, unreadable } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
@@ -36,12 +36,11 @@ const spec =
   <const S extends Dim[]>(...shape: S): PublicSpec<S, D> => {
     for (const d of shape)
       if (!isDim(d))
-        raise({
-          _tag: 'BadInput',
-          where: dtype,
-          reason: `${shown(d)} is not a dimension.`,
-          fix: holds(() => Array.isArray(d)) ? `give sizes one by one: ${dtype}(2, 3).` : 'give a non-negative integer or a name.',
-        })
+        badInput(
+          dtype,
+          `${shown(d)} is not a dimension.`,
+          holds(() => Array.isArray(d)) ? `give sizes one by one: ${dtype}(2, 3).` : 'give a non-negative integer or a name.',
+        )
     return Object.freeze({ _tag: 'Spec', shape: Object.freeze([...shape]), dtype }) as unknown as PublicSpec<S, D>
   }
 
@@ -60,12 +59,7 @@ export const readDeclaration = (declaration: unknown, where: string): { readonly
   const specs = leaves.map((s) =>
     isSpec(s)
       ? s
-      : raise({
-          _tag: 'BadInput',
-          where,
-          reason: `a leaf of the declaration is not a dtype with a shape: ${shown(s)}.`,
-          fix: "use f64(2, 3), f32('batch', 3), ...",
-        }),
+      : badInput(where, `a leaf of the declaration is not a dtype with a shape: ${shown(s)}.`, "use f64(2, 3), f32('batch', 3), ..."),
   )
   return { specs, def }
 }
@@ -77,9 +71,7 @@ export type Sizes = Map<string, { readonly size: number; readonly path: string }
 export const resolveSpec = (s: Spec, names: Sizes | undefined, where: string): Aval =>
   aval(
     s.shape.map((d) =>
-      typeof d === 'number'
-        ? d
-        : (names?.get(d)?.size ?? raise({ _tag: 'BadInput', where, reason: `the size of '${d}' is not known.`, fix: `give { ${d}: n }.` })),
+      typeof d === 'number' ? d : (names?.get(d)?.size ?? badInput(where, `the size of '${d}' is not known.`, `give { ${d}: n }.`)),
     ),
     s.dtype,
   )
@@ -87,13 +79,12 @@ export const resolveSpec = (s: Spec, names: Sizes | undefined, where: string): A
 /** Holds a shape against a declaration, binding names; raises ShapeMismatch naming both. */
 export const matchShape = (shape: readonly number[], s: Spec, names: Sizes, path: string): void => {
   const clash = (reason: string): never =>
-    raise({
-      _tag: 'ShapeMismatch',
-      op: path,
-      shapes: [shape, s.shape.map((d) => (typeof d === 'number' ? d : (names.get(d)?.size ?? -1)))],
+    badShape(
+      path,
+      [shape, s.shape.map((d) => (typeof d === 'number' ? d : (names.get(d)?.size ?? -1)))],
       reason,
-      fix: s.fix ?? `pass ${s.dtype} [${s.shape.join(', ')}].`,
-    })
+      s.fix ?? `pass ${s.dtype} [${s.shape.join(', ')}].`,
+    )
   if (shape.length !== s.shape.length) clash(`got ${showShape(shape)}, declared ${showShape(s.shape)}.`)
   s.shape.forEach((d, i) => {
     if (typeof d === 'number') {
@@ -133,13 +124,12 @@ const leafOf = (x: unknown, s: Spec | undefined, names: Sizes, path: string): No
     else if (s !== undefined && isFloat(s.dtype) && isWeak(x)) return leafOf(declared(x, s.dtype), s, names, path)
     if (s !== undefined) {
       if (x.dtype !== s.dtype)
-        raise({
-          _tag: 'DTypeMismatch',
-          op: path,
-          dtypes: [x.dtype, s.dtype],
-          reason: `got ${x.dtype}, declared ${s.dtype}`,
-          fix: `${isTensor(x) ? `make it ${s.dtype} where it is made: tensor(data, shape, '${s.dtype}'); or` : 'write'} cast(x, '${s.dtype}')${isTensor(x) ? ' in a function' : ''}; or declare ${x.dtype}.`,
-        })
+        badDtype(
+          path,
+          [x.dtype, s.dtype],
+          `got ${x.dtype}, declared ${s.dtype}`,
+          `${isTensor(x) ? `make it ${s.dtype} where it is made: tensor(data, shape, '${s.dtype}'); or` : 'write'} cast(x, '${s.dtype}')${isTensor(x) ? ' in a function' : ''}; or declare ${x.dtype}.`,
+        )
       matchShape(x.shape, s, names, path)
     }
     return x
@@ -149,31 +139,28 @@ const leafOf = (x: unknown, s: Spec | undefined, names: Sizes, path: string): No
     const data = intactArray(x as NDArray['data'], path)
     if (s === undefined) return { shape: [data.length], dtype: typed, data }
     if (typed !== s.dtype)
-      raise({
-        _tag: 'DTypeMismatch',
-        op: path,
-        dtypes: [typed, s.dtype],
-        reason: `got a ${(x as object).constructor.name}, declared ${s.dtype}`,
-        fix: `write tensor(data, shape, '${s.dtype}')${s.dtype === 'bool' ? '' : `, or ${arrayOf[s.dtype]}.from(x)`}; or declare ${typed}.`,
-      })
+      badDtype(
+        path,
+        [typed, s.dtype],
+        `got a ${(x as object).constructor.name}, declared ${s.dtype}`,
+        `write tensor(data, shape, '${s.dtype}')${s.dtype === 'bool' ? '' : `, or ${arrayOf[s.dtype]}.from(x)`}; or declare ${typed}.`,
+      )
     const shape = shapeOfFlat(data.length, s, names) ?? [data.length]
     matchShape(shape, s, names, path)
     return { shape, dtype: typed, data }
   }
   if (ArrayBuffer.isView(x))
-    return raise({
-      _tag: 'BadInput',
-      where: path,
-      reason: `a ${(x as object).constructor.name} has no dtype here.`,
-      fix: `use Float64Array, Float32Array, Int32Array, or Uint8Array for bool.`,
-    })
+    return badInput(
+      path,
+      `a ${(x as object).constructor.name} has no dtype here.`,
+      `use Float64Array, Float32Array, Int32Array, or Uint8Array for bool.`,
+    )
   if (typeof x !== 'number' && typeof x !== 'boolean' && !Array.isArray(x))
-    return raise({
-      _tag: 'BadInput',
-      where: path,
-      reason: `${describe(x)} is not a number, an array or a tensor.`,
-      fix: typeof x === 'bigint' || typeof x === 'symbol' ? 'pass numbers, nested arrays or tensors.' : meantArray(x),
-    })
+    return badInput(
+      path,
+      `${describe(x)} is not a number, an array or a tensor.`,
+      typeof x === 'bigint' || typeof x === 'symbol' ? 'pass numbers, nested arrays or tensors.' : meantArray(x),
+    )
   const shape = shapeOfNested(x, path)
   if (s !== undefined) {
     if (s.shape.length === shape.length) matchShape(shape, s, names, path)

@@ -1,7 +1,7 @@
 /** Concrete arrays as users hold them: owned, row-major, immutable in shape and dtype. */
 
 import { dtypeOf } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, badShape, showShape } from '../errors/explain.js'
 import { meantArray } from '../errors/hints.js'
 import { arrayInWords, brand, claimed, objectInWords, operationsOr, reading, refuseArray, refuseCoercion } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
@@ -42,13 +42,7 @@ export class Tensor implements NDArray {
   /** The only element: a number, a boolean for bool. */
   item(): number | boolean {
     this.intact('item')
-    if (this.data.length !== 1)
-      raise({
-        _tag: 'BadInput',
-        where: 'item',
-        reason: `the tensor has ${this.data.length} elements, not one.`,
-        fix: `use toArray() or data.`,
-      })
+    if (this.data.length !== 1) badInput('item', `the tensor has ${this.data.length} elements, not one.`, `use toArray() or data.`)
     return this.dtype === 'bool' ? this.data[0] !== 0 : this.data[0]!
   }
   /** The hidden input that reads this tensor at every call: one per tensor, shared by identity. */
@@ -78,12 +72,11 @@ refuseArray(Tensor.prototype)
 export const isTensor = Tensor.is
 
 const gone = (where: string, what: string): never =>
-  raise({
-    _tag: 'BadInput',
+  badInput(
     where,
-    reason: `${what}: its ArrayBuffer was transferred, detached or made smaller.`,
-    fix: 'copy before the buffer is given away: tensor(x) or x.data.slice().',
-  })
+    `${what}: its ArrayBuffer was transferred, detached or made smaller.`,
+    'copy before the buffer is given away: tensor(x) or x.data.slice().',
+  )
 /** The same typed array; raises where it has lost its buffer. An array that is empty by right can be walked. */
 export const intactArray = (x: TypedArray, where: string): TypedArray => {
   if (x.length === 0) {
@@ -119,14 +112,7 @@ export const dtypeOfTypedArray = (x: unknown): DType | undefined =>
 
 /** Raises unless an i32 holds the number: nothing is truncated or wrapped. `at` says which entry it is. */
 export const int32 = (x: number, where: string, at: () => string): number =>
-  x === (x | 0)
-    ? x
-    : raise({
-        _tag: 'BadInput',
-        where,
-        reason: `${at()} is ${x}, not a whole number that an i32 holds.`,
-        fix: 'round it, or use f32 or f64.',
-      })
+  x === (x | 0) ? x : badInput(where, `${at()} is ${x}, not a whole number that an i32 holds.`, 'round it, or use f32 or f64.')
 
 /** Of a list of arrays where one array is wanted. */
 const MAKE_ONE = 'stack([a, b]) makes one array of a list of arrays, concat([a, b]) joins them along an axis that they have.'
@@ -139,27 +125,24 @@ const fillNested = (x: unknown, shape: readonly number[], out: TypedArray, to: D
     const y = depth === shape.length && entry !== undefined ? entry(given) : given
     if (depth === shape.length) {
       if (typeof y !== 'number' && typeof y !== 'boolean')
-        raise({
-          _tag: 'BadInput',
+        badInput(
           where,
-          reason: `expected a number at depth ${depth}, found ${describe(y)}.`,
-          fix: isExpr(y) || isTensor(y) ? MAKE_ONE : `arrays must be rectangular and hold numbers.`,
-        })
+          `expected a number at depth ${depth}, found ${describe(y)}.`,
+          isExpr(y) || isTensor(y) ? MAKE_ONE : `arrays must be rectangular and hold numbers.`,
+        )
       const n = Number(y)
       out[at] = to === 'i32' ? int32(n, where, () => `entry ${at}`) : to === 'bool' ? Number(n !== 0) : n
       at++
       return
     }
     if (!Array.isArray(y) || y.length !== shape[depth])
-      return void raise({
-        _tag: 'BadInput',
+      return void badInput(
         where,
-        reason: `ragged array: expected ${shape[depth]} entries at depth ${depth}, found ${Array.isArray(y) ? y.length : describe(y)}.`,
-        fix: isExpr(y) || isTensor(y) ? MAKE_ONE : `arrays must be rectangular; shape wanted ${showShape(shape)}.`,
-      })
+        `ragged array: expected ${shape[depth]} entries at depth ${depth}, found ${Array.isArray(y) ? y.length : describe(y)}.`,
+        isExpr(y) || isTensor(y) ? MAKE_ONE : `arrays must be rectangular; shape wanted ${showShape(shape)}.`,
+      )
     for (let i = 0; i < y.length; i++) {
-      if (!(i in y))
-        raise({ _tag: 'BadInput', where, reason: `sparse array: entry ${i} at depth ${depth} is a hole.`, fix: `fill every entry.` })
+      if (!(i in y)) badInput(where, `sparse array: entry ${i} at depth ${depth} is a hole.`, `fill every entry.`)
       go(y[i], depth + 1)
     }
   }
@@ -194,13 +177,8 @@ export const shapeOfNested = (x: unknown, where: string): number[] => {
   while (Array.isArray(y)) {
     shape.push(y.length)
     if (shape.length > MAX_RANK)
-      raise({
-        _tag: 'BadInput',
-        where,
-        reason: `arrays are nested deeper than ${MAX_RANK} levels (or contain themselves).`,
-        fix: 'pass a rectangular array of numbers.',
-      })
-    if (y.length > 0 && !(0 in y)) raise({ _tag: 'BadInput', where, reason: 'sparse array: entry 0 is a hole.', fix: `fill every entry.` })
+      badInput(where, `arrays are nested deeper than ${MAX_RANK} levels (or contain themselves).`, 'pass a rectangular array of numbers.')
+    if (y.length > 0 && !(0 in y)) badInput(where, 'sparse array: entry 0 is a hole.', `fill every entry.`)
     y = y[0]
   }
   return shape
@@ -226,7 +204,7 @@ const isTensorJSON = (x: unknown): x is TensorJSON =>
 
 const fromTensorJSON = (json: TensorJSON, shape: readonly number[] | undefined, dtype: DType | undefined, where: string): Tensor => {
   const own = aval(shapeGiven(json.shape, where), dtypeOf(json.dtype, where))
-  const bad = (reason: string): never => raise({ _tag: 'BadInput', where, reason, fix: 'give what JSON.stringify wrote of a tensor.' })
+  const bad = (reason: string): never => badInput(where, reason, 'give what JSON.stringify wrote of a tensor.')
   // Straight into the elements: an array of numbers in between would make all NaN one.
   const entry: Entry = (x) =>
     typeof x === 'boolean' ? x : (numberFromJSON(x) ?? bad(`its data has ${describe(x)}, which is not a number.`))
@@ -236,12 +214,11 @@ const fromTensorJSON = (json: TensorJSON, shape: readonly number[] | undefined, 
     // What structuredClone and postMessage make of a tensor: its fields, without its class.
     const elements = intactArray(data as TypedArray, where)
     if (typed !== own.dtype || elements.length !== own.size)
-      raise({
-        _tag: 'BadInput',
+      badInput(
         where,
-        reason: `its data is a ${(data as TypedArray).constructor.name} of ${elements.length}, and it says ${own.dtype} ${showShape(own.shape)}.`,
-        fix: 'give what structuredClone or postMessage made of a tensor.',
-      })
+        `its data is a ${(data as TypedArray).constructor.name} of ${elements.length}, and it says ${own.dtype} ${showShape(own.shape)}.`,
+        'give what structuredClone or postMessage made of a tensor.',
+      )
     return made(elements, shape ?? own.shape, dtype ?? own.dtype, where)
   }
   if (Array.isArray(data) !== own.shape.length > 0) bad(`its data does not have the shape ${showShape(own.shape)}.`)
@@ -261,34 +238,32 @@ const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType 
     const s = shape ?? [source.length]
     aval(s, typed)
     if (sizeOf(s) !== source.length)
-      raise({
-        _tag: 'ShapeMismatch',
-        op: where,
-        shapes: [[source.length], s],
-        reason: `${source.length} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`,
-        fix: `pass data of that size, or another shape.`,
-      })
+      badShape(
+        where,
+        [[source.length], s],
+        `${source.length} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`,
+        `pass data of that size, or another shape.`,
+      )
     const to = dtype ?? typed
     return new Tensor(Object.freeze([...s]), to, converted(source, to, where))
   }
   if (isTensorJSON(data)) return fromTensorJSON(data, shape, dtype, where)
   if (typeof data !== 'number' && typeof data !== 'boolean' && !Array.isArray(data))
-    raise({
-      _tag: 'BadInput',
+    badInput(
       where,
-      reason: `${describe(data)} is not a number, an array or a typed array.`,
-      fix: isExpr(data)
+      `${describe(data)} is not a number, an array or a typed array.`,
+      isExpr(data)
         ? 'an expression is an array already: use it as it is; evaluate(x) gives its numbers outside of a traced function.'
         : typeof data === 'object' || typeof data === 'function'
           ? meantArray(data)
           : `pass numbers, nested arrays or a typed array.`,
-    })
+    )
   const nested = shapeOfNested(data, where)
   const flat = shape !== undefined && nested.length === 1 && shape.length !== 1
   const s = shape ?? nested
   const to: DType = dtype ?? (isBooleans(data) ? 'bool' : 'f64')
   aval(s, to)
-  const clash = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op: where, shapes: [nested, s], reason, fix })
+  const clash = (reason: string, fix: string): never => badShape(where, [nested, s], reason, fix)
   const fill = shape !== undefined && typeof data === 'number'
   if (flat && nested[0] !== sizeOf(s))
     clash(`${nested[0]} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`, 'pass data of that size, or another shape.')

@@ -1,6 +1,6 @@
 /** Trees: nested records, tuples and arrays of leaves; how they are taken apart, put together, compared and addressed. */
 
-import { raise } from '../errors/explain.js'
+import { badInput, raise } from '../errors/explain.js'
 import { meantArray } from '../errors/hints.js'
 import { unreadable } from '../errors/language.js'
 import { NoTangent } from './tangent.js'
@@ -56,19 +56,13 @@ const noLeaf = (x: unknown, where: string): string =>
 const plainKeys = (x: object, where: string): string[] => {
   const proto = Object.getPrototypeOf(x)
   if (typeof (x as { readonly then?: unknown }).then === 'function')
-    raise({
-      _tag: 'BadInput',
-      where,
-      reason: 'a Promise; a traced function must be synchronous.',
-      fix: 'await outside, and pass or capture the value.',
-    })
+    badInput(where, 'a Promise; a traced function must be synchronous.', 'await outside, and pass or capture the value.')
   if (proto !== Object.prototype && proto !== null)
-    raise({
-      _tag: 'BadInput',
+    badInput(
       where,
-      reason: `an object of class ${(proto as { constructor?: { name?: string } }).constructor?.name ?? '?'} is not a plain record.`,
-      fix: meantArray(x),
-    })
+      `an object of class ${(proto as { constructor?: { name?: string } }).constructor?.name ?? '?'} is not a plain record.`,
+      meantArray(x),
+    )
   return Object.keys(x).sort()
 }
 
@@ -91,20 +85,13 @@ export const flatten = (
   const here = (path: string): string => placeIn(where, path === '' ? '' : `${noun}${path}`)
   const go = (x: unknown, path: string, depth: number): TreeDef => {
     at = path
-    if (depth > MAX_DEPTH)
-      raise({
-        _tag: 'BadInput',
-        where: here(path),
-        reason: `nested deeper than ${MAX_DEPTH} levels (or contains itself).`,
-        fix: 'pass a tree that ends.',
-      })
+    if (depth > MAX_DEPTH) badInput(here(path), `nested deeper than ${MAX_DEPTH} levels (or contains itself).`, 'pass a tree that ends.')
     if (x === undefined || x === null || typeof x === 'function' || typeof x === 'string' || typeof x === 'symbol' || typeof x === 'bigint')
-      raise({
-        _tag: 'BadInput',
-        where: here(path),
-        reason: `${typeof x === 'symbol' || typeof x === 'bigint' ? `a ${typeof x}` : describe(x)} is not a number, an array, a tensor or a record of them.`,
-        fix: noLeaf(x, where),
-      })
+      badInput(
+        here(path),
+        `${typeof x === 'symbol' || typeof x === 'bigint' ? `a ${typeof x}` : describe(x)} is not a number, an array, a tensor or a record of them.`,
+        noLeaf(x, where),
+      )
     if ((x as { _tag?: unknown })._tag === 'NoTangent') return ABSENT
     if (leaf(x)) {
       leaves.push(x)

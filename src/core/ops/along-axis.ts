@@ -1,7 +1,7 @@
 /** Operations along one axis: running sums and products, linear recurrences, order. */
 
 import { shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, showShape } from '../errors/explain.js'
 import { flag, raw } from '../errors/options.js'
 import { throughI32 } from '../graph/cast.js'
 import { apply, asExpr, asNode } from '../graph/expr.js'
@@ -145,12 +145,7 @@ export const topk: TopKFn = operation(
     const [values, indices] = sortNodes(asNode(x), { axis: along, descending: largest })
     const size = values.shape[along]!
     if (!(Number.isInteger(k) && k! >= 0 && k! <= size))
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `k = ${shown(k)} of ${size} elements (axis ${along} of ${showShape(values.shape)}).`,
-        fix: `k is from 0 to ${size}.`,
-      })
+      badInput(op, `k = ${shown(k)} of ${size} elements (axis ${along} of ${showShape(values.shape)}).`, `k is from 0 to ${size}.`)
     return { values: asExpr(sliceAxis(values, along, 0, k!)), indices: asExpr(sliceAxis(indices, along, 0, k!)) }
   },
 )

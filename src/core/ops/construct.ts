@@ -1,7 +1,7 @@
 /** Constructors of arrays (zeros, arange, eye, ...) and compositions of layout operations (diag, tril, triu). */
 
 import { dtypeOf, listOf, numberOf, shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badDtype, badInput, badShape, showShape } from '../errors/explain.js'
 import { dtype, flag, readOptions } from '../errors/options.js'
 import { aval, shapeGiven } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
@@ -33,9 +33,7 @@ import { declares } from './operation.js'
 import { iotaNode } from './positions.js'
 
 const lengthOf = (n: number, op: string): number =>
-  Number.isInteger(n) && n >= 0
-    ? n
-    : raise({ _tag: 'BadInput', where: op, reason: `${shown(n)} is not a length.`, fix: `give a non-negative integer.` })
+  Number.isInteger(n) && n >= 0 ? n : badInput(op, `${shown(n)} is not a length.`, `give a non-negative integer.`)
 
 /**
  * An array of one value. Without a dtype: that of the floats beside it, f64 alone. The value may be a scalar expression, whose dtype it has.
@@ -102,23 +100,17 @@ export const onesLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 1, 
 export const arange: ArangeFn = typed((first: number, second?: DType | number, step = 1, fourth?: DType): AnyExpr => {
   if (typeof second !== 'number') return asExpr(constantOf(second, (d) => numbers(lengthOf(first, 'arange'), dtypeOf(d, 'arange'))))
   for (const [x, what] of [[first, 'start'], [second, 'stop'], [step, 'step']] as const) // biome-ignore format: one row
-    if (!Number.isFinite(numberOf(x, what, 'arange')))
-      raise({ _tag: 'BadInput', where: 'arange', reason: `${what} must be finite, not ${shown(x)}.` })
-  if (step === 0) raise({ _tag: 'BadInput', where: 'arange', reason: 'with a step of 0 the end is never reached.', fix: 'use full.' })
+    if (!Number.isFinite(numberOf(x, what, 'arange'))) badInput('arange', `${what} must be finite, not ${shown(x)}.`)
+  if (step === 0) badInput('arange', 'with a step of 0 the end is never reached.', 'use full.')
   const n = Math.max(0, Math.ceil((second - first) / step))
-  if (n > MAX_SIZE) raise({ _tag: 'BadInput', where: 'arange', reason: `${n} numbers are too many.`, fix: 'take a longer step.' })
+  if (n > MAX_SIZE) badInput('arange', `${n} numbers are too many.`, 'take a longer step.')
   return asExpr(constantOf(fourth, (d) => progression(first, step, n, dtypeOf(d, 'arange'))))
 })
 /** start + i step. */
 const progression = (start: number, step: number, n: number, dtype: DType): Node => {
   if (dtype === 'bool') return castNode(progression(start, step, n, 'f64'), 'bool')
   if (dtype === 'i32' && !(Number.isInteger(start) && Number.isInteger(step)))
-    raise({
-      _tag: 'BadInput',
-      where: 'arange',
-      reason: `from ${start} by ${step} are no integers.`,
-      fix: `cast the result, or take 'f64'.`,
-    })
+    badInput('arange', `from ${start} by ${step} are no integers.`, `cast the result, or take 'f64'.`)
   const i = iotaNode([n], 0, dtype)
   const scaled = step === 1 ? i : asNode(mul(asExpr(i), step))
   return start === 0 ? scaled : asNode(add(asExpr(scaled), start))
@@ -151,8 +143,7 @@ export const linspace: LinspaceFn = declares(
 const spaced = (from: unknown, to: unknown, n: number, dtype: DType | undefined, open: boolean): AnyExpr => {
   const [a0, b0] = liftAll([from, to], 'linspace', 'float')
   const d = dtype === undefined ? (a0!.dtype === 'f32' ? 'f32' : 'f64') : dtypeOf(dtype, 'linspace')
-  if (d !== 'f64' && d !== 'f32')
-    raise({ _tag: 'DTypeMismatch', op: 'linspace', dtypes: [d], reason: `${d} is not a float`, fix: `cast the result.` })
+  if (d !== 'f64' && d !== 'f32') badDtype('linspace', [d], `${d} is not a float`, `cast the result.`)
   const a = asExpr(castNode(a0!, d))
   const b = asExpr(castNode(b0!, d))
   const last = lengthOf(n, 'linspace') - 1
@@ -182,9 +173,7 @@ export const eye: EyeFn = typed((n: number, second?: number | DType, third?: num
   return asExpr(constantOf(dtype, (d) => reshapeNode(padNode(asNode(filled([length], 1, d, 'eye')), [start], [n * m], [m + 1]), [n, m])))
 })
 const diagonalOf = (k: number, op: string): number =>
-  Number.isInteger(k)
-    ? k
-    : raise({ _tag: 'BadInput', where: op, reason: `${shown(k)} is not the number of a diagonal.`, fix: `give an integer.` })
+  Number.isInteger(k) ? k : badInput(op, `${shown(k)} is not the number of a diagonal.`, `give an integer.`)
 
 /**
  * The square matrix with the vector x on its k-th diagonal; or, of a matrix (or a stack of them), the k-th diagonal.
@@ -198,14 +187,7 @@ const diagonalOf = (k: number, op: string): number =>
 export const diag: DiagFn = typed((x: unknown, k = 0): AnyExpr => {
   const n = lift(x, 'diag')
   const rank = n.shape.length
-  if (rank === 0)
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'diag',
-      shapes: [n.shape],
-      reason: `needs a vector or a matrix, got ${showShape(n.shape)}.`,
-      fix: `reshape it to [1].`,
-    })
+  if (rank === 0) badShape('diag', [n.shape], `needs a vector or a matrix, got ${showShape(n.shape)}.`, `reshape it to [1].`)
   diagonalOf(k, 'diag')
   const start = (width: number): number => (k >= 0 ? k : -k * width)
   if (rank === 1) {
@@ -229,10 +211,8 @@ export const diag: DiagFn = typed((x: unknown, k = 0): AnyExpr => {
 const triangle = (op: 'tril' | 'triu', x: unknown, k: number): AnyExpr => {
   const n = lift(x, op)
   const shape = n.shape.slice(-2)
-  if (shape.length < 2)
-    raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `needs a matrix, got ${showShape(n.shape)}.`, fix: `expandDims first.` })
-  if (!Number.isInteger(k))
-    raise({ _tag: 'BadInput', where: op, reason: `${shown(k)} is not the number of a diagonal.`, fix: `give an integer.` })
+  if (shape.length < 2) badShape(op, [n.shape], `needs a matrix, got ${showShape(n.shape)}.`, `expandDims first.`)
+  if (!Number.isInteger(k)) badInput(op, `${shown(k)} is not the number of a diagonal.`, `give an integer.`)
   const rows = asExpr(iotaNode([shape[0]!, 1], 0, 'i32'))
   const columns = asExpr(iotaNode([1, shape[1]!], 1, 'i32'))
   // Beyond the corners nothing changes, and an i32 has an end.
@@ -270,7 +250,7 @@ export const assertShape: AssertShapeFn = typed((x: unknown, shape: readonly (nu
   const n = lift(x, 'assertShape')
   for (const want of listOf(shape, 'the shape', 'assertShape'))
     if (typeof want !== 'number' && typeof want !== 'string')
-      raise({ _tag: 'BadInput', where: 'assertShape', reason: `${shown(want)} is neither a length nor the name of one.` })
+      badInput('assertShape', `${shown(want)} is neither a length nor the name of one.`)
   const names = new Map<string, number>()
   const fits =
     shape.length === n.shape.length &&
@@ -282,12 +262,11 @@ export const assertShape: AssertShapeFn = typed((x: unknown, shape: readonly (nu
       return before === undefined || before === d
     })
   if (!fits)
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'assertShape',
-      shapes: [n.shape],
-      reason: `the shape is ${showShape(n.shape)}, not ${showShape(shape)}.`,
-      fix: `reshape it, or assert the shape it has.`,
-    })
+    badShape(
+      'assertShape',
+      [n.shape],
+      `the shape is ${showShape(n.shape)}, not ${showShape(shape)}.`,
+      `reshape it, or assert the shape it has.`,
+    )
   return isTensor(x) ? (x as unknown as AnyExpr) : asExpr(n)
 })

@@ -1,5 +1,5 @@
 /** Contractions: matrix products and what is made of them. */
-import { raise, showShape } from '../errors/explain.js'
+import { badShape, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
 import { apply, asExpr, type Node } from '../graph/expr.js'
 import { liftAll } from '../graph/lift.js'
@@ -14,31 +14,12 @@ import { reshapeNode } from './layout/move.js'
 const matmulShape = (op: string, a: Aval, b: Aval): Aval => {
   const [s, u] = [a.shape, b.shape]
   if (s.length < 2 || u.length < 2)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [s, u],
-      reason: `needs matrices, got ${showShape(s)} and ${showShape(u)}.`,
-      fix: `use dot for vectors, or expandDims.`,
-    })
+    badShape(op, [s, u], `needs matrices, got ${showShape(s)} and ${showShape(u)}.`, `use dot for vectors, or expandDims.`)
   const k = s[s.length - 1]!
   const l = u[u.length - 2]!
-  if (k !== l)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [s, u],
-      reason: `inner axes differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`,
-      fix: fixInner(s, u),
-    })
+  if (k !== l) badShape(op, [s, u], `inner axes differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`, fixInner(s, u))
   const batch = broadcastShapes(s.slice(0, -2), u.slice(0, -2))
-  if (batch === undefined)
-    return raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [s, u],
-      reason: `leading axes of ${showShape(s)} and ${showShape(u)} do not broadcast.`,
-    })
+  if (batch === undefined) return badShape(op, [s, u], `leading axes of ${showShape(s)} and ${showShape(u)} do not broadcast.`)
   return aval([...batch, s[s.length - 2]!, u[u.length - 1]!], a.dtype)
 }
 const fixInner = (s: readonly number[], u: readonly number[]): string => {
@@ -113,12 +94,7 @@ export const matmulAddPrimitive: Primitive<'matmulAdd', NoParams, readonly ['flo
   shapeRule: ([acc, a, b]) => {
     const y = matmulShape('matmulAdd', a!, b!)
     if (!sameAval(y, acc!))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'matmulAdd',
-        shapes: [acc!.shape, y.shape],
-        reason: `the accumulator is ${showShape(acc!.shape)}, the product ${showShape(y.shape)}.`,
-      })
+      badShape('matmulAdd', [acc!.shape, y.shape], `the accumulator is ${showShape(acc!.shape)}, the product ${showShape(y.shape)}.`)
     return acc!
   },
   meaning: ([acc, a, b], _p, [out]) => multiply(a!, b!, acc!, out!),

@@ -1,6 +1,6 @@
 /** Convolution and its two adjoints: three bilinear primitives that are each other's derivatives, and forms that add into an accumulator. */
 import { settled, shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, badShape, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
 import { type Codec, natural, naturals, record } from '../graph/codec.js'
 import type { Node } from '../graph/expr.js'
@@ -29,23 +29,20 @@ type Four = readonly [number, number, number, number]
 export const four = (a: Pick<AnyExpr, 'shape'>, op: string): Four =>
   a.shape.length === 4
     ? (a.shape as unknown as Four)
-    : raise({
-        _tag: 'ShapeMismatch',
+    : badShape(
         op,
-        shapes: [a.shape],
-        reason: `needs rank 4, got ${showShape(a.shape)}.`,
-        fix: `x is [n, c, h, w]${op.startsWith('conv') ? ', k is [o, c / groups, kh, kw]' : ''}${a.shape.length === 3 ? `; one example is [1, ${a.shape.join(', ')}]` : ''}.`,
-      })
+        [a.shape],
+        `needs rank 4, got ${showShape(a.shape)}.`,
+        `x is [n, c, h, w]${op.startsWith('conv') ? ', k is [o, c / groups, kh, kw]' : ''}${a.shape.length === 3 ? `; one example is [1, ${a.shape.join(', ')}]` : ''}.`,
+      )
 
 /** Two strides and two dilations from 1 up, four paddings: whatever they are multiplied by is bounded by the largest array. */
 export const checkGeometry = (op: string, of: Readonly<Record<string, readonly number[]>>, padding: readonly number[]): void => {
   const good = (list: readonly number[], n: number, least: number): boolean =>
     list.length === n && list.every((x) => Number.isInteger(x) && x >= least && x <= MAX_SIZE)
   for (const [what, list] of Object.entries(of))
-    if (!good(list, 2, 1))
-      raise({ _tag: 'BadInput', where: op, reason: `${what} is ${showShape(list)}.`, fix: 'give two positive integers.' })
-  if (!good(padding, 4, 0))
-    raise({ _tag: 'BadInput', where: op, reason: `padding is ${showShape(padding)}.`, fix: 'give four numbers: top, bottom, left, right.' })
+    if (!good(list, 2, 1)) badInput(op, `${what} is ${showShape(list)}.`, 'give two positive integers.')
+  if (!good(padding, 4, 0)) badInput(op, `padding is ${showShape(padding)}.`, 'give four numbers: top, bottom, left, right.')
 }
 /** Length of the result along one axis. */
 export const windowed = (n: number, k: number, stride: number, before: number, after: number, dilation: number): number =>
@@ -61,22 +58,20 @@ const convShape = (x: Aval, k: Aval, p: ConvParams, op = 'conv'): Aval => {
   const [o, ci, kh, kw] = four(k, op)
   checkGeometry(op, { stride: p.stride, dilation: p.dilation }, p.padding)
   if (c !== ci * p.groups || o % p.groups !== 0)
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, k.shape],
-      reason: `x ${showShape(x.shape)} has ${c} channel${c === 1 ? '' : 's'}, k ${showShape(k.shape)} with ${p.groups} group${p.groups === 1 ? '' : 's'} wants ${ci * p.groups}.`,
-      fix: 'x is [n, c, h, w], k is [o, c / groups, kh, kw].',
-    })
+      [x.shape, k.shape],
+      `x ${showShape(x.shape)} has ${c} channel${c === 1 ? '' : 's'}, k ${showShape(k.shape)} with ${p.groups} group${p.groups === 1 ? '' : 's'} wants ${ci * p.groups}.`,
+      'x is [n, c, h, w], k is [o, c / groups, kh, kw].',
+    )
   const [oh, ow] = outSize(h, w, kh, kw, p)
   if (oh < 0 || ow < 0 || (kh > 0 && oh < 1 && h > 0) || (kw > 0 && ow < 1 && w > 0))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, k.shape],
-      reason: `the kernel ${showShape(k.shape)} is larger than x ${showShape(x.shape)} with its padding.`,
-      fix: 'pad more, or use a smaller kernel.',
-    })
+      [x.shape, k.shape],
+      `the kernel ${showShape(k.shape)} is larger than x ${showShape(x.shape)} with its padding.`,
+      'pad more, or use a smaller kernel.',
+    )
   return aval([n, o, oh, ow], x.dtype)
 }
 
@@ -174,12 +169,7 @@ export const convPrimitive: Primitive<'conv', ConvParams, readonly ['float', 'fl
 export const sizeGiven = (op: string, size: readonly number[] | undefined): readonly [number, number] =>
   size?.length === 2
     ? (size as readonly [number, number])
-    : raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `size is ${size === undefined ? 'missing' : showShape(size)}.`,
-        fix: 'give height and width.',
-      })
+    : badInput(op, `size is ${size === undefined ? 'missing' : showShape(size)}.`, 'give height and width.')
 
 const inputShape = (yBar: Aval, k: Aval, p: ConvParams): Aval => {
   const [n] = four(yBar, 'convInput')
@@ -187,12 +177,7 @@ const inputShape = (yBar: Aval, k: Aval, p: ConvParams): Aval => {
   const x = aval([n, ci * p.groups, ...sizeGiven('convInput', p.size)], yBar.dtype)
   const y = convShape(x, k, p, 'convInput')
   if (!sameAval(y, yBar))
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'convInput',
-      shapes: [yBar.shape, y.shape],
-      reason: `yBar is ${showShape(yBar.shape)}, the convolution gives ${showShape(y.shape)}.`,
-    })
+    badShape('convInput', [yBar.shape, y.shape], `yBar is ${showShape(yBar.shape)}, the convolution gives ${showShape(y.shape)}.`)
   return x
 }
 export const convInputPrimitive: Primitive<'convInput', ConvParams, readonly ['float', 'float']> = primitive({
@@ -218,12 +203,7 @@ const kernelShape = (x: Aval, yBar: Aval, p: ConvParams): Aval => {
   const k = aval([o, c / p.groups, ...sizeGiven('convKernel', p.size)], x.dtype)
   const y = convShape(x, k, p, 'convKernel')
   if (!sameAval(y, yBar))
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'convKernel',
-      shapes: [yBar.shape, y.shape],
-      reason: `yBar is ${showShape(yBar.shape)}, the convolution gives ${showShape(y.shape)}.`,
-    })
+    badShape('convKernel', [yBar.shape, y.shape], `yBar is ${showShape(yBar.shape)}, the convolution gives ${showShape(y.shape)}.`)
   return k
 }
 export const convKernelPrimitive: Primitive<'convKernel', ConvParams, readonly ['float', 'float']> = primitive({
@@ -243,14 +223,7 @@ export const convKernelPrimitive: Primitive<'convKernel', ConvParams, readonly [
 })
 
 const sameAcc = (op: string, acc: Aval, y: Aval): Aval =>
-  sameAval(acc, y)
-    ? acc
-    : raise({
-        _tag: 'ShapeMismatch',
-        op,
-        shapes: [acc.shape, y.shape],
-        reason: `the accumulator is ${showShape(acc.shape)}, the term ${showShape(y.shape)}.`,
-      })
+  sameAval(acc, y) ? acc : badShape(op, [acc.shape, y.shape], `the accumulator is ${showShape(acc.shape)}, the term ${showShape(y.shape)}.`)
 
 export const convInputAddPrimitive: Primitive<'convInputAdd', ConvParams, readonly ['float', 'float', 'float']> = primitive({
   name: 'convInputAdd',
@@ -290,12 +263,11 @@ export const perAxis = (given: unknown, count: number, what: string, op: string)
   const read = settled(given, what, op)
   const list: readonly unknown[] = Array.isArray(read) ? read : [read]
   if ((list.length !== 1 && list.length !== count) || !list.every((d) => Number.isSafeInteger(d) && (d as number) >= 1))
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `${what} ${shown(given)} is not ${count === 1 ? 'a positive integer' : `one or ${count === 3 ? 'three' : 'two'} positive integers`}.`,
-      fix: `write ${what}: ${count === 1 ? '2' : `2, or [${new Array(count).fill(2).join(', ')}]`}.`,
-    })
+    badInput(
+      op,
+      `${what} ${shown(given)} is not ${count === 1 ? 'a positive integer' : `one or ${count === 3 ? 'three' : 'two'} positive integers`}.`,
+      `write ${what}: ${count === 1 ? '2' : `2, or [${new Array(count).fill(2).join(', ')}]`}.`,
+    )
   return list.length === count ? (list as readonly number[]) : new Array<number>(count).fill(list[0] as number)
 }
 /** Before and after each axis: top, bottom, left, right, or left and right of a line. `same` keeps ceil(n / stride). */
@@ -316,12 +288,11 @@ export const paddingOf = (
   const list: readonly unknown[] = typeof padding === 'number' ? stride.map(() => padding) : Array.isArray(padding) ? padding : []
   const out = Array.from(list, sidesOf).flat()
   if (list.length !== stride.length || out.length !== 2 * list.length || !out.every((p) => Number.isSafeInteger(p) && (p as number) >= 0))
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `padding ${shown(padding)} is not understood.`,
-      fix: `give a number, ${stride.length === 1 ? '[w], [[left, right]]' : stride.length === 3 ? '[d, h, w], [[front, back], [top, bottom], [left, right]]' : '[h, w], [[top, bottom], [left, right]]'}, 'same' or 'valid'.`,
-    })
+    badInput(
+      op,
+      `padding ${shown(padding)} is not understood.`,
+      `give a number, ${stride.length === 1 ? '[w], [[left, right]]' : stride.length === 3 ? '[d, h, w], [[front, back], [top, bottom], [left, right]]' : '[h, w], [[top, bottom], [left, right]]'}, 'same' or 'valid'.`,
+    )
   return out as readonly number[]
 }
 /** Both sides of an axis, or nothing where they are not given as one number or two. */

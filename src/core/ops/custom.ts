@@ -1,5 +1,5 @@
 /** `customRule` as a primitive: a closed program with rules of its own. Planners see what it computes. */
-import { raise } from '../errors/explain.js'
+import { badDtype, badInput, badShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
 import { type Codec, codecOf } from '../graph/codec.js'
 import { evaluateNodes } from '../graph/evaluate.js'
@@ -128,25 +128,22 @@ export const customPrimitive: Primitive<'customRule', CustomParams, readonly 'fl
   codec: customCodec,
   dtypes: 'own',
   shapeRule: (args, { name, program }): readonly Aval[] => {
-    if (args.length > program.inputs.length)
-      raise({ _tag: 'BadInput', where: name, reason: `the function takes ${program.inputs.length} arguments, got ${args.length}.` })
+    if (args.length > program.inputs.length) badInput(name, `the function takes ${program.inputs.length} arguments, got ${args.length}.`)
     program.inputs.forEach((x, i) => {
       const a = args[i]
       if (a !== undefined && a.dtype !== x.dtype)
-        raise({
-          _tag: 'DTypeMismatch',
-          op: name,
-          dtypes: args.map((y) => y.dtype),
-          reason: `argument ${i} is ${a.dtype}, the function was traced with ${x.dtype}`,
-          fix: 'cast the argument.',
-        })
+        badDtype(
+          name,
+          args.map((y) => y.dtype),
+          `argument ${i} is ${a.dtype}, the function was traced with ${x.dtype}`,
+          'cast the argument.',
+        )
       if (a === undefined || !sameAval(a, x.aval))
-        raise({
-          _tag: 'ShapeMismatch',
-          op: name,
-          shapes: [a?.shape ?? [], x.shape],
-          reason: `argument ${i} is ${a === undefined ? 'missing' : showAval(a)}, the function was traced with ${showAval(x.aval)}`,
-        })
+        badShape(
+          name,
+          [a?.shape ?? [], x.shape],
+          `argument ${i} is ${a === undefined ? 'missing' : showAval(a)}, the function was traced with ${showAval(x.aval)}`,
+        )
     })
     return program.outputs.map((o) => o.aval)
   },

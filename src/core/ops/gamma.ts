@@ -1,7 +1,7 @@
 /** The error function and the gamma family: what each one is. Their calculus is in rules/functions.ts. */
 
 import { ofOne, shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { apply, asExpr } from '../graph/expr.js'
 import { liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
@@ -65,7 +65,7 @@ const MAX_ORDER = 100
  */
 export const polygamma: PolygammaFn = typed((n: number, x: unknown): AnyExpr => {
   if (!(Number.isInteger(n) && n >= 0 && n <= MAX_ORDER))
-    raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${MAX_ORDER}.` })
+    badInput('polygamma', `n is ${shown(n)}.`, `n is an integer from 0 to ${MAX_ORDER}.`)
   return asExpr(apply(polygammaPrimitive, [liftFloat(x, 'polygamma')], { n }))
 })
 /**

@@ -1,6 +1,6 @@
 /** `finiteUnless`: what keeps hard zeros beside infinite values and slopes, where products are added up or equations solved (docs/decisions/strong-zero.md). */
 
-import { raise, showShape } from '../errors/explain.js'
+import { badShape, showShape } from '../errors/explain.js'
 import { sameAval } from '../graph/aval.js'
 import { apply, asExpr, asNode } from '../graph/expr.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
@@ -22,12 +22,7 @@ export const finiteUnlessPrimitive: Primitive<'finiteUnless', NoParams, readonly
   shapeRule: ([x, flag]) =>
     sameAval({ ...x!, dtype: 'bool' } as never, flag!)
       ? x!
-      : raise({
-          _tag: 'ShapeMismatch',
-          op: 'finiteUnless',
-          shapes: [x!.shape, flag!.shape],
-          reason: `x is ${showShape(x!.shape)}, the flags are ${showShape(flag!.shape)}.`,
-        }),
+      : badShape('finiteUnless', [x!.shape, flag!.shape], `x is ${showShape(x!.shape)}, the flags are ${showShape(flag!.shape)}.`),
   expand: ([x, flag]) => where(or(flag!, isfinite(x!)), x!, 0),
   samples: [
     { args: arg([], [0]), params: NO_PARAMS },

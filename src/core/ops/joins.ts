@@ -1,7 +1,7 @@
 /** Arrays joined, cut and repeated: concat, split, stack, unstack, tile, repeat. */
 
 import { integersOf, listOf, settled, shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, badShape, showShape } from '../errors/explain.js'
 import { integer, kind } from '../errors/options.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll } from '../graph/lift.js'
@@ -23,7 +23,7 @@ import { array, axis, laterAxis, operation, unread } from './operation.js'
 const arraysTo = (done: string) =>
   kind<Node[], unknown>((xs, _what, op) => {
     const list = listOf(xs, 'the first argument', op)
-    if (list.length === 0) raise({ _tag: 'BadInput', where: op, reason: `nothing to ${done}.`, fix: 'pass at least one array.' })
+    if (list.length === 0) badInput(op, `nothing to ${done}.`, 'pass at least one array.')
     return liftAll(Array.from(list), op)
   })
 
@@ -49,13 +49,7 @@ export const split: SplitFn = operation('split', { x: array, parts: unread }, { 
   const n = asNode(x)
   const d = n.shape[at]!
   if (typeof parts === 'number' && !(Number.isInteger(parts) && parts > 0 && parts <= MAX_SIZE && d % parts === 0))
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'split',
-      shapes: [n.shape],
-      reason: `${parts} equal parts do not divide axis ${at} of ${showShape(n.shape)}.`,
-      fix: `give the sizes.`,
-    })
+    badShape('split', [n.shape], `${parts} equal parts do not divide axis ${at} of ${showShape(n.shape)}.`, `give the sizes.`)
   const sizes = typeof parts === 'number' ? new Array<number>(parts).fill(d / parts) : integersOf(parts, 'parts', 'split')
   return splitNode(n, at, sizes).map(asExpr)
 })
@@ -71,13 +65,12 @@ export const stack: StackFn = operation('stack', { xs: arraysTo('stack') }, { ax
   const shape = xs[0]!.shape
   for (const n of xs)
     if (!sameShape(n.shape, shape))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'stack',
-        shapes: xs.map((m) => m.shape),
-        reason: `${showShape(shape)} and ${showShape(n.shape)} differ.`,
-        fix: `stack joins arrays of one shape; use concat otherwise.`,
-      })
+      badShape(
+        'stack',
+        xs.map((m) => m.shape),
+        `${showShape(shape)} and ${showShape(n.shape)} differ.`,
+        `stack joins arrays of one shape; use concat otherwise.`,
+      )
   const at = axisOf(o.axis, shape.length + 1, op)
   return asExpr(
     concatNode(
@@ -108,16 +101,14 @@ export const unstack: UnstackFn = operation('unstack', { x: array }, { axis: axi
  * @example tile(tensor([1, 2]), [2])   // [1, 2, 1, 2]
  */
 export const tile: TileFn = typed((x: unknown, reps: number | readonly number[], more: unknown = undefined): AnyExpr => {
-  if (more !== undefined)
-    raise({ _tag: 'BadInput', where: 'tile', reason: `${shown(more)} stands behind reps.`, fix: 'write a list: tile(x, [2, 3]).' })
+  if (more !== undefined) badInput('tile', `${shown(more)} stands behind reps.`, 'write a list: tile(x, [2, 3]).')
   const n = lift(x, 'tile')
   const given = settled(reps, 'reps', 'tile')
   const list = Array.isArray(given) ? integersOf(given, 'reps', 'tile') : [given as number]
   const rank = Math.max(n.shape.length, list.length)
   const shape = [...new Array<number>(rank - n.shape.length).fill(1), ...n.shape]
   const r = [...new Array<number>(rank - list.length).fill(1), ...list]
-  if (r.some((k) => !Number.isInteger(k) || k < 0))
-    raise({ _tag: 'BadInput', where: 'tile', reason: `reps ${shown(list)} must be non-negative integers.` })
+  if (r.some((k) => !Number.isInteger(k) || k < 0)) badInput('tile', `reps ${shown(list)} must be non-negative integers.`)
   const wide = reshapeNode(
     n,
     shape.flatMap((d) => [1, d]),
@@ -140,12 +131,11 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
   const node = known === undefined ? lift(given, 'repeat') : undefined
   const own = known === undefined ? node!.shape : [known.length]
   if (own.length !== 1 || own[0] !== d || known?.some((k) => k < 0) === true || (node !== undefined && node.dtype !== 'i32'))
-    raise({
-      _tag: 'BadInput',
-      where: 'repeat',
-      reason: `counts ${shown(given)} are not one for each of the ${d} slices along axis ${axis}.`,
-      fix: 'give as many whole numbers, none negative (i32 where they are computed).',
-    })
+    badInput(
+      'repeat',
+      `counts ${shown(given)} are not one for each of the ${d} slices along axis ${axis}.`,
+      'give as many whole numbers, none negative (i32 where they are computed).',
+    )
   if (known !== undefined && (length === undefined || length === known.reduce((a, k) => a + k, 0)))
     return asExpr(
       picked(
@@ -155,12 +145,11 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
       ),
     )
   if (length === undefined)
-    raise({
-      _tag: 'BadInput',
-      where: 'repeat',
-      reason: 'the length of the result follows from counts that are computed, and a shape is known before.',
-      fix: 'give { totalLength }, a whole number; NumPy needs none.',
-    })
+    badInput(
+      'repeat',
+      'the length of the result follows from counts that are computed, and a shape is known before.',
+      'give { totalLength }, a whole number; NumPy needs none.',
+    )
   const ends = cumsum(known === undefined ? asExpr(node!) : asExpr(makeTensor(known, undefined, 'i32').node))
   const starts = asNode(searchsorted(ends as never, arange(length, 'i32'), { side: 'right' }))
   return asExpr(gatherNode(x, starts, { axis, batchDims: 0 }))
@@ -184,8 +173,7 @@ export const repeat: RepeatFn = operation(
     const n = asNode(x)
     if (typeof given === 'object') return repeatedBy(n, settled(given, 'counts', 'repeat'), o.axis, o.totalLength)
     const times = given as number
-    if (!Number.isInteger(times) || times < 0)
-      raise({ _tag: 'BadInput', where: 'repeat', reason: `${shown(times)} is not a number of repetitions.` })
+    if (!Number.isInteger(times) || times < 0) badInput('repeat', `${shown(times)} is not a number of repetitions.`)
     const at = (k: number): number[] => [...n.shape.slice(0, o.axis + 1), k, ...n.shape.slice(o.axis + 1)]
     return asExpr(
       reshapeNode(

@@ -1,7 +1,7 @@
 /** Elementwise primitives: one scalar function, lifted once to any shape with NumPy broadcasting. */
 
 import { nothingMore, shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, badShape, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
 import type { Takes } from '../graph/dtype-rule.js'
 import { apply, asExpr, type Node } from '../graph/expr.js'
@@ -21,13 +21,12 @@ export const broadcastAvals = (args: readonly Aval[], op: string): readonly numb
     const next = broadcastShapes(shape, args[i]!.shape)
     if (next === undefined) {
       const b = args[i]!.shape
-      raise({
-        _tag: 'ShapeMismatch',
+      badShape(
         op,
-        shapes: args.map((x) => x.shape),
-        reason: `shapes ${showShape(shape)} and ${showShape(b)} do not broadcast.`,
-        fix: `axes must be equal or 1, counted from the last; reshape or expandDims one of them.`,
-      })
+        args.map((x) => x.shape),
+        `shapes ${showShape(shape)} and ${showShape(b)} do not broadcast.`,
+        `axes must be equal or 1, counted from the last; reshape or expandDims one of them.`,
+      )
     }
     shape = next!
   }
@@ -164,12 +163,11 @@ export const liftFloats = (xs: readonly unknown[], op: string, integers: boolean
 
 /** A third array would be left out in silence. */
 export const refuseThird = (name: string, third: unknown): never =>
-  raise({
-    _tag: 'BadInput',
-    where: name,
-    reason: `${shown(third)} stands behind its two arguments.`,
-    fix: `write ${name}(a, b): it takes no options; of three arrays, ${name}(${name}(a, b), c).`,
-  })
+  badInput(
+    name,
+    `${shown(third)} stands behind its two arguments.`,
+    `write ${name}(a, b): it takes no options; of three arrays, ${name}(${name}(a, b), c).`,
+  )
 /** An elementwise operation of one argument, as it is declared: `unary` of core/extend/declare.ts checks it first. */
 export const unary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,

@@ -1,6 +1,6 @@
 /** `map`: a closed program of scalar primitives at every index, with any number of results. */
 import { functionOf } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badDtype, badInput, showShape } from '../errors/explain.js'
 import { type Aval, aval } from '../graph/aval.js'
 import { close, independentOf } from '../graph/close.js'
 import { type Codec, codecOf } from '../graph/codec.js'
@@ -104,18 +104,16 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
   codec: mapCodec,
   dtypes: 'own',
   shapeRule: (args, { program }): readonly Aval[] => {
-    if (args.length < program.inputs.length)
-      raise({ _tag: 'BadInput', where: 'map', reason: `the function takes ${program.inputs.length} arguments, got ${args.length}.` })
+    if (args.length < program.inputs.length) badInput('map', `the function takes ${program.inputs.length} arguments, got ${args.length}.`)
     args.forEach((a, i) => {
       const d = program.inputs[i]?.dtype
       if (a.dtype !== d)
-        raise({
-          _tag: 'DTypeMismatch',
-          op: 'map',
-          dtypes: d === undefined ? [a.dtype] : [a.dtype, d],
-          reason: `argument ${i} is ${a.dtype}, the function takes ${d ?? 'fewer arguments'}`,
-          fix: 'cast the argument.',
-        })
+        badDtype(
+          'map',
+          d === undefined ? [a.dtype] : [a.dtype, d],
+          `argument ${i} is ${a.dtype}, the function takes ${d ?? 'fewer arguments'}`,
+          'cast the argument.',
+        )
     })
     const shape = mapShape(args)
     return program.outputs.map((o) => aval(shape, o.dtype))
@@ -183,23 +181,11 @@ export const map: MapFn = typed(<R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly 
 const checkScalar = (program: Program, captured: readonly Node[]): void => {
   for (const n of orderOf(program.outputs).nodes)
     if (n.kind === APPLY && !isScalarFunction(n.prim!))
-      raise({
-        _tag: 'BadInput',
-        where: 'map',
-        reason: `${n.prim!.name} is not elementwise.`,
-        fix: 'inside map use scalar operations only; apply the others outside.',
-      })
+      badInput('map', `${n.prim!.name} is not elementwise.`, 'inside map use scalar operations only; apply the others outside.')
   for (const n of captured)
-    if (n.shape.length !== 0)
-      raise({
-        _tag: 'BadInput',
-        where: 'map',
-        reason: `f captures an array of shape ${showShape(n.shape)}.`,
-        fix: 'pass it to map as another argument.',
-      })
+    if (n.shape.length !== 0) badInput('map', `f captures an array of shape ${showShape(n.shape)}.`, 'pass it to map as another argument.')
   for (const o of program.outputs)
-    if (o.shape.length !== 0)
-      raise({ _tag: 'BadInput', where: 'map', reason: `f returned shape ${showShape(o.shape)}.`, fix: 'f maps scalars to scalars.' })
+    if (o.shape.length !== 0) badInput('map', `f returned shape ${showShape(o.shape)}.`, 'f maps scalars to scalars.')
 }
 
 /** Primitives of this family, by name. */

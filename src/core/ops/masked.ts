@@ -1,7 +1,7 @@
 /** What a reduction leaves out (`where`) and begins with (`initial`), as NumPy's have it. What is left out is replaced before it is folded: it has no cotangent. */
 
 import { shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, badShape, showShape } from '../errors/explain.js'
 import { flag } from '../errors/options.js'
 import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
@@ -19,13 +19,12 @@ import { type ReduceParams, reduceNode, sumPrimitive } from './reduce.js'
 const maskOf = (mask: unknown, n: Node, op: string): Node => {
   const m = castNode(lift(mask, op), 'bool')
   if (!sameShape(broadcastShapes(m.shape, n.shape) ?? [], n.shape))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [n.shape, m.shape],
-      reason: `where is ${showShape(m.shape)}, which does not broadcast to x, ${showShape(n.shape)}.`,
-      fix: 'give a mask for each element, or one that broadcasts to them.',
-    })
+      [n.shape, m.shape],
+      `where is ${showShape(m.shape)}, which does not broadcast to x, ${showShape(n.shape)}.`,
+      'give a mask for each element, or one that broadcasts to them.',
+    )
   return broadcastNode(m, n.shape)
 }
 /** n with `value` where the mask does not hold; n itself without a mask. */
@@ -39,8 +38,7 @@ export const keptCount = (n: Node, mask: unknown, axes: readonly number[], keepd
 /** The number that a reduction begins with, which its dtype holds. */
 export const initialOf = (initial: unknown, dtype: DType, op: string): number | undefined => {
   if (initial === undefined) return undefined
-  if (typeof initial !== 'number' && typeof initial !== 'boolean')
-    return raise({ _tag: 'BadInput', where: op, reason: `initial is ${shown(initial)}.`, fix: 'give a number.' })
+  if (typeof initial !== 'number' && typeof initial !== 'boolean') return badInput(op, `initial is ${shown(initial)}.`, 'give a number.')
   const n = Number(initial)
   lift(n, op, dtype)
   return n

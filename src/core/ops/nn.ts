@@ -1,6 +1,6 @@
 /** Neural networks: convolution and pooling (their primitives are in conv.ts and pool.ts). */
 
-import { raise, showShape } from '../errors/explain.js'
+import { badShape, showShape } from '../errors/explain.js'
 import { flag, integer, type Kind, type ReadOf, raw } from '../errors/options.js'
 import { apply, applyMulti, asExpr, asNode, type Node } from '../graph/expr.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -132,15 +132,7 @@ interface Volume {
 }
 type Five = readonly [number, number, number, number, number]
 const five = (x: Node, op: string): Five =>
-  x.shape.length === 5
-    ? (x.shape as Five)
-    : raise({
-        _tag: 'ShapeMismatch',
-        op,
-        shapes: [x.shape],
-        reason: `needs rank 5, got ${showShape(x.shape)}.`,
-        fix: 'x is [n, c, d, h, w].',
-      })
+  x.shape.length === 5 ? (x.shape as Five) : badShape(op, [x.shape], `needs rank 5, got ${showShape(x.shape)}.`, 'x is [n, c, d, h, w].')
 /** The parameters of the planes. */
 const plane = ({ stride, padding, dilation, groups }: Volume): ConvParams => ({
   stride: stride.slice(1),
@@ -164,13 +156,12 @@ const along = (x: Node, depth: number): readonly number[] => x.shape.map((d, i) 
 
 const checked = (op: string, k: Node, out: number, x: Node): void => {
   if (k.shape[2]! < 1 || out < 1)
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, k.shape],
-      reason: `the kernel ${showShape(k.shape)} does not fit along the depth of x ${showShape(x.shape)} with its padding.`,
-      fix: 'pad more, or use a smaller kernel.',
-    })
+      [x.shape, k.shape],
+      `the kernel ${showShape(k.shape)} does not fit along the depth of x ${showShape(x.shape)} with its padding.`,
+      'pad more, or use a smaller kernel.',
+    )
 }
 /** y = conv(x, k) of volumes. */
 const convVolume = (x: Node, k: Node, p: Volume, op: string): Node => {

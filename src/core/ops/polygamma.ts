@@ -1,6 +1,6 @@
 /** The derivatives of digamma as one primitive: which one is its parameter. */
 import { shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { natural, record } from '../graph/codec.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { elementwiseShape, liftScalar } from './lifted.js'
@@ -22,7 +22,7 @@ export const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonl
   dtypes: ['float'],
   shapeRule: (args, { n }) => {
     if (!(Number.isInteger(n) && n >= 0 && n <= LAST_ORDER))
-      raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${LAST_ORDER}.` })
+      badInput('polygamma', `n is ${shown(n)}.`, `n is an integer from 0 to ${LAST_ORDER}.`)
     return elementwiseShape('polygamma')(args)
   },
   scalarWith:

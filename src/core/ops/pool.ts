@@ -1,5 +1,5 @@
 /** Pooling over windows of the last two axes. A maximum gives its position too, so that its derivative is a scatter by index. */
-import { raise, showShape } from '../errors/explain.js'
+import { badShape, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
 import { boolean, type Codec, naturals, record } from '../graph/codec.js'
 import { type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
@@ -22,8 +22,7 @@ const codec: Codec<PoolParams> = record<PoolParams>(
 )
 
 const out = (x: Aval, p: PoolParams, op: string): Aval => {
-  if (x.shape.length !== 4)
-    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape], reason: `needs rank 4, got ${showShape(x.shape)}.`, fix: 'x is [n, c, h, w].' })
+  if (x.shape.length !== 4) badShape(op, [x.shape], `needs rank 4, got ${showShape(x.shape)}.`, 'x is [n, c, h, w].')
   checkGeometry(op, { window: p.window, stride: p.stride }, p.padding)
   const [n, c, h, w] = x.shape as readonly [number, number, number, number]
   const oh = windowed(h, p.window[0]!, p.stride[0]!, p.padding[0]!, p.padding[1]!, 1)
@@ -36,24 +35,16 @@ const out = (x: Aval, p: PoolParams, op: string): Aval => {
     p.padding[2]! >= p.window[1]! ||
     p.padding[3]! >= p.window[1]!
   )
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, p.window],
-      reason: `the window ${showShape(p.window)} with padding ${showShape(p.padding)} does not fit x ${showShape(x.shape)}.`,
-      fix: 'padding must be smaller than the window, and the window at most x.',
-    })
+      [x.shape, p.window],
+      `the window ${showShape(p.window)} with padding ${showShape(p.padding)} does not fit x ${showShape(x.shape)}.`,
+      'padding must be smaller than the window, and the window at most x.',
+    )
   return aval([n, c, oh, ow], x.dtype)
 }
 const planeShape = (y: Aval, p: PoolParams, op: string): Aval => {
-  if (y.shape.length !== 4)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [y.shape],
-      reason: `needs rank 4, got ${showShape(y.shape)}.`,
-      fix: 'yBar is [n, c, oh, ow].',
-    })
+  if (y.shape.length !== 4) badShape(op, [y.shape], `needs rank 4, got ${showShape(y.shape)}.`, 'yBar is [n, c, oh, ow].')
   return aval([y.shape[0]!, y.shape[1]!, ...sizeGiven(op, p.size)], y.dtype)
 }
 
@@ -137,12 +128,11 @@ export const unpoolPrimitive: Primitive<'unpool', PoolParams, readonly ['float',
   shapeRule: ([y, index], p) => {
     const plane = planeShape(y!, p, 'unpool')
     if (index!.shape.join() !== y!.shape.join() || index!.dtype !== 'i32' || !sameAval(out(plane, p, 'unpool'), y!))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'unpool',
-        shapes: [y!.shape, index!.shape],
-        reason: `yBar ${showShape(y!.shape)} and index ${showShape(index!.shape)} do not belong together.`,
-      })
+      badShape(
+        'unpool',
+        [y!.shape, index!.shape],
+        `yBar ${showShape(y!.shape)} and index ${showShape(index!.shape)} do not belong together.`,
+      )
     return plane
   },
   meaning: ([y, index], p, [x]) => {
@@ -172,12 +162,7 @@ export const poolGatherPrimitive: Primitive<'poolGather', PoolParams, readonly [
   shapeRule: ([x, index], p) => {
     const y = out(x!, p, 'poolGather')
     if (index!.shape.join() !== y.shape.join() || index!.dtype !== 'i32')
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'poolGather',
-        shapes: [x!.shape, index!.shape],
-        reason: `index ${showShape(index!.shape)} does not belong to x ${showShape(x!.shape)}.`,
-      })
+      badShape('poolGather', [x!.shape, index!.shape], `index ${showShape(index!.shape)} does not belong to x ${showShape(x!.shape)}.`)
     return y
   },
   meaning: ([x, index], _p, [y]) => {
@@ -228,12 +213,7 @@ export const avgPoolInputPrimitive: Primitive<'avgPoolInput', PoolParams, readon
     const plane = planeShape(y!, p, 'avgPoolInput')
     const pooled = out(plane, p, 'avgPoolInput')
     if (!sameAval(pooled, y!))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'avgPoolInput',
-        shapes: [y!.shape, pooled.shape],
-        reason: `yBar is ${showShape(y!.shape)}, the pool gives ${showShape(pooled.shape)}.`,
-      })
+      badShape('avgPoolInput', [y!.shape, pooled.shape], `yBar is ${showShape(y!.shape)}, the pool gives ${showShape(pooled.shape)}.`)
     return plane
   },
   meaning: ([y], p, [x]) => {

@@ -1,5 +1,5 @@
 /** iota: each element's position along an axis. */
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, showShape } from '../errors/explain.js'
 import { aval } from '../graph/aval.js'
 import { dtypeCodec } from '../graph/cast.js'
 import { natural, naturals, record } from '../graph/codec.js'
@@ -22,7 +22,7 @@ export const iotaPrimitive: Primitive<'iota', IotaParams, readonly []> = primiti
   codec: record({ shape: naturals, axis: natural, dtype: dtypeCodec }),
   shapeRule: (_args, { shape, axis, dtype }) => {
     if (!(Number.isInteger(axis) && axis >= 0 && axis < shape.length) || dtype === 'bool')
-      raise({ _tag: 'BadInput', where: 'iota', reason: `no ${dtype} numbers along axis ${axis} of ${showShape(shape)}.` })
+      badInput('iota', `no ${dtype} numbers along axis ${axis} of ${showShape(shape)}.`)
     return aval(shape, dtype)
   },
   meaning: (_args, { shape, axis }, [out]) => {

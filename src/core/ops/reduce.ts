@@ -1,5 +1,5 @@
 /** Reductions over axes: what each one is. */
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, showShape } from '../errors/explain.js'
 import { type Aval, aval } from '../graph/aval.js'
 import { type Codec, naturals, record } from '../graph/codec.js'
 import { apply, type Node } from '../graph/expr.js'
@@ -20,7 +20,7 @@ export const reduceShape = ([x]: readonly Aval[], { axes }: ReduceParams): Aval 
   if (axes.length === 0) return x!
   const rank = x!.shape.length
   if (axes.some((a, i) => !(Number.isInteger(a) && a > (axes[i - 1] ?? -1) && a < rank)))
-    raise({ _tag: 'BadInput', where: 'reduction', reason: `axes ${showShape(axes)} are not axes of ${showShape(x!.shape)} in order.` })
+    badInput('reduction', `axes ${showShape(axes)} are not axes of ${showShape(x!.shape)} in order.`)
   return aval(
     otherAxes(rank, axes).map((i) => x!.shape[i]!),
     x!.dtype,
@@ -36,12 +36,7 @@ const nonEmptyShape =
     return y
   }
 export const noElement = (op: string, shape: readonly number[]): never =>
-  raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `${op} of no elements: an axis of ${showShape(shape)} that is folded is empty.`,
-    fix: `concat a starting value first.`,
-  })
+  badInput(op, `${op} of no elements: an axis of ${showShape(shape)} that is folded is empty.`, `concat a starting value first.`)
 
 /** Calls f(result index, argument index) for every element of the argument, results in row-major order. */
 export const eachReduced = (x: NDArray, axes: readonly number[], f: (out: number, at: number) => void): void => {

@@ -1,6 +1,6 @@
 /** Reductions over axes: sum, max, min, mean, any, all, count, and where the extremes are. */
 
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { flag } from '../errors/options.js'
 import { castNode } from '../graph/cast.js'
 import { apply, asExpr, asNode, constant, type Node } from '../graph/expr.js'
@@ -44,12 +44,11 @@ const extreme = <F>(prim: Primitive<'max' | 'min', ReduceParams, readonly ['floa
     const identity = op === 'max' ? LEAST : MOST
     const initial = initialOf(from, n0.dtype, op)
     if (mask !== undefined && initial === undefined)
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `where nothing is kept there is no ${op}.`,
-        fix: `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${n0.dtype === 'bool' ? op !== 'max' : identity[n.dtype as keyof typeof LEAST]}.`,
-      })
+      badInput(
+        op,
+        `where nothing is kept there is no ${op}.`,
+        `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${n0.dtype === 'bool' ? op !== 'max' : identity[n.dtype as keyof typeof LEAST]}.`,
+      )
     const join: Join = op === 'max' ? maximum : minimum
     const kept = keptNode(n, mask, identity[n.dtype as keyof typeof LEAST], op)
     const y =

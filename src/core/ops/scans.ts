@@ -1,4 +1,4 @@
-import { raise, showShape } from '../errors/explain.js'
+import { badInput, badShape, showShape } from '../errors/explain.js'
 import { aval, sameAval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { boolean, type Codec, natural, record } from '../graph/codec.js'
@@ -16,8 +16,7 @@ const eachLine = (shape: readonly number[], axis: number, f: (start: number, ste
 }
 
 const hasAxis = (shape: readonly number[], axis: number, op: string): void => {
-  if (!(Number.isInteger(axis) && axis >= 0 && axis < shape.length))
-    raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} is out of range for ${showShape(shape)}.` })
+  if (!(Number.isInteger(axis) && axis >= 0 && axis < shape.length)) badInput(op, `axis ${axis} is out of range for ${showShape(shape)}.`)
 }
 
 // ---- cumsum and cumprod ------------------------------------------------------------------------------------------------
@@ -179,13 +178,12 @@ export const linearRecurrencePrimitive: Primitive<'linearRecurrence', Recurrence
   dtypes: ['float', 'float'],
   shapeRule: ([a, b], { axis }) => {
     if (!sameAval(a!, b!))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'linearRecurrence',
-        shapes: [a!.shape, b!.shape],
-        reason: `a is ${a!.dtype} ${showShape(a!.shape)}, b is ${b!.dtype} ${showShape(b!.shape)}.`,
-        fix: `broadcastTo and cast one of them.`,
-      })
+      badShape(
+        'linearRecurrence',
+        [a!.shape, b!.shape],
+        `a is ${a!.dtype} ${showShape(a!.shape)}, b is ${b!.dtype} ${showShape(b!.shape)}.`,
+        `broadcastTo and cast one of them.`,
+      )
     hasAxis(a!.shape, axis, 'linearRecurrence')
     return a!
   },

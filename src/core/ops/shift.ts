@@ -1,5 +1,5 @@
 /** Shifts of i32, each as one primitive: by counts that are computed, and by one that is known when the expression is built. */
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { natural, oneOf, record } from '../graph/codec.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
 import { elementwiseShape, liftScalar } from './lifted.js'
@@ -38,8 +38,7 @@ export const shiftByPrimitive: Primitive<'shiftBy', ShiftByParams, readonly ['in
   codec: record({ kind: oneOf('left', 'right', 'logical'), count: natural }),
   dtypes: ['i32'],
   shapeRule: (args, { count }) => {
-    if (!(Number.isInteger(count) && inside(count)))
-      raise({ _tag: 'BadInput', where: 'shiftBy', reason: `count is ${count}.`, fix: 'count is an integer from 0 to 31.' })
+    if (!(Number.isInteger(count) && inside(count))) badInput('shiftBy', `count is ${count}.`, 'count is an integer from 0 to 31.')
     return elementwiseShape('shiftBy')(args)
   },
   scalarWith:

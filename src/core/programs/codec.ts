@@ -3,7 +3,7 @@
 import type * as t from 'io-ts'
 import { listOf, shown } from '../errors/check-arguments.js'
 import type { AdError, AdException } from '../errors/error.js'
-import { explain, raise, showShape } from '../errors/explain.js'
+import { badInput, explain, showShape } from '../errors/explain.js'
 import { holds, unreadable } from '../errors/language.js'
 import { allocate, type TypedArray } from '../graph/ndarray.js'
 import { numberFromJSON } from '../graph/numbers.js'
@@ -270,9 +270,7 @@ export const codec: CodecFn = typed((declaration: unknown): t.Type<unknown> => {
       const tree = flatten(x, 'codec')
       return unflatten(
         tree.def,
-        tree.leaves.map((l) =>
-          isTensor(l) ? encodeLeaf(l) : raise({ _tag: 'BadInput', where: 'codec', reason: `${shown(l)} is not a tensor.` }),
-        ),
+        tree.leaves.map((l) => (isTensor(l) ? encodeLeaf(l) : badInput('codec', `${shown(l)} is not a tensor.`))),
       )
     },
   )
@@ -306,11 +304,6 @@ export const decodeError = (errors: t.Errors): AdError => ({
   errors: (listOf(errors, 'the errors', 'decodeError') as t.Errors).map((e) =>
     holds(() => isValidationError(e))
       ? decoded(e)
-      : raise({
-          _tag: 'BadInput',
-          where: 'decodeError',
-          reason: `${shown(e)} is not an error of io-ts.`,
-          fix: 'give what decode has in Left.',
-        }),
+      : badInput('decodeError', `${shown(e)} is not an error of io-ts.`, 'give what decode has in Left.'),
   ),
 })

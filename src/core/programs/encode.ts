@@ -1,6 +1,6 @@
 /** `toJSON`: a program as one flat table of nodes, arguments before users. */
 
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { holds } from '../errors/language.js'
 import { programsOf } from '../graph/expand.js'
 import { CONST, capturedTensor, INPUT, type InputInfo, linearize, type Node, OUTPUT, resultAvals } from '../graph/expr.js'
@@ -41,7 +41,7 @@ const treeToJSON = (d: TreeDef): JSONValue =>
 
 const encode = (p: Program, programs: number): JSONValue => {
   const refuse = (what: string, reason: string): never =>
-    raise({ _tag: 'BadInput', where: `toJSON: ${what}`, reason, fix: 'write another program; functions and class instances are not data.' })
+    badInput(`toJSON: ${what}`, reason, 'write another program; functions and class instances are not data.')
   if (programs > MAX_PROGRAMS) refuse(p.name, `programs are nested deeper than ${MAX_PROGRAMS} levels.`)
   const name = (s: string): string => (s.length <= MAX_NAME ? s : refuse('a name', `it has more than ${MAX_NAME} characters.`))
   const params = (x: unknown, what: string, depth: number): JSONValue => {

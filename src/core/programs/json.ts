@@ -4,7 +4,7 @@ import type { Registry } from '../calculus/rule.js'
 import { listOf, shown } from '../errors/check-arguments.js'
 import { right } from '../errors/either.js'
 import type { AdError } from '../errors/error.js'
-import { raise } from '../errors/explain.js'
+import { badInput } from '../errors/explain.js'
 import { flag, type OptionsFor, readOptions } from '../errors/options.js'
 import { printedAs } from '../errors/print.js'
 import { callable, type Meta, metaOf, type Runtime, readArgs, traceDeclared, traceMeta } from '../functions/function.js'
@@ -22,9 +22,7 @@ import { programFromJSON } from './decode.js'
 import { isProgram, programToJSON } from './encode.js'
 
 const asProgram = (x: unknown, where: string): Program =>
-  isProgram(x)
-    ? x
-    : raise({ _tag: 'BadInput', where, reason: 'this is not a program.', fix: 'make one with toProgram(f), or read one with fromJSON.' })
+  isProgram(x) ? x : badInput(where, 'this is not a program.', 'make one with toProgram(f), or read one with fromJSON.')
 
 /** A program prints as `show` writes it. */
 const printed = (p: Program): Program => printedAs(p, (x) => showProgram(x, siteOf))
@@ -75,13 +73,7 @@ export const finder = (primitives: readonly AnyPrimitive[]): ((name: string) => 
 /** Reads programs over the primitives that the registry has rules for, and these. */
 export const fromJSONCore = (registry: Registry, more: readonly AnyPrimitive[] = []): ((u: unknown) => Either<AdError, Program>) => {
   for (const p of listOf(more, 'the primitives', 'fromJSON'))
-    if (!isPrimitive(p))
-      raise({
-        _tag: 'BadInput',
-        where: 'fromJSON',
-        reason: `${shown(p)} is not a primitive.`,
-        fix: 'give an array of primitives of your own.',
-      })
+    if (!isPrimitive(p)) badInput('fromJSON', `${shown(p)} is not a primitive.`, 'give an array of primitives of your own.')
   const read = programFromJSON(finder([...more, ...registry.byPrimitive.keys()]))
   return (u) => {
     const made = read(u)

@@ -1,7 +1,7 @@
 /** Maps, folds and comparisons of trees, and trees as one vector. */
 
 import { functionOf, listOf, numberOf, shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badDtype, badInput, badShape } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
 import { flag, type OptionsFor, or, readOptions } from '../errors/options.js'
 import { type Aval, aval, isFloat, promote } from '../graph/aval.js'
@@ -25,12 +25,11 @@ const isAbsent = (x: unknown): boolean => (x as { readonly _tag?: unknown } | nu
 /** Leaves of `tree` along the structure of the first tree; NoTangent may stand for any leaf. */
 const leavesAs = (def: TreeDef, tree: unknown, op: string, position: number): unknown[] =>
   leavesAlong(def, tree) ??
-  raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `tree ${position} has another structure than tree 0: ${explainDef(def, flatten(tree, op).def) ?? 'its leaves differ'}.`,
-    fix: 'give trees of one structure.',
-  })
+  badInput(
+    op,
+    `tree ${position} has another structure than tree 0: ${explainDef(def, flatten(tree, op).def) ?? 'its leaves differ'}.`,
+    'give trees of one structure.',
+  )
 
 /** f at the leaves of trees of one structure; where one of them has NoTangent the first tree's leaf stays. */
 export const zipLeaves = (f: (leaves: unknown[], path: string) => unknown, trees: readonly unknown[], op: string): unknown => {
@@ -110,8 +109,7 @@ export const treeFlatten: TreeFlattenFn = typed((tree: unknown) => {
   const { leaves, def } = flatten(tree, 'treeFlatten')
   const put = (given: unknown): unknown => {
     const list = listOf(given, 'the leaves', 'unflatten')
-    if (list.length !== leaves.length)
-      raise({ _tag: 'BadInput', where: 'unflatten', reason: `the tree has ${leaves.length} leaves, not ${list.length}.` })
+    if (list.length !== leaves.length) badInput('unflatten', `the tree has ${leaves.length} leaves, not ${list.length}.`)
     return unflatten(def, list)
   }
   return [leaves, put] as const
@@ -122,25 +120,23 @@ const commonDType = (avals: readonly Aval[], paths: readonly string[]): DType =>
   const first = avals[0]?.dtype ?? 'f64'
   const at = avals.findIndex((a) => a.dtype !== first && !(isFloat(a.dtype) && isFloat(first)))
   if (at >= 0)
-    return raise({
-      _tag: 'DTypeMismatch',
-      op: `ravel: ${paths[at] || 'argument'}`,
-      dtypes: [avals[at]!.dtype, first],
-      reason: `one vector holds floats, or one dtype of integers; ${paths[0]} is ${first}`,
-      fix: 'put NoTangent in place of what does not belong in it.',
-    })
+    return badDtype(
+      `ravel: ${paths[at] || 'argument'}`,
+      [avals[at]!.dtype, first],
+      `one vector holds floats, or one dtype of integers; ${paths[0]} is ${first}`,
+      'put NoTangent in place of what does not belong in it.',
+    )
   return avals.reduce((d, a) => promote(d, a.dtype), first)
 }
 
 const intact = (x: unknown, place: string): Tensor => (isTensor(x) ? x.intact(place) : makeTensor(x, undefined, undefined, place))
 const wrongLength = (length: number, shape: readonly number[]): never =>
-  raise({
-    _tag: 'ShapeMismatch',
-    op: 'unravel',
-    shapes: [shape],
-    reason: `the tree has ${length} elements, the vector has shape [${shape.join(', ')}].`,
-    fix: `give a vector of shape [${length}].`,
-  })
+  badShape(
+    'unravel',
+    [shape],
+    `the tree has ${length} elements, the vector has shape [${shape.join(', ')}].`,
+    `give a vector of shape [${length}].`,
+  )
 
 /** The parts of a vector at the leaves' places, as expressions or as tensors that own their elements. */
 const partsOf = (vector: unknown, avals: readonly Aval[]): readonly unknown[] => {
@@ -198,9 +194,7 @@ const close = (x: number, y: number, rtol: number, atol: number, equalNan: boole
   x === y || (Number.isNaN(x) && Number.isNaN(y) ? equalNan : Number.isFinite(y) && Math.abs(x - y) <= atol + rtol * Math.abs(y))
 
 const notNegative = (given: unknown, what: string, where: string): number =>
-  numberOf(given, what, where) >= 0
-    ? (given as number)
-    : raise({ _tag: 'BadInput', where, reason: `${what} must not be negative, but is ${shown(given)}.` })
+  numberOf(given, what, where) >= 0 ? (given as number) : badInput(where, `${what} must not be negative, but is ${shown(given)}.`)
 export const treeAllCloseOptions = {
   rtol: or(1e-5, notNegative),
   atol: or(1e-8, notNegative),
@@ -223,17 +217,14 @@ export const treeAllClose = (a: unknown, b: unknown, options?: TreeAllCloseOptio
     if (reading(place, () => isAbsent(others[i]))) return false
     const [s, t] = [concreteAt(x, place), concreteAt(others[i], place)]
     if (!sameShape(s.shape, t.shape))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: place,
-        shapes: [s.shape, t.shape],
-        reason: `shapes [${s.shape.join(', ')}] and [${t.shape.join(', ')}] differ.`,
-        fix: 'compare arrays of one shape.',
-      })
+      badShape(
+        place,
+        [s.shape, t.shape],
+        `shapes [${s.shape.join(', ')}] and [${t.shape.join(', ')}] differ.`,
+        'compare arrays of one shape.',
+      )
     return s.data.every((v: number, j: number) => close(v, t.data[j]!, rtol, atol, nan))
   })
 }
 const concreteAt = (x: unknown, place: string): Tensor =>
-  isExpr(x)
-    ? raise({ _tag: 'BadInput', where: place, reason: 'an expression has no numbers to compare.', fix: 'compare what evaluate(x) gives.' })
-    : intact(x, place)
+  isExpr(x) ? badInput(place, 'an expression has no numbers to compare.', 'compare what evaluate(x) gives.') : intact(x, place)

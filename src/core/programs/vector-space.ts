@@ -1,7 +1,7 @@
 /** Trees of tensors as vectors: the VectorSpace instance, and Enzyme's Duplicated. */
 
 import { numberOf, shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { badDtype, badInput, badShape } from '../errors/explain.js'
 import { typed } from '../graph/operation.js'
 import { sameShape } from '../graph/shape.js'
 import { NoTangent } from '../graph/tangent.js'
@@ -40,7 +40,7 @@ const isVector = (t: Tensor): boolean => t.dtype === 'f64' || t.dtype === 'f32'
 const tensorAt = (x: unknown, op: string, path: string): Tensor =>
   isTensor(x)
     ? x.intact(`${op}: ${path || 'argument'}`)
-    : raise({ _tag: 'BadInput', where: `${op}: ${path || 'argument'}`, reason: 'is not a tensor.', fix: 'make it one with tensor(data).' })
+    : badInput(`${op}: ${path || 'argument'}`, 'is not a tensor.', 'make it one with tensor(data).')
 
 /** f at the tensors of trees of one structure, shapes and dtypes; leaves without a tangent space go to `absent`. */
 const zipTensors = (
@@ -55,21 +55,19 @@ const zipTensors = (
       const first = ts[0]!
       for (const t of ts) {
         if (!sameShape(t.shape, first.shape))
-          raise({
-            _tag: 'ShapeMismatch',
-            op: `${op}: ${path || 'argument'}`,
-            shapes: ts.map((x) => x.shape),
-            reason: `shapes [${first.shape}] and [${t.shape}] differ.`,
-            fix: 'vectors of one space have one shape; broadcast first.',
-          })
+          badShape(
+            `${op}: ${path || 'argument'}`,
+            ts.map((x) => x.shape),
+            `shapes [${first.shape}] and [${t.shape}] differ.`,
+            'vectors of one space have one shape; broadcast first.',
+          )
         if (t.dtype !== first.dtype)
-          raise({
-            _tag: 'DTypeMismatch',
-            op: `${op}: ${path || 'argument'}`,
-            dtypes: ts.map((x) => x.dtype),
-            reason: 'vectors of one space have one dtype',
-            fix: 'cast one of them.',
-          })
+          badDtype(
+            `${op}: ${path || 'argument'}`,
+            ts.map((x) => x.dtype),
+            'vectors of one space have one dtype',
+            'cast one of them.',
+          )
       }
       return isVector(first) ? f(ts) : absent(first)
     },
@@ -87,12 +85,11 @@ const like = (t: Tensor, entry: (i: number) => number): Tensor => {
 const uniformOf = (source: RandomSource): (() => number) => {
   if (typeof source === 'function') return source
   if (typeof source !== 'number')
-    return raise({
-      _tag: 'BadInput',
-      where: 'random',
-      reason: `${shown(source)} is no source of random numbers.`,
-      fix: 'give a seed, or a function that gives numbers in [0, 1).',
-    })
+    return badInput(
+      'random',
+      `${shown(source)} is no source of random numbers.`,
+      'give a seed, or a function that gives numbers in [0, 1).',
+    )
   let s = source >>> 0
   return () => {
     s = (s + 0x6d2b79f5) >>> 0

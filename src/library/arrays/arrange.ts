@@ -1,7 +1,7 @@
 /** Arrays arranged anew: axes moved, ranks raised, joins by NumPy's names, turns, blocks. */
 
 import { integersOf, listOf, shown } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
 import { integer, kind, raw, wholeNumber } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
@@ -40,12 +40,7 @@ export const moveaxis: RearrangeFn<[source: number | readonly number[], destinat
   {},
   ({ x, source, destination }, _, op) => {
     if (source.length !== destination.length)
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `${source.length} axes do not go to ${destination.length} places.`,
-        fix: 'give one place for each axis.',
-      })
+      badInput(op, `${source.length} axes do not go to ${destination.length} places.`, 'give one place for each axis.')
     const axes = range(x.shape.length)
     const rest = axes.filter((a) => !source.includes(a))
     return transpose(
@@ -118,19 +113,18 @@ export const atleast3d: AtLeastFn<3> = raised(3)
 const joining = <F>(op: string, fit: (x: AnyExpr) => AnyExpr, along: (first: AnyExpr) => number): F =>
   typed((given: unknown): AnyExpr => {
     const list = listOf(given, 'the first argument', op)
-    if (list.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'nothing to join.', fix: 'pass at least one array.' })
+    if (list.length === 0) badInput(op, 'nothing to join.', 'pass at least one array.')
     const xs = arraysOf(list, op).map(fit)
     const first = xs[0]!.shape
     const at = along(xs[0]!)
     for (const { shape } of xs)
       if (shape.length !== first.length || shape.some((d, i) => i !== at && d !== first[i]))
-        raise({
-          _tag: 'ShapeMismatch',
+        badShape(
           op,
-          shapes: xs.map((x) => x.shape),
-          reason: `${showShape(first)} and ${showShape(shape)} differ away from axis ${at}.`,
-          fix: 'axes but that one are equally long.',
-        })
+          xs.map((x) => x.shape),
+          `${showShape(first)} and ${showShape(shape)} differ away from axis ${at}.`,
+          'axes but that one are equally long.',
+        )
     return concat(xs, { axis: at })
   })
 
@@ -211,7 +205,7 @@ export const fliplr: SameShapeFn = flipping('fliplr', 1)
 const plane = kind<readonly [number, number]>((given, what, op, shape) => {
   const axes = given === undefined ? [0, 1] : integersOf(given, what, op)
   const at = distinctAxes(axes, shape.length, op)
-  if (at.length !== 2) raise({ _tag: 'BadInput', where: op, reason: `${shown(axes)} are not two axes.`, fix: 'give two.' })
+  if (at.length !== 2) badInput(op, `${shown(axes)} are not two axes.`, 'give two.')
   return at as unknown as readonly [number, number]
 })
 
@@ -234,13 +228,7 @@ const DEEPEST = 16
 /** How deep lists are nested. */
 const depthOf = (blocks: unknown, left = DEEPEST): number => {
   if (!Array.isArray(blocks)) return 0
-  if (left === 0)
-    raise({
-      _tag: 'BadInput',
-      where: 'block',
-      reason: `lists of blocks are nested deeper than ${DEEPEST}.`,
-      fix: 'give a list for each axis.',
-    })
+  if (left === 0) badInput('block', `lists of blocks are nested deeper than ${DEEPEST}.`, 'give a list for each axis.')
   return 1 + blocks.reduce((deepest: number, b) => Math.max(deepest, depthOf(b, left - 1)), 0)
 }
 
@@ -255,15 +243,10 @@ export const block: BlockFn = operation('block', { blocks: raw() }, {}, ({ block
   if (!Array.isArray(blocks)) return arrayOf(blocks, op)
   const depth = reading(op, () => depthOf(blocks))
   const join = (all: readonly unknown[], left: number): AnyExpr => {
-    if (all.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'a list of blocks is empty.', fix: 'leave it out.' })
+    if (all.length === 0) badInput(op, 'a list of blocks is empty.', 'leave it out.')
     const parts = all.map((x) => {
       if (Array.isArray(x) !== left > 1)
-        raise({
-          _tag: 'BadInput',
-          where: op,
-          reason: 'lists of blocks are nested to different depths.',
-          fix: 'give every row a list; plain arrays are tensor(...).',
-        })
+        badInput(op, 'lists of blocks are nested to different depths.', 'give every row a list; plain arrays are tensor(...).')
       return Array.isArray(x) ? join(x, left - 1) : arrayOf(x, op)
     })
     const rank = Math.max(depth, ...parts.map((x) => x.shape.length))

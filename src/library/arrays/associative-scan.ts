@@ -1,6 +1,6 @@
 /** Running results of an associative function, in a number of rounds that is the logarithm of the length. */
 import { functionOf } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { flag, integer, kind } from '../../core/errors/options.js'
 import { isUndeclared, part, sameArray, type Tree, takenBeside, treeIn, treeWith } from '../../core/ops/arrays.js'
 import { placed, sameTree } from '../../core/ops/control/step.js'
@@ -84,12 +84,11 @@ export const associativeScan: AssociativeScanFn = operation(
     const lengths = xs.map((x, i) => x.shape[axes[i]!]!)
     const other = lengths.findIndex((n) => n !== lengths[0])
     if (other > 0)
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `${placed('xs', tree.paths[0]!)} has ${lengths[0]} elements along the axis, ${placed('xs', tree.paths[other]!)} has ${lengths[other]}.`,
-        fix: 'give every leaf the same length along the axis.',
-      })
+      badInput(
+        op,
+        `${placed('xs', tree.paths[0]!)} has ${lengths[0]} elements along the axis, ${placed('xs', tree.paths[other]!)} has ${lengths[other]}.`,
+        'give every leaf the same length along the axis.',
+      )
     const turned = (of: Arrays): Arrays => (reverse ? of.map((x, i) => flip(x, { axis: axes[i]! })) : of)
     return treeWith(tree, turned(running(turned(xs), axes, lengths[0] ?? 0, combining(f, tree, op))))
   },

@@ -1,7 +1,7 @@
 /** Choices among several arrays, and elements put along an axis. */
 
 import { listOf } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { kind, raw } from '../../core/errors/options.js'
 import { stridesOf } from '../../core/graph/shape.js'
 import { add, mul, where } from '../../core/ops/arithmetic.js'
@@ -31,8 +31,7 @@ export const selectFirst: SelectFirstFn = operation(
   {},
   ({ conditions, choices, otherwise }, _, op) => {
     const n = conditions.length
-    if (n !== choices.length || n === 0)
-      raise({ _tag: 'BadInput', where: op, reason: `${n} conditions for ${choices.length} choices.`, fix: 'give as many, one at least.' })
+    if (n !== choices.length || n === 0) badInput(op, `${n} conditions for ${choices.length} choices.`, 'give as many, one at least.')
     const values = arraysOf([...choices, otherwise], op)
     return conditions.reduceRight<AnyExpr>((rest, c, i) => where(arrayOf(c, op), values[i]!, rest), values[n]!)
   },
@@ -53,12 +52,7 @@ export const piecewise: PiecewiseFn = operation(
   ({ x, conditions, functions }, _, op) => {
     const n = conditions.length
     if (functions.length !== n && functions.length !== n + 1)
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `${functions.length} functions for ${n} conditions.`,
-        fix: 'give one for each, or one more for the rest.',
-      })
+      badInput(op, `${functions.length} functions for ${n} conditions.`, 'give one for each, or one more for the rest.')
     const pieceOf = (f: unknown): AnyExpr =>
       broadcastTo(fittedTo(x.dtype, arrayOf(typeof f === 'function' ? f(x) : f, op, 'any', x.dtype), op), x.shape)
     return conditions.reduce<AnyExpr>(
@@ -84,16 +78,15 @@ export const putAlongAxis: PutAlongAxisFn = operation(
     const [x, u] = intoOf(given.x, given.values, op)
     const i = indicesOf(given.indices, op)
     if (i.shape.length !== x.shape.length || i.shape.some((d, k) => k !== along && d !== x.shape[k]))
-      raise({
-        _tag: 'ShapeMismatch',
+      badShape(
         op,
-        shapes: [x.shape, i.shape],
-        reason: `x is ${showShape(x.shape)}, the indices ${showShape(i.shape)}: they may differ along axis ${along} only.`,
-        fix: 'broadcastTo one of them, or use set for whole slices.',
-      })
+        [x.shape, i.shape],
+        `x is ${showShape(x.shape)}, the indices ${showShape(i.shape)}: they may differ along axis ${along} only.`,
+        'broadcastTo one of them, or use set for whole slices.',
+      )
     const d = x.shape[along]!
     if (sizeOf(i) === 0) return x
-    if (d === 0) raise({ _tag: 'BadInput', where: op, reason: `axis ${along} of ${showShape(x.shape)} is empty: no index is in range.` })
+    if (d === 0) badInput(op, `axis ${along} of ${showShape(x.shape)} is empty: no index is in range.`)
     // Places in the flattened array, in the order of the indices.
     const strides = stridesOf(x.shape)
     const own = clamp(where(lt(i, 0), add(i, d), i), 0, d - 1)

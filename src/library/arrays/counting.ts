@@ -1,7 +1,7 @@
 /** What has as many places as data decide: here as many as `size` says, the rest filled. And counts: histograms, bins, values that differ. */
 
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { flag, integer, list, number, type ReadOf, raw, wholeNumber } from '../../core/errors/options.js'
 import { sameShape } from '../../core/graph/shape.js'
 import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
@@ -51,7 +51,7 @@ const masked = (x: unknown, op: string): AnyExpr => castTo(arrayOf(x, op), 'bool
 /** For each axis the indices of what is not 0. */
 const coordinates = <F>(name: string, made: (columns: readonly AnyExpr[]) => unknown): F =>
   operation(name, { x: array }, { size, fill: integer(0) }, ({ x }, { size: count, fill }, op) => {
-    if (x.shape.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'a number has no axes.', fix: 'atleast1d(x) has one.' })
+    if (x.shape.length === 0) badInput(op, 'a number has no axes.', 'atleast1d(x) has one.')
     const { places, valid } = truePlaces(flatten(masked(x, op)), count)
     return made(
       x.shape.map((_, i) => (sizeOf(x) === 0 ? filled([count], fill) : where(valid, gather(flatten(positions(x.shape, i)), places), fill))),
@@ -99,13 +99,12 @@ const chosen = (x: AnyExpr, m: AnyExpr, o: ReadOf<typeof chosenOptions>, op: str
 export const booleanMask: BooleanMaskFn = operation('booleanMask', { x: array, mask: raw() }, chosenOptions, ({ x, mask }, o, op) => {
   const m = masked(mask, op)
   if (m.shape.length === 0 || !sameShape(m.shape, x.shape.slice(o.axis, o.axis + m.shape.length)))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, m.shape],
-      reason: `a mask of ${showShape(m.shape)} does not fit the axes of ${showShape(x.shape)} from ${o.axis} on.`,
-      fix: 'broadcastTo the mask, or name the axis.',
-    })
+      [x.shape, m.shape],
+      `a mask of ${showShape(m.shape)} does not fit the axes of ${showShape(x.shape)} from ${o.axis} on.`,
+      'broadcastTo the mask, or name the axis.',
+    )
   return chosen(x, m, o, op)
 })
 
@@ -121,13 +120,12 @@ export const compress: CompressFn = operation('compress', { condition: raw(), x:
   const m = masked(condition, op)
   const length = m.shape[0]
   if (m.shape.length !== 1 || length! > x.shape[o.axis]!)
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [m.shape, x.shape],
-      reason: `conditions of ${showShape(m.shape)} for axis ${o.axis} of ${showShape(x.shape)}.`,
-      fix: 'give a vector, at most one for each slice.',
-    })
+      [m.shape, x.shape],
+      `conditions of ${showShape(m.shape)} for axis ${o.axis} of ${showShape(x.shape)}.`,
+      'give a vector, at most one for each slice.',
+    )
   return chosen(part(x, o.axis, 0, length!), m, o, op)
 })
 
@@ -168,18 +166,11 @@ const edgesOf = (v: AnyExpr, bins: unknown, over: readonly unknown[] | undefined
     const e = arrayOf(bins, op, 'float')
     return e.shape.length === 1 && e.shape[0]! >= 2
       ? e
-      : raise({
-          _tag: 'ShapeMismatch',
-          op,
-          shapes: [e.shape],
-          reason: `edges of ${showShape(e.shape)}.`,
-          fix: 'give a vector of two at least, ascending; or a number of bins.',
-        })
+      : badShape(op, [e.shape], `edges of ${showShape(e.shape)}.`, 'give a vector of two at least, ascending; or a number of bins.')
   }
-  if (!(Number.isInteger(bins) && bins > 0))
-    raise({ _tag: 'BadInput', where: op, reason: `${shown(bins)} is not a number of bins.`, fix: 'give a positive integer, or edges.' })
+  if (!(Number.isInteger(bins) && bins > 0)) badInput(op, `${shown(bins)} is not a number of bins.`, 'give a positive integer, or edges.')
   if (over !== undefined && !(over.length === 2 && over.every(Number.isFinite) && (over[0] as number) <= (over[1] as number)))
-    raise({ _tag: 'BadInput', where: op, reason: `${shown(over)} is not a range.`, fix: 'give [low, high], finite.' })
+    badInput(op, `${shown(over)} is not a range.`, 'give [low, high], finite.')
   // Of nothing the range is that from 0 to 1, as in NumPy.
   const known = over ?? (sizeOf(v) === 0 ? [0, 1] : undefined)
   const [a, b] = known === undefined ? [min(v), max(v)] : known.map((e) => literal(e as number, v.dtype))
@@ -210,14 +201,7 @@ export const histogram: HistogramFn = operation(
     const bin = where(eq(values, gather(edges, -1)), bins - 1, sub(searchsorted(edges as never, values, { side: 'right' }), 1))
     const size = sizeOf(values)
     const weights = o.weights === undefined ? filled([size], 1) : arrayOf(o.weights, op, 'number')
-    if (sizeOf(weights) !== size)
-      raise({
-        _tag: 'ShapeMismatch',
-        op,
-        shapes: [weights.shape],
-        reason: `${sizeOf(weights)} weights for ${size} elements.`,
-        fix: 'give one for each.',
-      })
+    if (sizeOf(weights) !== size) badShape(op, [weights.shape], `${sizeOf(weights)} weights for ${size} elements.`, 'give one for each.')
     const counts = segmentSum(flatten(weights), bin, bins)
     if (!o.density) return { counts, edges }
     const width = sub(part(edges, 0, 1, bins), part(edges, 0, 0, bins))
@@ -237,13 +221,7 @@ const bins = sizeOr('the largest number is known only when it runs, and a shape 
 export const bincount: BincountFn = operation('bincount', { x: indices }, { size: bins, weights: raw() }, ({ x }, o, op) => {
   const w = o.weights === undefined ? filled(x.shape, 1) : arrayOf(o.weights, op, 'number')
   if (!sameShape(w.shape, x.shape))
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [x.shape, w.shape],
-      reason: `weights of ${showShape(w.shape)} for numbers of ${showShape(x.shape)}.`,
-      fix: 'give one for each.',
-    })
+    badShape(op, [x.shape, w.shape], `weights of ${showShape(w.shape)} for numbers of ${showShape(x.shape)}.`, 'give one for each.')
   return segmentSum(flatten(w), flatten(x) as AnyExpr, o.size)
 })
 

@@ -1,7 +1,7 @@
 /** Differences, integrals and interpolation along one axis, polynomials, convolution of vectors: compositions. */
 
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { choice, integer, kind, number, raw } from '../../core/errors/options.js'
 import { MAX_SIZE, range } from '../../core/graph/shape.js'
 import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
@@ -52,7 +52,7 @@ export const diff: AlongFn<'diff', DiffOptions> = operation(
     const all = arraysOf([...(prepend === undefined ? [] : [prepend]), given.x, ...(append === undefined ? [] : [append])], op)
     const x = all[prepend === undefined ? 0 : 1]!
     const axis = axisOf(at, x.shape.length, op)
-    if (n < 0) raise({ _tag: 'BadInput', where: op, reason: `n = ${n} is negative.`, fix: 'cumsum goes the other way.' })
+    if (n < 0) badInput(op, `n = ${n} is negative.`, 'cumsum goes the other way.')
     // 0 times over nothing is done: what is beside x is not put there either, as in NumPy.
     const edge = x.shape.map((d, i) => (i === axis ? 1 : d))
     const whole = n === 0 ? x : concat(all.map((v) => (v.shape.length > 0 ? v : broadcastTo(v, edge))), { axis }) // biome-ignore format: one row
@@ -65,20 +65,18 @@ const derivativeAlong = (y: AnyExpr, axis: number, h: AnyExpr, edgeOrder: 1 | 2,
   const rank = y.shape.length
   const n = y.shape[axis]!
   if (n < edgeOrder + 1)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `${n} elements along axis ${axis}: edges of order ${edgeOrder} need ${edgeOrder + 1}.`,
-      fix: edgeOrder === 2 ? 'take edgeOrder 1, or a longer axis.' : 'take a longer axis.',
-    })
+    badInput(
+      op,
+      `${n} elements along axis ${axis}: edges of order ${edgeOrder} need ${edgeOrder + 1}.`,
+      edgeOrder === 2 ? 'take edgeOrder 1, or a longer axis.' : 'take a longer axis.',
+    )
   const isEven = h.shape.length === 0
   if (!isEven && (h.shape.length !== 1 || h.shape[0] !== n))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [y.shape, h.shape],
-      reason: `the spacing along axis ${axis} is ${showShape(h.shape)}, not a number or a vector of ${n} coordinates.`,
-    })
+      [y.shape, h.shape],
+      `the spacing along axis ${axis} is ${showShape(h.shape)}, not a number or a vector of ${n} coordinates.`,
+    )
   const at = (start: number, size: number): AnyExpr => part(y, axis, start, size)
   /** Distance of element k from the one behind it; that of several of them as a vector along the axis. */
   const steps = isEven ? undefined : differences(h, 0)
@@ -108,9 +106,7 @@ const derivativeAlong = (y: AnyExpr, axis: number, h: AnyExpr, edgeOrder: 1 | 2,
 }
 
 const edges = kind<1 | 2>((order = 1, _what, op) =>
-  order === 1 || order === 2
-    ? order
-    : raise({ _tag: 'BadInput', where: op, reason: `there are no edges of order ${shown(order)}.`, fix: 'edgeOrder is 1 or 2.' }),
+  order === 1 || order === 2 ? order : badInput(op, `there are no edges of order ${shown(order)}.`, 'edgeOrder is 1 or 2.'),
 )
 
 /**
@@ -131,12 +127,7 @@ export const gradient: GradientFn = operation(
     const axes = axis === undefined || axis === null ? range(rank) : distinctAxes(axis, rank, op)
     const perAxis = axes.length > 1 && Array.isArray(spacing)
     if (perAxis && spacing.length !== axes.length)
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `${spacing.length} spacings for ${axes.length} axes.`,
-        fix: 'give one for each axis, or a number.',
-      })
+      badInput(op, `${spacing.length} spacings for ${axes.length} axes.`, 'give one for each axis, or a number.')
     const results = axes.map((a, i) => {
       const [y, h] = arraysOf([x, perAxis ? spacing[i] : spacing], op) as [AnyExpr, AnyExpr]
       return derivativeAlong(y, a, h, edgeOrder, op)
@@ -148,8 +139,7 @@ export const gradient: GradientFn = operation(
 /** What is made of the areas between neighbours: the mean of both times their distance. */
 const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly axis: number }) => AnyExpr): F =>
   operation(name, { y: raw() }, { axis: laterAxis(-1), x: raw(), dx: number() }, (given, { axis: at, x: places, dx }, op) => {
-    if (places !== undefined && dx !== undefined)
-      raise({ _tag: 'BadInput', where: op, reason: 'both x and dx say where the samples are.', fix: 'give one of them.' })
+    if (places !== undefined && dx !== undefined) badInput(op, 'both x and dx say where the samples are.', 'give one of them.')
     const [y, x] = places === undefined ? [arrayOf(given.y, op, 'float')] : arraysOf([given.y, places], op, 'float')
     const rank = y!.shape.length
     const axis = axisOf(at, rank, op)
@@ -160,13 +150,12 @@ const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly ax
     const isVector = x.shape.length === 1
     const own = isVector ? 0 : x.shape.length - rank + axis
     if (x.shape[own] !== n)
-      raise({
-        _tag: 'ShapeMismatch',
+      badShape(
         op,
-        shapes: [y!.shape, x.shape],
-        reason: `x is ${showShape(x.shape)}, for ${n} samples along axis ${axis} of ${showShape(y!.shape)}.`,
-        fix: 'give a vector of places, or as many as there are samples.',
-      })
+        [y!.shape, x.shape],
+        `x is ${showShape(x.shape)}, for ${n} samples along axis ${axis} of ${showShape(y!.shape)}.`,
+        'give a vector of places, or as many as there are samples.',
+      )
     const between = differences(x, own)
     const steps = isVector ? along(between, axis, rank) : between
     return made(mul(div(pairs, 2), steps), { axis })
@@ -206,14 +195,13 @@ export const interp: InterpFn = operation(
   ({ x, xp, fp }, { left, right }, op) => {
     const n = xp.shape[0]!
     if (xp.shape.length !== 1 || fp.shape.length !== 1 || n !== fp.shape[0])
-      raise({
-        _tag: 'ShapeMismatch',
+      badShape(
         op,
-        shapes: [xp.shape, fp.shape],
-        reason: `the points are ${showShape(xp.shape)} and ${showShape(fp.shape)}, not two vectors of one length.`,
-        fix: 'vmap over the rows of several lines.',
-      })
-    if (n === 0) raise({ _tag: 'BadInput', where: op, reason: 'a line through no points.', fix: 'give one at least.' })
+        [xp.shape, fp.shape],
+        `the points are ${showShape(xp.shape)} and ${showShape(fp.shape)}, not two vectors of one length.`,
+        'vmap over the rows of several lines.',
+      )
+    if (n === 0) badInput(op, 'a line through no points.', 'give one at least.')
     const [first, last] = [gather(fp, 0), gather(fp, -1)]
     const outside = (inside: AnyExpr): AnyExpr =>
       where(lt(x, gather(xp, 0)), left ?? first, where(gt(x, gather(xp, -1)), right ?? last, inside))
@@ -238,15 +226,9 @@ export const interp: InterpFn = operation(
  */
 export const polyval: PolyvalFn = operation('polyval', { p: numbers, x: numbers }, {}, ({ p, x }, _, op) => {
   if (p.shape.length !== 1)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [p.shape],
-      reason: `needs a vector of coefficients, got ${showShape(p.shape)}.`,
-      fix: 'vmap over several polynomials.',
-    })
+    badShape(op, [p.shape], `needs a vector of coefficients, got ${showShape(p.shape)}.`, 'vmap over several polynomials.')
   const n = p.shape[0]!
-  if (n > 4096) raise({ _tag: 'BadInput', where: op, reason: `a polynomial of ${n} coefficients.`, fix: 'use scan over them.' })
+  if (n > 4096) badInput(op, `a polynomial of ${n} coefficients.`, 'use scan over them.')
   if (n === 0) return mul(x, 0)
   return range(n - 1).reduce<AnyExpr>((s, k) => add(mul(s, x), gather(p, k + 1)), broadcastTo(gather(p, 0), x.shape))
 })
@@ -256,14 +238,13 @@ const convolution = (name: 'convolve' | 'correlate', standard: 'full' | 'valid')
   operation(name, { a: floats, v: floats }, { mode: choice(['full', 'same', 'valid'], standard, 'mode') }, ({ a, v }, { mode }, op) => {
     const [n, m] = [a, v].map(({ shape }) => (shape.length === 1 ? shape[0]! : -1)) as [number, number]
     if (n < 1 || m < 1)
-      raise({
-        _tag: 'ShapeMismatch',
+      badShape(
         op,
-        shapes: [a.shape, v.shape],
-        reason: `needs two vectors with elements, got ${showShape(a.shape)} and ${showShape(v.shape)}.`,
-        fix: 'conv works on batches and planes.',
-      })
-    if (n + m > MAX_SIZE) raise({ _tag: 'BadInput', where: op, reason: 'the result is too long.' })
+        [a.shape, v.shape],
+        `needs two vectors with elements, got ${showShape(a.shape)} and ${showShape(v.shape)}.`,
+        'conv works on batches and planes.',
+      )
+    if (n + m > MAX_SIZE) badInput(op, 'the result is too long.')
     const swapped = n < m
     const [long, short] = swapped ? [v, a] : [a, v]
     const [k, size] = swapped ? [n, m] : [m, n]

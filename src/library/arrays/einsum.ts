@@ -1,7 +1,7 @@
 /** Sums of products over named axes: einsum and tensordot, as transposes, reshapes and matrix products. */
 
 import { integersOf, shown } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, raise, showShape } from '../../core/errors/explain.js'
 import { raw } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { range, sizeOf } from '../../core/graph/shape.js'
@@ -226,8 +226,7 @@ export const tensordot: TensordotFn = operation(
   {},
   ({ a, b, axes }, _options, op) => {
     const [m, n] = [a.shape.length, b.shape.length]
-    const wrong = (reason: string): never =>
-      raise({ _tag: 'BadInput', where: op, reason, fix: 'give a number of axes, or two lists of axes, equally long.' })
+    const wrong = (reason: string): never => badInput(op, reason, 'give a number of axes, or two lists of axes, equally long.')
     const counted = (k: number): readonly (readonly number[])[] =>
       Number.isInteger(k) && k >= 0 && k <= Math.min(m, n)
         ? [range(k).map((i) => m - k + i), range(k)]

@@ -1,5 +1,5 @@
 /** Compositions of elementwise operations: bounds, fused products, units of angles. */
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
 import { typed } from '../../core/graph/operation.js'
 import { add, maximum, minimum, mul } from '../../core/ops/arithmetic.js'
@@ -23,13 +23,7 @@ const recordsIn = (xs: readonly unknown[]): boolean =>
  * clamp([-1, 0.5, 2], null, 1)   // [-1, 0.5, 1]
  */
 export const clamp: ClampFn = typed((x: unknown, low?: unknown, high?: unknown): AnyExpr => {
-  if (recordsIn([low, high]))
-    raise({
-      _tag: 'BadInput',
-      where: 'clamp',
-      reason: 'an object where a bound may stand.',
-      fix: 'write clamp(x, low, high); null is no bound.',
-    })
+  if (recordsIn([low, high])) badInput('clamp', 'an object where a bound may stand.', 'write clamp(x, low, high); null is no bound.')
   const [below, above] = [low ?? undefined, high ?? undefined]
   const bounds = [below, above].filter((b) => b !== undefined)
   const [y, a, b] = arraysOf([x, ...bounds], 'clamp', 'order') as [AnyExpr, AnyExpr, AnyExpr]

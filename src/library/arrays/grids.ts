@@ -1,7 +1,7 @@
 /** Grids: numbers in geometric progression, coordinates, the places of triangles. */
 
 import { integerOf, listOf, numberOf, shown } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badDtype, badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { choice, dtype, flag, kind, number, type ReadOf, wholeNumber } from '../../core/errors/options.js'
 import { MAX_SIZE } from '../../core/graph/shape.js'
 import { arrayOf, arraysOf, declaredAs, sizeOf } from '../../core/ops/arrays.js'
@@ -15,8 +15,7 @@ const ends = { from: kind(numberOf), to: kind(numberOf), n: length }
 const spacedOptions = { endpoint: flag(true), dtype: dtype() }
 /** n numbers, the i-th of them f(i / (n - 1)), i / n without the end: made on the host. */
 const sampled = (n: number, f: (t: number) => number, o: ReadOf<typeof spacedOptions>, op: string): AnyExpr => {
-  if (o.dtype === 'i32' || o.dtype === 'bool')
-    raise({ _tag: 'DTypeMismatch', op, dtypes: [o.dtype], reason: `${o.dtype} is not a float`, fix: 'cast the result.' })
+  if (o.dtype === 'i32' || o.dtype === 'bool') badDtype(op, [o.dtype], `${o.dtype} is not a float`, 'cast the result.')
   const all = arrayOf(Array.from({ length: n }, (_, i) => f(i === 0 ? 0 : i / (o.endpoint ? n - 1 : n))), op) // biome-ignore format: one row
   return o.dtype === undefined ? all : declaredAs(all, o.dtype)
 }
@@ -49,12 +48,7 @@ export const geomspace: SpacedFn<{ readonly endpoint?: boolean | undefined }> = 
   ({ from, to, n }, o, op) => {
     const ratio = to / from
     if (!(ratio > 0 && Number.isFinite(ratio)))
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `from ${shown(from)} to ${shown(to)} there is no ratio.`,
-        fix: 'give two numbers of one sign, neither of them 0.',
-      })
+      badInput(op, `from ${shown(from)} to ${shown(to)} there is no ratio.`, 'give two numbers of one sign, neither of them 0.')
     return sampled(n, (t) => (t === 1 ? to : from * ratio ** t), o, op)
   },
 )
@@ -74,13 +68,12 @@ export const meshgrid: MeshgridFn = operation(
   ({ xs }, { indexing }, op) => {
     for (const { shape } of xs)
       if (shape.length > 1)
-        raise({
-          _tag: 'ShapeMismatch',
+        badShape(
           op,
-          shapes: xs.map((x) => x.shape),
-          reason: `needs vectors, got ${showShape(shape)}.`,
-          fix: 'flatten it.',
-        })
+          xs.map((x) => x.shape),
+          `needs vectors, got ${showShape(shape)}.`,
+          'flatten it.',
+        )
     // Where the axis of vector i stands.
     const place = (i: number): number => (indexing === 'xy' && xs.length > 1 && i < 2 ? 1 - i : i)
     const shape = xs.map((_, i) => sizeOf(xs[place(i)]!))
@@ -92,8 +85,7 @@ const diagonal = kind((k, _what, op) => (k === undefined ? 0 : integerOf(k, 'the
 const columns = kind((m, what, op, shape) => (m === undefined ? undefined : length.read(m, what, op, shape)))
 const triangle = (name: string, keep: (right: number, k: number) => boolean): TriangleIndicesFn =>
   operation(name, { n: length, k: diagonal, m: columns }, {}, ({ n, k, m = n }, _, op) => {
-    if (n * m > MAX_SIZE)
-      raise({ _tag: 'BadInput', where: op, reason: `a matrix of ${n} by ${m} is too large.`, fix: 'work on blocks of it.' })
+    if (n * m > MAX_SIZE) badInput(op, `a matrix of ${n} by ${m} is too large.`, 'work on blocks of it.')
     const [rows, columns]: [number[], number[]] = [[], []]
     for (let i = 0; i < n; i++)
       for (let j = 0; j < m; j++)

@@ -1,7 +1,7 @@
 /** Rows folded by the segment that each belongs to: sums, products, extremes, means. */
 
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badShape, showShape } from '../../core/errors/explain.js'
 import { wholeNumber } from '../../core/errors/options.js'
 import { MAX_SIZE } from '../../core/graph/shape.js'
 import { div, maximum, where } from '../../core/ops/arithmetic.js'
@@ -51,13 +51,12 @@ const count = wholeNumber(
 const folding = <F>(name: string, rows: ArrayKind, fold: Fold): F =>
   operation(name, { x: rows, ids: indices, segments: count }, {}, ({ x, ids, segments }, _, op) => {
     if (x.shape.length === 0 || ids.shape.length !== 1 || ids.shape[0] !== x.shape[0])
-      raise({
-        _tag: 'ShapeMismatch',
+      badShape(
         op,
-        shapes: [x.shape, ids.shape],
-        reason: `x is ${showShape(x.shape)}, the segments of its rows ${showShape(ids.shape)}.`,
-        fix: 'give the number of a segment for each row of the first axis.',
-      })
+        [x.shape, ids.shape],
+        `x is ${showShape(x.shape)}, the segments of its rows ${showShape(ids.shape)}.`,
+        'give the number of a segment for each row of the first axis.',
+      )
     return fold(x, ids, segments)
   })
 

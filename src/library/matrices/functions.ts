@@ -1,6 +1,6 @@
 /** Functions of matrices, and matrices made of vectors and blocks: compositions. */
 import { integerOf, listOf } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, showShape } from '../../core/errors/explain.js'
 import { integer, kind } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { range } from '../../core/graph/shape.js'
@@ -137,7 +137,7 @@ const listed = kind<readonly unknown[], unknown>((given, _what, where) => listOf
  * @example multiDot([[[1, 2]], [[3], [4]], [[5]]])   // [[55]]
  */
 export const multiDot: MultiDotFn = operation('multiDot', { xs: listed }, {}, ({ xs: list }, _options, op) => {
-  if (list.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'the list is empty.', fix: 'give one matrix or more.' })
+  if (list.length === 0) badInput(op, 'the list is empty.', 'give one matrix or more.')
   const xs = arraysOf(list, op, 'number')
   const last = xs.length - 1
   const shapes = xs.map((x) => x.shape)
@@ -206,7 +206,7 @@ export const toeplitz: ToeplitzFn = operation('toeplitz', { c: unread, r: unread
  */
 export const blockDiag: BlockDiagFn = typed((...xs: readonly unknown[]): AnyExpr => {
   const op = 'blockDiag'
-  if (xs.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'no block was given.', fix: 'give one matrix or more.' })
+  if (xs.length === 0) badInput(op, 'no block was given.', 'give one matrix or more.')
   const blocks = arraysOf(xs, op).map((x) => {
     if (x.shape.length > 2) misfit(op, [x], `a block is ${showShape(x.shape)}.`, 'give matrices.')
     return reshape(x, [...new Array<number>(2 - x.shape.length).fill(1), ...x.shape])
@@ -230,7 +230,7 @@ const diagonalOf = <F>(name: string, result: (d: AnyExpr) => AnyExpr): F =>
     const rank = x.shape.length
     matrixAxes(x.shape, op)
     const [p, q] = [axisOf(axis1, rank, op), axisOf(axis2, rank, op)]
-    if (p === q) raise({ _tag: 'BadInput', where: op, reason: `axis1 and axis2 are both axis ${p}.`, fix: 'give two axes.' })
+    if (p === q) badInput(op, `axis1 and axis2 are both axis ${p}.`, 'give two axes.')
     const others = range(rank).filter((i) => i !== p && i !== q)
     return result(diag(transpose(x, [...others, p, q]), offset))
   })

@@ -1,6 +1,6 @@
 /** Norms of matrices. */
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { flag, kind } from '../../core/errors/options.js'
 import { literal } from '../../core/ops/arrays.js'
 import { broadcastTo, reshape } from '../../core/ops/layout/layout.js'
@@ -30,12 +30,11 @@ const order = kind<(x: AnyExpr) => AnyExpr, unknown>((ord = 'fro', _what, where)
   const name = typeof ord === 'number' ? String(ord).replace('Infinity', 'inf') : ord
   return typeof name === 'string' && Object.hasOwn(orders, name)
     ? orders[name]!
-    : raise({
-        _tag: 'BadInput',
+    : badInput(
         where,
-        reason: `order ${shown(ord)} is not a norm of matrices.`,
-        fix: `give 'fro', 'nuc', 1, -1, 2, -2, 'inf' or '-inf'; norm has those of vectors.`,
-      })
+        `order ${shown(ord)} is not a norm of matrices.`,
+        `give 'fro', 'nuc', 1, -1, 2, -2, 'inf' or '-inf'; norm has those of vectors.`,
+      )
 })
 
 /**

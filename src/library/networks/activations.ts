@@ -1,6 +1,6 @@
 /** Compositions: functions without a primitive of their own; their derivatives follow from what they are made of. */
 import { flagOf } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { kind, number, type Options, type ReadOf, raw } from '../../core/errors/options.js'
 import { add, div, mul, sub, where } from '../../core/ops/arithmetic.js'
 import { part } from '../../core/ops/arrays.js'
@@ -180,7 +180,6 @@ export const logCosh: FloatUnary = activation('logCosh', (x) => {
  */
 export const glu: GluFn = operation('glu', { x: floats }, { axis: axis(-1) }, ({ x }, o, op) => {
   const n = x.shape[o.axis]! / 2
-  if (!Number.isInteger(n))
-    raise({ _tag: 'BadInput', where: op, reason: `axis ${o.axis} has ${2 * n} entries.`, fix: 'give an axis of even length: two halves.' })
+  if (!Number.isInteger(n)) badInput(op, `axis ${o.axis} has ${2 * n} entries.`, 'give an axis of even length: two halves.')
   return mul(part(x, o.axis, 0, n), sigmoid(part(x, o.axis, n, n)))
 })

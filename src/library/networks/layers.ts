@@ -1,6 +1,6 @@
 /** Layers that are made of other operations. */
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise, within } from '../../core/errors/explain.js'
+import { badInput, within } from '../../core/errors/explain.js'
 import { typed } from '../../core/graph/operation.js'
 import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf } from '../../core/ops/arrays.js'
@@ -72,11 +72,10 @@ export const embedding: EmbeddingFn = typed(
  */
 export const dropout: DropoutFn = typed((x: unknown, mask: AnyExpr, rate: number): AnyExpr => {
   if (!(typeof rate === 'number' && rate >= 0 && rate < 1))
-    raise({
-      _tag: 'BadInput',
-      where: 'dropout',
-      reason: `rate ${shown(rate)} is not a probability below 1.`,
-      fix: 'write dropout(x, mask, rate) with 0 <= rate < 1; the mask is drawn by you, true with probability 1 - rate. dropout(x, rate, key) of codual/random draws it.',
-    })
+    badInput(
+      'dropout',
+      `rate ${shown(rate)} is not a probability below 1.`,
+      'write dropout(x, mask, rate) with 0 <= rate < 1; the mask is drawn by you, true with probability 1 - rate. dropout(x, rate, key) of codual/random draws it.',
+    )
   return where(mask, mul(arrayOf(x, 'dropout', 'float'), 1 / (1 - rate)), 0)
 })

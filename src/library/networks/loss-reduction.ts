@@ -1,6 +1,6 @@
 /** How the losses of single predictions become one: their mean, their sum, or as they are. */
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { type Kind, kind } from '../../core/errors/options.js'
 import { mean, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'
@@ -16,10 +16,9 @@ export const reductions: Readonly<Record<Reduction, (losses: AnyExpr) => AnyExpr
 export const reduction: Kind<Reduction> = kind((given = 'mean', _what, where) =>
   typeof given === 'string' && Object.hasOwn(reductions, given)
     ? (given as Reduction)
-    : raise({
-        _tag: 'BadInput',
+    : badInput(
         where,
-        reason: `${shown(given)} is not a reduction.`,
-        fix: `give 'mean', 'sum' or 'none'${given === 'batchmean' ? "; 'batchmean' is 'sum' divided by the number of examples" : ''}.`,
-      }),
+        `${shown(given)} is not a reduction.`,
+        `give 'mean', 'sum' or 'none'${given === 'batchmean' ? "; 'batchmean' is 'sum' divided by the number of examples" : ''}.`,
+      ),
 )

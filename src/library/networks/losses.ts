@@ -1,5 +1,5 @@
 /** What models are fitted by: the distance of predictions from targets, one for each, their mean or their sum. */
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { flag, integer, kind, number, type Options, type ReadOf, raw } from '../../core/errors/options.js'
 import { broadcastShapes, sameShape } from '../../core/graph/shape.js'
 import { add, cast, div, maximum, mul, sub, where } from '../../core/ops/arithmetic.js'
@@ -30,13 +30,12 @@ import { type Reduction, reduction, reductions } from './loss-reduction.js'
 /** The target must broadcast against the prediction. */
 const belongs = (x: AnyExpr, t: AnyExpr, op: string): void => {
   if (!sameShape(broadcastShapes(x.shape, t.shape) ?? [], x.shape))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, t.shape],
-      reason: `the target ${showShape(t.shape)} does not belong to the prediction ${showShape(x.shape)}.`,
-      fix: `give one of shape ${showShape(x.shape)}, or that broadcasts against it.`,
-    })
+      [x.shape, t.shape],
+      `the target ${showShape(t.shape)} does not belong to the prediction ${showShape(x.shape)}.`,
+      `give one of shape ${showShape(x.shape)}, or that broadcasts against it.`,
+    )
 }
 
 const entropyOptions = {
@@ -51,13 +50,12 @@ type Entropy = ReadOf<typeof entropyOptions>
 const classWeights = (given: unknown, x: AnyExpr, along: number, op: string): AnyExpr => {
   const w = arrayOf(given, op, 'any', x.dtype)
   if (!sameShape(w.shape, [x.shape[along]!]))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [w.shape, x.shape],
-      reason: `the weight ${showShape(w.shape)} does not belong to ${x.shape[along]} classes.`,
-      fix: `give one number for each class: shape [${x.shape[along]}].`,
-    })
+      [w.shape, x.shape],
+      `the weight ${showShape(w.shape)} does not belong to ${x.shape[along]} classes.`,
+      `give one number for each class: shape [${x.shape[along]}].`,
+    )
   return reshape(
     arrayOf(w, op, 'float'),
     x.shape.map((d, i) => (i === along ? d : 1)),
@@ -94,17 +92,15 @@ const entropyOf = (logP: AnyExpr, targets: unknown, o: Entropy, op: string): Wei
   const without = shape.filter((_, i) => i !== along)
   const classes = given.shape.length === without.length
   if (!sameShape(given.shape, classes ? without : shape))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [shape, given.shape],
-      reason: `targets ${showShape(given.shape)} do not belong to logits ${showShape(shape)}.`,
-      fix: unfitTargets(given.shape, shape, along, without),
-    })
+      [shape, given.shape],
+      `targets ${showShape(given.shape)} do not belong to logits ${showShape(shape)}.`,
+      unfitTargets(given.shape, shape, along, without),
+    )
   const weight = o.weight === undefined ? undefined : classWeights(o.weight, logP, along, op)
   if (classes) return classEntropy(logP, indicesOf(targets, op), o, weight)
-  if (o.ignoreIndex !== undefined)
-    raise({ _tag: 'BadInput', where: op, reason: 'ignoreIndex is for classes.', fix: 'give targets of probabilities that are 0 there.' })
+  if (o.ignoreIndex !== undefined) badInput(op, 'ignoreIndex is for classes.', 'give targets of probabilities that are 0 there.')
   const target = labelSmoothing === 0 ? given : add(mul(given, 1 - labelSmoothing), labelSmoothing / shape[along]!)
   return { losses: mul(-1, sum(mul(target, weight === undefined ? logP : mul(weight, logP)), { axis: along })) }
 }

@@ -1,5 +1,5 @@
 /** Layers that give their inputs mean 0 and variance 1, or length 1, over some axes. */
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { number, type ReadOf, raw, whole } from '../../core/errors/options.js'
 import { broadcastShapes, otherAxes, sameShape } from '../../core/graph/shape.js'
 import { add, mul, sub } from '../../core/ops/arithmetic.js'
@@ -19,13 +19,12 @@ const alongAxes = (p: unknown, x: AnyExpr, along: readonly number[], op: string)
   const trailing = along[0] === x.shape.length - along.length
   const plain = trailing || n.shape.length === 0 || n.shape.length === x.shape.length
   if (!fits && !(plain && sameShape(broadcastShapes(n.shape, x.shape) ?? [], x.shape)))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [n.shape, x.shape],
-      reason: `a parameter of shape ${showShape(n.shape)} does not belong to x ${showShape(x.shape)}.`,
-      fix: `give one of shape ${showShape(own)}.`,
-    })
+      [n.shape, x.shape],
+      `a parameter of shape ${showShape(n.shape)} does not belong to x ${showShape(x.shape)}.`,
+      `give one of shape ${showShape(own)}.`,
+    )
   const shape = x.shape.map((d, i) => (along.includes(i) ? d : 1))
   return fits && !trailing ? reshape(n, shape) : n
 }
@@ -76,8 +75,7 @@ const byChannel = { ...affine, axis: axis(1), mean: raw(), variance: raw() }
  * @example batchNorm(tensor([[1], [3]]))   // [[-1.000], [1.000]]
  */
 export const batchNorm: BatchNormFn = operation('batchNorm', { x: floats }, byChannel, ({ x }, o, op) => {
-  if ((o.mean === undefined) !== (o.variance === undefined))
-    raise({ _tag: 'BadInput', where: op, reason: 'mean and variance come together.', fix: 'give both, or neither.' })
+  if ((o.mean === undefined) !== (o.variance === undefined)) badInput(op, 'mean and variance come together.', 'give both, or neither.')
   const by = (p: unknown): AnyExpr => alongAxes(p, x, [o.axis], op)
   const moments =
     o.mean === undefined ? momentsOf(x, otherAxes(x.shape.length, [o.axis])) : { centred: sub(x, by(o.mean)), variance: by(o.variance) }
@@ -115,10 +113,8 @@ export const rmsNorm: RmsNormFn = operation('rmsNorm', { x: floats }, scaled, ({
 /** x normalised over each group of channels (axis 1) and all positions, for each example. */
 const inGroups = (x: AnyExpr, groups: number, o: Affine, op: string): AnyExpr => {
   const [b, c, ...space] = x.shape
-  if (x.shape.length < 2)
-    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape], reason: `x is ${showShape(x.shape)}.`, fix: 'give x as [n, c, ...].' })
-  if (groups < 1 || c! % groups !== 0)
-    raise({ _tag: 'BadInput', where: op, reason: `${c} channels are not ${groups} equal groups.`, fix: 'give a number that divides them.' })
+  if (x.shape.length < 2) badShape(op, [x.shape], `x is ${showShape(x.shape)}.`, 'give x as [n, c, ...].')
+  if (groups < 1 || c! % groups !== 0) badInput(op, `${c} channels are not ${groups} equal groups.`, 'give a number that divides them.')
   const parts = reshape(x, [b!, groups, c! / groups, ...space])
   return normalised(momentsOf(parts, otherAxes(parts.shape.length, [0, 1])), o, x, [1], op)
 }

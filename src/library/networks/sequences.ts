@@ -1,5 +1,5 @@
 /** Layers and losses over sequences: attention, and connectionist temporal classification. */
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { flag, integer, number, raw } from '../../core/errors/options.js'
 import { broadcastShapes } from '../../core/graph/shape.js'
 import { add, div, maximum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
@@ -104,8 +104,7 @@ interface Heads {
 }
 /** Heads of queries with those of keys and values: as they are, or in groups, one for each head of keys. */
 const inGroups = ({ q, k, v }: Heads, mask: AnyExpr | undefined, op: string) => {
-  const unfit = (reason: string, fix: string): never =>
-    raise({ _tag: 'ShapeMismatch', op, shapes: [q.shape, k.shape, v.shape], reason, fix })
+  const unfit = (reason: string, fix: string): never => badShape(op, [q.shape, k.shape, v.shape], reason, fix)
   if (
     Math.min(q.shape.length, k.shape.length, v.shape.length) < 2 ||
     q.shape.at(-1) !== k.shape.at(-1) ||
@@ -128,13 +127,12 @@ const inGroups = ({ q, k, v }: Heads, mask: AnyExpr | undefined, op: string) => 
   if (batch === undefined) return unfit('their leading axes do not broadcast.', 'give the same leading axes, or 1.')
   const scores = same ? [...batch, n, m] : [...batch.slice(0, -2), heads, n, m]
   if (mask !== undefined && (mask.shape.length > scores.length || !broadcastShapes(mask.shape, scores)?.every((d, i) => d === scores[i])))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [mask.shape, scores],
-      reason: `the mask ${showShape(mask.shape)} does not broadcast against the scores ${showShape(scores)}.`,
-      fix: `give one of shape ${showShape([n, m])}.`,
-    })
+      [mask.shape, scores],
+      `the mask ${showShape(mask.shape)} does not broadcast against the scores ${showShape(scores)}.`,
+      `give one of shape ${showShape([n, m])}.`,
+    )
   const grouping = !same && mask !== undefined && mask.shape.length > 2
   return {
     ...parts,
@@ -174,16 +172,14 @@ export const ctcLoss: CtcFn = operation(
       labels.shape[0] !== n ||
       [steps, lengths].some((x) => x.shape.length !== 1 || x.shape[0] !== n)
     )
-      raise({
-        _tag: 'ShapeMismatch',
+      badShape(
         op,
-        shapes: [p.shape, labels.shape, steps.shape, lengths.shape],
-        reason: `logP ${showShape(p.shape)}, targets ${showShape(labels.shape)} and lengths ${showShape(steps.shape)}, ${showShape(lengths.shape)} do not belong together.`,
-        fix: 'give [t, n, k], [n, s], [n] and [n].',
-      })
-    if (blank < 0 || blank >= k)
-      raise({ _tag: 'BadInput', where: op, reason: `blank is ${blank} of ${k} classes.`, fix: `give 0 to ${k - 1}.` })
-    if (t === 0) raise({ _tag: 'ShapeMismatch', op, shapes: [p.shape], reason: 'there are no steps.', fix: 'give at least one.' })
+        [p.shape, labels.shape, steps.shape, lengths.shape],
+        `logP ${showShape(p.shape)}, targets ${showShape(labels.shape)} and lengths ${showShape(steps.shape)}, ${showShape(lengths.shape)} do not belong together.`,
+        'give [t, n, k], [n, s], [n] and [n].',
+      )
+    if (blank < 0 || blank >= k) badInput(op, `blank is ${blank} of ${k} classes.`, `give 0 to ${k - 1}.`)
+    if (t === 0) badShape(op, [p.shape], 'there are no steps.', 'give at least one.')
     // Blanks around and between the labels: 2 s + 1 places.
     const places = 2 * s + 1
     const blanks = (shape: readonly number[]): AnyExpr => full(shape, blank, 'i32')

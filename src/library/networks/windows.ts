@@ -2,7 +2,7 @@
 
 import { from } from '../../core/calculus/pack.js'
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { flag, integer, type Kind, kind, type ReadOf, raw, whole } from '../../core/errors/options.js'
 import { add, mul, where } from '../../core/ops/arithmetic.js'
 import { part, spread, table } from '../../core/ops/arrays.js'
@@ -44,19 +44,14 @@ export const convTranspose: ConvTransposeFn = operation('convTranspose', { x: fl
   const [size, window] = [x.shape.slice(-axes), k.shape.slice(-axes)]
   const stride = perAxis(o.stride, axes, 'stride', op)
   const dilation = perAxis(o.dilation, axes, 'dilation', op)
-  if (o.padding === 'same') raise({ _tag: 'BadInput', where: op, reason: "padding is 'same'.", fix: "give numbers, or 'valid'." })
+  if (o.padding === 'same') badInput(op, "padding is 'same'.", "give numbers, or 'valid'.")
   const padding = paddingOf(o.padding, size, window, stride, dilation, op)
   const extra: readonly unknown[] = Array.isArray(more) ? more : new Array<unknown>(axes).fill(more)
   if (
     extra.length !== axes ||
     !extra.every((e, i) => Number.isInteger(e) && (e as number) >= 0 && (e as number) < Math.max(stride[i]!, dilation[i]!))
   )
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `outputPadding is ${shown(more)}.`,
-      fix: 'give a whole number below stride or dilation, or one for each axis.',
-    })
+    badInput(op, `outputPadding is ${shown(more)}.`, 'give a whole number below stride or dilation, or one for each axis.')
   const out = size.map(
     (n, i) => (n - 1) * stride[i]! - padding[2 * i]! - padding[2 * i + 1]! + dilation[i]! * (window[i]! - 1) + 1 + (extra[i] as number),
   )
@@ -69,13 +64,12 @@ export const convTranspose: ConvTransposeFn = operation('convTranspose', { x: fl
     out.some((n) => n < 1) ||
     size.some((n) => n < 1)
   )
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, k.shape],
-      reason: `x ${showShape(x.shape)} and k ${showShape(k.shape)} with ${groups} group${groups === 1 ? '' : 's'} give no positions.`,
-      fix: 'x is [n, c, ...positions], k is [c, o / groups, ...window], and the groups divide c.',
-    })
+      [x.shape, k.shape],
+      `x ${showShape(x.shape)} and k ${showShape(k.shape)} with ${groups} group${groups === 1 ? '' : 's'} give no positions.`,
+      'x is [n, c, ...positions], k is [c, o / groups, ...window], and the groups divide c.',
+    )
   const at = (height: readonly number[], list: readonly number[]): readonly number[] => onPlane(line, height, list)
   // Output padding of a stride or more is room for further windows, which nothing is in.
   const room = extra.map((e, i) => Math.floor((e as number) / stride[i]!))
@@ -88,16 +82,9 @@ export const convTranspose: ConvTransposeFn = operation('convTranspose', { x: fl
 /** Positions behind batch and channels, at least one along each axis. */
 const positionsOf = (x: AnyExpr, op: string): readonly number[] => {
   if (x.shape.length < 3 || x.shape.length > 5)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [x.shape],
-      reason: `x is ${showShape(x.shape)}.`,
-      fix: 'give x as [n, c, w], [n, c, h, w] or [n, c, d, h, w].',
-    })
+    badShape(op, [x.shape], `x is ${showShape(x.shape)}.`, 'give x as [n, c, w], [n, c, h, w] or [n, c, d, h, w].')
   const positions = x.shape.slice(2)
-  if (positions.some((d) => d === 0))
-    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape], reason: `x ${showShape(x.shape)} has no positions.` })
+  if (positions.some((d) => d === 0)) badShape(op, [x.shape], `x ${showShape(x.shape)} has no positions.`)
   return positions
 }
 /** One length for each axis of positions: a number for all, or a list. */
@@ -106,7 +93,7 @@ const sizesOf = (given: unknown, axes: number, op: string): readonly number[] =>
   if (list.length !== axes || !list.every((n) => Number.isSafeInteger(n) && (n as number) >= 1 && (n as number) <= 2 ** 24)) {
     const call = op === 'fold' ? '' : `: ${op}(x, ${axes === 1 ? '4' : `[${new Array(axes).fill(4).join(', ')}]`})`
     const reason = `the size is ${Array.isArray(given) ? `[${given.map(shown).join(', ')}]` : shown(given)}.`
-    raise({ _tag: 'BadInput', where: op, reason, fix: `give a positive integer, or ${axes} of them${call}; batch and channels stay.` })
+    badInput(op, reason, `give a positive integer, or ${axes} of them${call}; batch and channels stay.`)
   }
   return list as readonly number[]
 }
@@ -174,12 +161,11 @@ type Method = (typeof METHODS)[number]
 const method: Kind<Method> = kind((given = 'linear', _what, where) =>
   METHODS.includes(given as Method)
     ? (given as Method)
-    : raise({
-        _tag: 'BadInput',
+    : badInput(
         where,
-        reason: `the method is ${shown(given)}.`,
-        fix: `give ${METHODS.map((m) => `'${m}'`).join(', ')}; they are the same for every number of axes ('bilinear' is 'linear', 'bicubic' is 'cubic').`,
-      }),
+        `the method is ${shown(given)}.`,
+        `give ${METHODS.map((m) => `'${m}'`).join(', ')}; they are the same for every number of axes ('bilinear' is 'linear', 'bicubic' is 'cubic').`,
+      ),
 )
 const resizeOptions = { method, alignCorners: flag(), antialias: flag() }
 /** Keys' cubic kernel at a distance from 0. */
@@ -237,7 +223,7 @@ const evenTaps = (taps: readonly Taps[]): readonly Taps[] => {
  */
 export const resize: ResizeFn = operation('resize', { x: floats, size: raw() }, resizeOptions, ({ x, size }, o, op) => {
   if (o.antialias && (o.alignCorners || o.method.startsWith('nearest')))
-    raise({ _tag: 'BadInput', where: op, reason: 'antialias is of linear and cubic methods, without alignCorners.' })
+    badInput(op, 'antialias is of linear and cubic methods, without alignCorners.')
   return overPositions(x, size, op, (y, axis, n, m, behind) => {
     const taps = evenTaps(tapsOf(n, m, o))
     const terms = taps[0]!.map((_, k): AnyExpr => {
@@ -259,13 +245,7 @@ const windowsOf = (o: ReadOf<typeof unfoldOptions>, size: readonly number[], op:
   const padding = paddingOf(o.padding, size, window, stride, dilation, op)
   const count = size.map((n, i) => windowed(n, window[i]!, stride[i]!, padding[2 * i]!, padding[2 * i + 1]!, dilation[i]!))
   if (count.some((n) => n < 1))
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [size, window],
-      reason: `the window ${showShape(window)} does not fit ${showShape(size)}.`,
-      fix: 'pad more, or use a smaller window.',
-    })
+    badShape(op, [size, window], `the window ${showShape(window)} does not fit ${showShape(size)}.`, 'pad more, or use a smaller window.')
   const wide = size.map((n, i) => n + padding[2 * i]! + padding[2 * i + 1]!)
   const taps = Array.from(
     { length: window[0]! * window[1]! },
@@ -303,13 +283,12 @@ export const fold: FoldFn = operation('fold', { x: floats }, foldOptions, ({ x }
   const [b, rows, columns] = x.shape as readonly [number, number, number]
   const c = rows / taps.length
   if (x.shape.length !== 3 || !Number.isInteger(c) || columns !== count[0] * count[1])
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, size],
-      reason: `columns ${showShape(x.shape)} do not belong to ${count[0] * count[1]} windows of ${taps.length} positions.`,
-      fix: `give [n, c ${taps.length}, ${count[0] * count[1]}].`,
-    })
+      [x.shape, size],
+      `columns ${showShape(x.shape)} do not belong to ${count[0] * count[1]} windows of ${taps.length} positions.`,
+      `give [n, c ${taps.length}, ${count[0] * count[1]}].`,
+    )
   const parts = reshape(x, [b, c, taps.length, ...count])
   const placed = taps.map(([u, v], t) =>
     spread(reshape(part(parts, 2, t, 1), [b, c, ...count]), [0, 0, u, v], [b, c, ...wide], [1, 1, ...stride]),
@@ -329,13 +308,7 @@ const shuffled = { x: array, factor: whole({ from: 1 }) }
  */
 export const pixelShuffle: PixelShuffleFn = operation('pixelShuffle', shuffled, {}, ({ x, factor: r }, _, op) => {
   const [b, c, h, w] = four(x, op)
-  if (c % (r * r) !== 0)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `${c} channels are not a multiple of ${r * r}.`,
-      fix: 'give a factor whose square divides them.',
-    })
+  if (c % (r * r) !== 0) badInput(op, `${c} channels are not a multiple of ${r * r}.`, 'give a factor whose square divides them.')
   const parts = reshape(x, [b, c / (r * r), r, r, h, w])
   return reshape(transpose(parts, [0, 1, 4, 2, 5, 3]), [b, c / (r * r), h * r, w * r])
 })
@@ -348,8 +321,7 @@ export const pixelShuffle: PixelShuffleFn = operation('pixelShuffle', shuffled, 
  */
 export const pixelUnshuffle: PixelShuffleFn = operation('pixelUnshuffle', shuffled, {}, ({ x, factor: r }, _, op) => {
   const [b, c, h, w] = four(x, op)
-  if (h % r !== 0 || w % r !== 0)
-    raise({ _tag: 'BadInput', where: op, reason: `${r} does not divide ${h} and ${w}.`, fix: 'give a factor that divides both.' })
+  if (h % r !== 0 || w % r !== 0) badInput(op, `${r} does not divide ${h} and ${w}.`, 'give a factor that divides both.')
   const parts = reshape(x, [b, c, h / r, r, w / r, r])
   return reshape(transpose(parts, [0, 1, 3, 5, 2, 4]), [b, c * r * r, h / r, w / r])
 })

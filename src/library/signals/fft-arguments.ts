@@ -1,5 +1,5 @@
 /** What transforms are given: pairs, lengths, last axes. */
-import { raise } from '../../core/errors/explain.js'
+import { badInput, badShape } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
 import { type Kind, kind } from '../../core/errors/options.js'
 import { arrayOf, arraysOf, part } from '../../core/ops/arrays.js'
@@ -19,28 +19,16 @@ export const complex: Kind<Parts, unknown> = kind((given, _what, op) => {
   const pair = pairIn(given, op)
   if (pair === undefined) return { re: arrayOf(given, op, 'float') }
   if (pair.re === undefined || pair.im === undefined)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `it has no ${pair.re === undefined ? 're' : 'im'}.`,
-      fix: 'give { re, im }, or a real array.',
-    })
+    badInput(op, `it has no ${pair.re === undefined ? 're' : 'im'}.`, 'give { re, im }, or a real array.')
   const [re, im] = arraysOf([pair.re, pair.im], op, 'float') as [AnyExpr, AnyExpr]
   if (`${re.shape}` !== `${im.shape}`)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [re.shape, im.shape],
-      reason: 'the real and the imaginary part have different shapes.',
-      fix: 'give both in one shape.',
-    })
+    badShape(op, [re.shape, im.shape], 'the real and the imaginary part have different shapes.', 'give both in one shape.')
   return { re, im }
 })
 /** A real array. */
 export const real: Kind<AnyExpr, unknown> = kind((given, _what, op) => {
   const pair = pairIn(given, op)
-  if (pair?.re !== undefined && pair.im !== undefined)
-    raise({ _tag: 'BadInput', where: op, reason: 'it is a complex pair.', fix: `give a real array, or call ${op.slice(1)}.` })
+  if (pair?.re !== undefined && pair.im !== undefined) badInput(op, 'it is a complex pair.', `give a real array, or call ${op.slice(1)}.`)
   return arrayOf(given, op, 'float')
 })
 /** The first n elements along the axis, with zeros behind where there are fewer. */
@@ -59,11 +47,6 @@ export const lastPart = (x: AnyExpr, start: number, size: number): AnyExpr => pa
 export const hasLast = (x: AnyExpr, op: string, what: string): number => {
   const n = x.shape.at(-1)
   if (n === undefined || n === 0)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `${what} ${n === 0 ? 'has no element along its last axis' : 'is a number'}.`,
-      fix: 'give at least one sample.',
-    })
+    badInput(op, `${what} ${n === 0 ? 'has no element along its last axis' : 'is a number'}.`, 'give at least one sample.')
   return n!
 }

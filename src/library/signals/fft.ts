@@ -1,6 +1,6 @@
 /** Discrete Fourier transforms of any length, on pairs of a real and an imaginary part. */
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { choice, type Kind, kind, list, type ReadOf } from '../../core/errors/options.js'
 import { mul } from '../../core/ops/arithmetic.js'
 import { table } from '../../core/ops/arrays.js'
@@ -15,7 +15,7 @@ import { along, eachPart, type Pair, type Parts, type Sign } from './fft-core.js
 const lengthOf = (n: unknown, op: string, what: string): number =>
   typeof n === 'number' && Number.isInteger(n) && n > 0 && n < 2 ** 26
     ? n
-    : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${shown(n)}.`, fix: 'a transform has a positive whole number of points.' })
+    : badInput(op, `${what} is ${shown(n)}.`, 'a transform has a positive whole number of points.')
 const length: Kind<number | undefined> = kind((given, what, op) => (given === undefined ? undefined : lengthOf(given, op, what)))
 const norm = choice(['backward', 'ortho', 'forward'], 'backward')
 const one = { n: length, axis: laterAxis(-1), norm }
@@ -91,12 +91,11 @@ const rowsOf = (x: AnyExpr, { s, axes }: ReadOf<typeof several>, op: string, sta
   const all = [...x.shape.keys()]
   const at = distinctAxes(axes ?? standard ?? (s === undefined ? all : all.slice(rank - Math.min(s.length, rank))), rank, op)
   if (at.length === 0 || (s !== undefined && s.length !== at.length))
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: at.length === 0 ? 'there is no axis.' : `s has ${s!.length} lengths for ${at.length} axes.`,
-      fix: 'give a length for each axis, or leave s out.',
-    })
+    badInput(
+      op,
+      at.length === 0 ? 'there is no axis.' : `s has ${s!.length} lengths for ${at.length} axes.`,
+      'give a length for each axis, or leave s out.',
+    )
   const sizes = at.map((a, i) =>
     s !== undefined
       ? lengthOf(s[i], op, `s[${i}]`)

@@ -1,5 +1,5 @@
 /** Transforms of frames, and frames put together again. */
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { flag, integer, type ReadOf, raw, whole } from '../../core/errors/options.js'
 import { div, mul } from '../../core/ops/arithmetic.js'
 import { arrayOf, table } from '../../core/ops/arrays.js'
@@ -21,8 +21,7 @@ const framing = { size: whole({ from: 1 }), hop: integer(undefined, { from: 1 })
 const framesOf = ({ size, hop, window }: ReadOf<typeof framing>, dtype: DType, op: string) => {
   const own = dtype === 'f32' ? 'f32' : 'f64'
   const w: AnyExpr = window === undefined ? hann(size, { periodic: true, dtype: own }) : arrayOf(window, op, 'float')
-  if (`${w.shape}` !== `${[size]}`)
-    raise({ _tag: 'BadInput', where: op, reason: `the window has the shape [${w.shape}].`, fix: `give one of [${size}].` })
+  if (`${w.shape}` !== `${[size]}`) badInput(op, `the window has the shape [${w.shape}].`, `give one of [${size}].`)
   return { step: hop ?? Math.max(1, Math.floor(size / 4)), w }
 }
 /**
@@ -39,13 +38,7 @@ export const stft: StftFn = operation('stft', { signal: floats }, framing, ({ si
   const n = hasLast(signal, op, 'the signal')
   const x = center ? reflected(signal, n, Math.floor(size / 2), op) : signal
   const length = x.shape.at(-1)!
-  if (length < size)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `${length} samples are less than a frame of ${size}.`,
-      fix: 'give more, or a smaller size.',
-    })
+  if (length < size) badInput(op, `${length} samples are less than a frame of ${size}.`, 'give more, or a smaller size.')
   const frames = Math.floor((length - size) / step) + 1
   const at = Int32Array.from({ length: frames * size }, (_, i) => Math.floor(i / size) * step + (i % size))
   return eachPart(rfft(mul(take(x, table(at, [frames, size], 'i32'), { axis: -1 }), w)), (v) => transpose(v))
@@ -53,13 +46,7 @@ export const stft: StftFn = operation('stft', { signal: floats }, framing, ({ si
 /** x with `by` samples more at each end, mirrored at the first and the last. */
 const reflected = (x: AnyExpr, n: number, by: number, op: string): AnyExpr => {
   if (by === 0) return x
-  if (by >= n)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `${n} samples cannot be reflected by ${by}.`,
-      fix: 'give more samples, a smaller size, or center: false.',
-    })
+  if (by >= n) badInput(op, `${n} samples cannot be reflected by ${by}.`, 'give more samples, a smaller size, or center: false.')
   const mirror = (from: number): AnyExpr => flip(lastPart(x, from, by), { axis: -1 })
   return concat([mirror(1), x, mirror(n - 1 - by)], { axis: -1 })
 }
@@ -92,12 +79,7 @@ export const istft: IstftFn = operation('istft', { y: complex }, inverse, ({ y }
   const { size, center, length } = o
   const [count, frames] = y.re.shape.slice(-2)
   if (frames === undefined || frames === 0 || count !== Math.floor(size / 2) + 1)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `its shape is [${y.re.shape}].`,
-      fix: `give [..., ${Math.floor(size / 2) + 1} frequencies, frames], at least one frame.`,
-    })
+    badInput(op, `its shape is [${y.re.shape}].`, `give [..., ${Math.floor(size / 2) + 1} frequencies, frames], at least one frame.`)
   const { step, w } = framesOf(o, y.re.dtype, op)
   const turned = y.im === undefined ? transpose(y.re) : { re: transpose(y.re), im: transpose(y.im) }
   const x = mul(irfft(turned, { n: size }), w)
@@ -105,8 +87,7 @@ export const istft: IstftFn = operation('istft', { y: complex }, inverse, ({ y }
   const margin = center ? Math.floor(size / 2) : 0
   const whole = (frames! - 1) * step + size
   const n = Math.min(length ?? Number.POSITIVE_INFINITY, whole - (length === undefined ? 2 : 1) * margin)
-  if (n <= 0)
-    raise({ _tag: 'BadInput', where: op, reason: `${frames} frames leave no sample.`, fix: 'give more frames, or center: false.' })
+  if (n <= 0) badInput(op, `${frames} frames leave no sample.`, 'give more frames, or center: false.')
   const kept = (v: AnyExpr): AnyExpr => lastPart(overlapped(v, step), margin, n)
   const signal = div(kept(x), kept(weights))
   return resized(signal, signal.shape.length - 1, length ?? n)

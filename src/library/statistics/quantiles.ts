@@ -1,7 +1,7 @@
 /** What order decides: median, quantiles, the same without NaN, and sorting by several keys. */
 
 import { listOf, shown } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
+import { badInput, showShape } from '../../core/errors/explain.js'
 import { choice, kind, raw } from '../../core/errors/options.js'
 import { isExpr } from '../../core/graph/expr.js'
 import { otherAxes, sameShape } from '../../core/graph/shape.js'
@@ -35,8 +35,7 @@ const linesOf = (x: AnyExpr, folds: Over, skipsNan: boolean, op: string): Lines 
   const kept = otherAxes(x.shape.length, folds.axis)
   const size = folds.axis.reduce((k, a) => k * x.shape[a]!, 1)
   const lead = kept.map((i) => x.shape[i]!)
-  if (size === 0)
-    raise({ _tag: 'BadInput', where: op, reason: `an axis of ${showShape(x.shape)} that is ordered is empty.`, fix: 'give it an element.' })
+  if (size === 0) badInput(op, `an axis of ${showShape(x.shape)} that is ordered is empty.`, 'give it an element.')
   const flat = reshape(transpose(x, [...kept, ...folds.axis]), [...lead, size])
   const last = { axis: lead.length }
   const sorted = sort(flat, last)
@@ -97,16 +96,8 @@ const quantiles = <const N extends string>(name: N, whole: 1 | 100, skipsNan: bo
     const known = (v: unknown): AnyExpr =>
       typeof v === 'number' && v >= 0 && v <= whole
         ? quantileOf(lines, v / whole, by)
-        : raise({
-            _tag: 'BadInput',
-            where: op,
-            reason: `${shown(v)} is not between 0 and ${whole}.`,
-            fix: whole === 1 ? 'percentile goes to 100.' : 'quantile goes to 1.',
-          })
-    if (Array.isArray(q))
-      return q.length > 0
-        ? stack(q.map(known))
-        : raise({ _tag: 'BadInput', where: op, reason: 'there is no q.', fix: 'give one at least.' })
+        : badInput(op, `${shown(v)} is not between 0 and ${whole}.`, whole === 1 ? 'percentile goes to 100.' : 'quantile goes to 1.')
+    if (Array.isArray(q)) return q.length > 0 ? stack(q.map(known)) : badInput(op, 'there is no q.', 'give one at least.')
     if (!isExpr(q) && !isTensor(q)) return known(q)
     const { dtype } = lines.sorted
     const given = castTo(takenBeside(arrayOf(q, op), dtype), dtype)
@@ -181,7 +172,7 @@ const keyArrays = kind<readonly AnyExpr[], unknown>((given, what, where) => list
  * @example lexsort([[1, 0, 2], [5, 5, 4]])   // [2, 1, 0]
  */
 export const lexsort: LexsortFn = operation('lexsort', { keys: keyArrays }, { axis: laterAxis(-1) }, ({ keys }, { axis: along }, op) => {
-  if (keys.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'there are no keys.', fix: 'give one at least.' })
+  if (keys.length === 0) badInput(op, 'there are no keys.', 'give one at least.')
   const { shape } = keys[0]!
   const axis = axisOf(along, shape.length, op)
   const other = keys.find((k) => !sameShape(k.shape, shape))

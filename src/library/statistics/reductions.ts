@@ -1,7 +1,7 @@
 /** Reductions made of others: variance, std, norm, logsumexp. */
 
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { kind, number, raw } from '../../core/errors/options.js'
 import { add, div, maximum, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { castTo, keptCountOf, keptOf } from '../../core/ops/arrays.js'
@@ -52,12 +52,11 @@ export const std: FloatReduceFn<'std', Ddof & WhereOption> = varianceOf('std', (
 const order = kind<number, NormOrder['ord']>((ord = 2, _what, where) => {
   if (ord === 'inf' || ord === '-inf') return ord === 'inf' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
   if (typeof ord === 'number' && !Number.isNaN(ord)) return ord
-  return raise({
-    _tag: 'BadInput',
+  return badInput(
     where,
-    reason: `order ${shown(ord)} is not a norm.`,
-    fix: `give a number, 'inf' or '-inf'; of matrices, matrixNorm has 'fro' and 'nuc'.`,
-  })
+    `order ${shown(ord)} is not a norm.`,
+    `give a number, 'inf' or '-inf'; of matrices, matrixNorm has 'fro' and 'nuc'.`,
+  )
 })
 /** (sum of |x|^p)^(1/p) for an order other than 0, 1, 2 and the infinities. A size of 0 has the derivative 0: below order 1 its own is infinite, below 0 it makes the result 0. */
 const rootOfPowers = (size: AnyExpr, p: number, total: (y: AnyExpr) => AnyExpr): AnyExpr => {

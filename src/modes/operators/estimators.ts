@@ -1,7 +1,7 @@
 /** Identities and functions whose way back is their own: straight-through estimators, clipped, reversed and shown gradients. */
 
 import { functionOf, numberOf } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput, raise } from '../../core/errors/explain.js'
 import { makeCustomRule } from '../../core/extend/custom-rule.js'
 import { metaOf } from '../../core/functions/function.js'
 import { isFloat } from '../../core/graph/aval.js'
@@ -22,12 +22,7 @@ export const straightThrough =
     const m = metaOf(f, 'straightThrough')
     const s = metaOf(surrogate, 'straightThrough')
     if (s.arity > (m.most?.() ?? m.arity))
-      raise({
-        _tag: 'BadInput',
-        where: 'straightThrough',
-        reason: `the surrogate takes ${s.arity} arguments, the function ${m.arity}.`,
-        fix: 'give both the same parameters.',
-      })
+      badInput('straightThrough', `the surrogate takes ${s.arity} arguments, the function ${m.arity}.`, 'give both the same parameters.')
     return makeCustomRule(c.runtime)(f, {
       name: `straightThrough(${m.name})`,
       frule: (x, dx) => [m.body(spread(m, x)), (jvp(c)(surrogate)(x, dx) as readonly [unknown, unknown])[1]],
@@ -56,8 +51,7 @@ export const clipGradient = (c: Context) => {
       reason: 'it changes cotangents, and forward mode has none: take the gradient in reverse or mixed mode.',
     })
   return (tree: unknown, limit: number): unknown => {
-    if (!(numberOf(limit, 'limit', 'clipGradient') >= 0))
-      raise({ _tag: 'BadInput', where: 'clipGradient', reason: `limit is ${limit}.`, fix: 'give a number from 0.' })
+    if (!(numberOf(limit, 'limit', 'clipGradient') >= 0)) badInput('clipGradient', `limit is ${limit}.`, 'give a number from 0.')
     const clipped = makeCustomRule(c.runtime)((x: unknown) => x, {
       name: 'clipGradient',
       frule: none,
@@ -81,8 +75,7 @@ export const reverseGradient = (c: Context) => {
   return (tree: unknown, scale: unknown = 1): unknown =>
     leafwise(tree, 'reverseGradient', (x) => {
       const k = asExpr(lift(scale, 'reverseGradient: scale', x.dtype))
-      if (asNode(k).shape.length > 0)
-        raise({ _tag: 'BadInput', where: 'reverseGradient', reason: 'scale is no scalar.', fix: 'give a number or a scalar.' })
+      if (asNode(k).shape.length > 0) badInput('reverseGradient', 'scale is no scalar.', 'give a number or a scalar.')
       return reversed(x, stopGradient(cast(k, x.dtype)))
     })
 }

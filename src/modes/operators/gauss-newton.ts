@@ -1,5 +1,5 @@
 /** gaussNewtonProduct: the tangent pushed through f, through the loss's gradient, and pulled back through f. */
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { calledAs } from '../../core/errors/hints.js'
 import { readOptions } from '../../core/errors/options.js'
 import { metaOf, readArgs } from '../../core/functions/function.js'
@@ -29,13 +29,7 @@ export const gaussNewtonProduct =
       arity: 2,
       differentiates: true,
       read: (args) => {
-        if (args.length !== 2)
-          raise({
-            _tag: 'BadInput',
-            where: name,
-            reason: `takes 2 arguments, got ${args.length}.`,
-            fix: `the point, then a tangent of it: ${calledAs(op)}.`,
-          })
+        if (args.length !== 2) badInput(name, `takes 2 arguments, got ${args.length}.`, `the point, then a tangent of it: ${calledAs(op)}.`)
         const p = readArgs(m, spread(m, args[0]))
         const s = select(m, p.def, wrt, op)
         return withTangents(m, p, s, [args[1]], name, ([t]) => t!)

@@ -2,7 +2,7 @@
 
 import type { Registry } from '../../core/calculus/rule.js'
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { readOptions } from '../../core/errors/options.js'
 import { type Meta, metaOf } from '../../core/functions/function.js'
 import { isFloat } from '../../core/graph/aval.js'
@@ -25,12 +25,11 @@ import { type Callable, type Context, derived, mixed, operator, overBasis, treeO
 const withAux = (out: unknown, op: string): readonly unknown[] =>
   Array.isArray(out) && out.length === 2
     ? out
-    : raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `with aux the function returns a pair, and it returned ${shown(out)}.`,
-        fix: 'return [loss, aux], or leave the option aux out.',
-      })
+    : badInput(
+        op,
+        `with aux the function returns a pair, and it returned ${shown(out)}.`,
+        'return [loss, aux], or leave the option aux out.',
+      )
 /** What the function gives: its loss, a scalar of a float dtype, and with `aux` what else it returned. */
 const lossOf = (f: Meta, args: readonly unknown[], options: GradOptions, op: string): { readonly loss: Node; readonly aux?: unknown } => {
   needsArguments(args.length, `${op}(${f.name})`)

@@ -3,7 +3,7 @@
 import { transposed } from '../../core/calculus/colouring.js'
 import { estimatesIn } from '../../core/calculus/rule.js'
 import { recordOf, shown } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
 import { type OptionsOf, oneOf, readOptions } from '../../core/errors/options.js'
 import { type Meta, metaOf, readArgs } from '../../core/functions/function.js'
@@ -184,12 +184,7 @@ const part = (x: unknown, name: string): Node =>
     ? x.node
     : isExpr(x)
       ? asNode(x)
-      : raise({
-          _tag: 'BadInput',
-          where: 'toDense',
-          reason: `${name} is ${shown(x)}.`,
-          fix: 'give what sparseJacobian or sparseHessian gave.',
-        })
+      : badInput('toDense', `${name} is ${shown(x)}.`, 'give what sparseJacobian or sparseHessian gave.')
 /** A sparse matrix as one of rank 2. */
 export const toDense = (given: unknown): unknown => {
   const whole = recordOf(given as Record<string, unknown>, 'the argument', 'toDense')
@@ -201,12 +196,11 @@ export const toDense = (given: unknown): unknown => {
   }))
   const size = capturedTensor(part(shape, 'shape'))
   if (size?.shape.join() !== '2')
-    return raise({
-      _tag: 'BadInput',
-      where: 'toDense',
-      reason: 'its shape is not known before it runs.',
-      fix: 'call it where the matrix is made, or on the tensors that a call gave.',
-    })
+    return badInput(
+      'toDense',
+      'its shape is not known before it runs.',
+      'call it where the matrix is made, or on the tensors that a call gave.',
+    )
   const [m, n] = size.data as unknown as readonly [number, number]
   const at = add(mul(asExpr(part(rows, 'rows')), n), asExpr(part(cols, 'cols')))
   const v = part(values, 'values')

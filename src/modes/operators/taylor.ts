@@ -1,7 +1,7 @@
 /** jet: derivatives of any order along a curve, in one pass. */
 import { Series } from '../../core/calculus/taylor.js'
 import { shown } from '../../core/errors/check-arguments.js'
-import { raise } from '../../core/errors/explain.js'
+import { badInput } from '../../core/errors/explain.js'
 import { calledAs } from '../../core/errors/hints.js'
 import { type OptionsOf, readOptions } from '../../core/errors/options.js'
 import { type Meta, metaOf, type ReadArgs, readArgs } from '../../core/functions/function.js'
@@ -25,7 +25,7 @@ const listed = (
   order: number | undefined,
   where: string,
 ): { readonly list: readonly unknown[]; readonly order: number } => {
-  const wrong = (reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
+  const wrong = (reason: string, fix: string): never => badInput(where, reason, fix)
   if (!Array.isArray(given)) return wrong(`the series is ${shown(given)}.`, 'give a list: the first derivative, the second ...: [dx, ddx].')
   if (order !== undefined && given.length > order)
     return wrong(`${given.length} derivatives were given, the order is ${order}.`, 'leave the last ones out, or give a higher order.')
@@ -37,13 +37,7 @@ const listed = (
 const readSeries =
   (m: Meta, { wrt, order }: JetOptions, name: string): NonNullable<Meta['read']> =>
   (args): ReadArgs => {
-    if (args.length !== 2)
-      raise({
-        _tag: 'BadInput',
-        where: name,
-        reason: `takes 2 arguments, got ${args.length}.`,
-        fix: `the point, then the series: ${calledAs('jet')}.`,
-      })
+    if (args.length !== 2) badInput(name, `takes 2 arguments, got ${args.length}.`, `the point, then the series: ${calledAs('jet')}.`)
     const p = readArgs(m, spread(m, args[0]))
     const s = chosen(m, p.def, wrt, 'jet')
     return withTangents(m, p, s, listed(args[1], order, name).list, name, (items) => ({ _tag: 'Tuple', items }))

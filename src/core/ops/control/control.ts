@@ -1,5 +1,5 @@
 /** Loops and branches as primitives that hold programs: `scan`, a program applied again and again; `switchCase`, one program of several. */
-import { raise, showShape } from '../../errors/explain.js'
+import { badDtype, badInput, badShape, showShape } from '../../errors/explain.js'
 import { type Aval, aval, sameAval, showAval } from '../../graph/aval.js'
 import { close } from '../../graph/close.js'
 import { type Codec, codecOf } from '../../graph/codec.js'
@@ -88,13 +88,13 @@ const scanShape = (args: readonly Aval[], params: ScanParams): readonly Aval[] =
 }
 /** Arguments must be what the programs were traced with. */
 const checkArguments = (op: string, args: readonly Aval[], want: readonly Aval[]): void => {
-  if (args.length !== want.length) raise({ _tag: 'BadInput', where: op, reason: `it takes ${want.length} arguments, got ${args.length}.` })
+  if (args.length !== want.length) badInput(op, `it takes ${want.length} arguments, got ${args.length}.`)
   want.forEach((w, i) => {
     const a = args[i]!
     if (sameAval(a, w)) return
     const reason = `argument ${i} is ${showAval(a)}, the program wants ${showAval(w)}`
-    if (a.dtype !== w.dtype) raise({ _tag: 'DTypeMismatch', op, dtypes: [a.dtype, w.dtype], reason, fix: 'cast it.' })
-    raise({ _tag: 'ShapeMismatch', op, shapes: [a.shape, w.shape], reason, fix: `pass ${showShape(w.shape)}.` })
+    if (a.dtype !== w.dtype) badDtype(op, [a.dtype, w.dtype], reason, 'cast it.')
+    badShape(op, [a.shape, w.shape], reason, `pass ${showShape(w.shape)}.`)
   })
 }
 
@@ -114,12 +114,7 @@ const zeros = ({ shape, dtype }: Aval): Node => broadcastNode(constant(0, dtype)
 /** The loop in full: every step's program, its slices and what it stacks. */
 export const unrolled = (args: readonly Node[], params: ScanParams): readonly Node[] => {
   if (isUnbounded(params))
-    raise({
-      _tag: 'BadInput',
-      where: 'whileLoop',
-      reason: 'a loop without maxSteps cannot be written out step by step.',
-      fix: 'give { maxSteps }, or run it on reference().',
-    })
+    badInput('whileLoop', 'a loop without maxSteps cannot be written out step by step.', 'give { maxSteps }, or run it on reference().')
   const { length, carries, slices } = params
   const program = masked(params)
   const same = args.slice(carries + slices)

@@ -1,6 +1,6 @@
 /** Loops and branches over trees: `scan`, `fori`, `whileLoop`, `switchCase`, `cond`, `checkpoint`. What their functions capture becomes arguments. */
 import { functionOf, listOf } from '../../errors/check-arguments.js'
-import { raise } from '../../errors/explain.js'
+import { badDtype, badInput, badShape } from '../../errors/explain.js'
 import { callback, flag, integer, whole } from '../../errors/options.js'
 import { isFloat, showAval } from '../../graph/aval.js'
 import { castNode } from '../../graph/cast.js'
@@ -50,21 +50,9 @@ export const scan: ScanFn = operation(
 const indexOf = (op: string, what: string, given: unknown): Node => {
   const n = lift(given, op)
   if (n.shape.length !== 0)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [n.shape],
-      reason: `${what} is ${showAval(n.aval)}.`,
-      fix: 'give a scalar; for a choice at every element there is where.',
-    })
+    badShape(op, [n.shape], `${what} is ${showAval(n.aval)}.`, 'give a scalar; for a choice at every element there is where.')
   if (isFloat(n.dtype) && !(n.kind === CONST && Number.isInteger(n.payload)))
-    raise({
-      _tag: 'DTypeMismatch',
-      op,
-      dtypes: [n.dtype],
-      reason: `${what} is ${showAval(n.aval)}`,
-      fix: 'give an i32, a comparison, or cast it.',
-    })
+    badDtype(op, [n.dtype], `${what} is ${showAval(n.aval)}`, 'give an i32, a comparison, or cast it.')
   return castNode(n, 'i32')
 }
 
@@ -74,12 +62,7 @@ type Body = (k: unknown, carry: unknown) => unknown
 const counted = (given: unknown, f: Body, init: unknown, { unroll, checkpoint }: Loops): unknown => {
   const op = 'fori'
   if (unroll !== undefined || checkpoint !== undefined)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: 'unroll and checkpoint need a number of steps.',
-      fix: 'give n as a number, or use whileLoop with maxSteps.',
-    })
+    badInput(op, 'unroll and checkpoint need a number of steps.', 'give n as a number, or use whileLoop with maxSteps.')
   const n = asExpr(indexOf(op, 'n', given))
   return looping(
     { op, returned: 'the carry that f returned' },
@@ -155,7 +138,7 @@ const tupleOf = (n: number): TreeDef => ({ _tag: 'Tuple', items: Array.from({ le
  */
 export const switchCase: SwitchCaseFn = typed((index: unknown, branches: readonly unknown[], ...args: readonly unknown[]): unknown => {
   const list = listOf(branches, 'the branches', 'switchCase')
-  if (list.length === 0) raise({ _tag: 'BadInput', where: 'switchCase', reason: 'it has no branches.', fix: 'give a list of functions.' })
+  if (list.length === 0) badInput('switchCase', 'it has no branches.', 'give a list of functions.')
   for (const [b, f] of list.entries()) functionOf(f, `branch ${b}`, 'switchCase')
   return branching(
     'switchCase',

@@ -1,5 +1,5 @@
 /** Loops over trees, with the errors of the operation they are part of: so many steps, or until a condition ends them. */
-import { raise } from '../../errors/explain.js'
+import { badDtype, badInput, badShape } from '../../errors/explain.js'
 import { aval, showAval } from '../../graph/aval.js'
 import { builtBefore, close } from '../../graph/close.js'
 import { asExpr, asNode, constant, input, type Node, nodesBuilt } from '../../graph/expr.js'
@@ -12,7 +12,7 @@ import { invariant, isNothing, type Leaves, leavesOf, placed, type StepFn, settl
 
 /** The number of steps: the leading axis of every leaf of xs, or what is given. */
 const lengthOf = (op: string, xs: Leaves | undefined, length: number | undefined): number => {
-  const bad = (reason: string, fix: string): never => raise({ _tag: 'BadInput', where: op, reason, fix })
+  const bad = (reason: string, fix: string): never => badInput(op, reason, fix)
   let first: { readonly size: number; readonly path: string } | undefined
   for (const [i, n] of (xs?.nodes ?? []).entries()) {
     const path = placed('xs', xs!.paths[i]!)
@@ -61,10 +61,8 @@ const flagOver = (op: string, condition: Asked, state: Leaves): ((k: Node, at: r
   const steps = input(aval([], 'i32'), 'k')
   const flag = lift(condition(treeOf(state, inputs), asExpr(steps)), `${op}: the condition`)
   const reason = `the condition returned ${showAval(flag.aval)}`
-  if (flag.shape.length !== 0)
-    raise({ _tag: 'ShapeMismatch', op, shapes: [flag.shape], reason: `${reason}.`, fix: 'return a scalar: any or all of the array.' })
-  if (flag.dtype !== 'bool')
-    raise({ _tag: 'DTypeMismatch', op, dtypes: [flag.dtype], reason, fix: 'return a comparison, such as gt(x, 0).' })
+  if (flag.shape.length !== 0) badShape(op, [flag.shape], `${reason}.`, 'return a scalar: any or all of the array.')
+  if (flag.dtype !== 'bool') badDtype(op, [flag.dtype], reason, 'return a comparison, such as gt(x, 0).')
   return (k, at) => substitute([flag], new Map([[steps, k], ...inputs.map((x, i) => [x, at[i]!] as const)]))[0]!
 }
 
@@ -73,7 +71,7 @@ const stepsOf = ({ maxSteps, unroll, checkpoint }: Whiles): number => {
   if (maxSteps === undefined)
     return unroll === undefined && checkpoint === undefined
       ? UNBOUNDED
-      : raise({ _tag: 'BadInput', where: 'whileLoop', reason: 'unroll and checkpoint need maxSteps.', fix: 'give { maxSteps }.' })
+      : badInput('whileLoop', 'unroll and checkpoint need maxSteps.', 'give { maxSteps }.')
   return maxSteps
 }
 

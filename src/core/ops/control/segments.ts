@@ -1,6 +1,6 @@
 /** Loops over segments of steps: several steps in one body, and what is kept for the way back. */
 import { shown } from '../../errors/check-arguments.js'
-import { raise } from '../../errors/explain.js'
+import { badInput } from '../../errors/explain.js'
 import { integer, kind, type ReadOf, readOptions, whole } from '../../errors/options.js'
 import { aval } from '../../graph/aval.js'
 import { input, type Node } from '../../graph/expr.js'
@@ -87,12 +87,7 @@ export const snapshotsOf =
   (args, params) => {
     const { length } = params
     if (length > snapshots && levelsOf(length, snapshots) === 0)
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `${snapshots} snapshots are too few for ${length} steps.`,
-        fix: `give at least ${fewestFor(length)}.`,
-      })
+      badInput(op, `${snapshots} snapshots are too few for ${length} steps.`, `give at least ${fewestFor(length)}.`)
     return carryingAll(args, params, bySnapshots(snapshots, steps))
   }
 /** The least number of snapshots for so many steps. */
@@ -143,9 +138,8 @@ export const loopBy = (op: string, { unroll: size = 1, checkpoint }: Loops): Loo
 /** What is kept for the way back. */
 export const keepOf = (given: unknown, what: string, op: string): Keep =>
   KEEPS.find((k) => k === given) ??
-  raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `${what} is ${shown(given)}.`,
-    fix: `give ${[...KEEPS.map((k) => `'${k}'`), ...(op === 'checkpoint' ? [] : ["'sqrt'", 'a number of steps', '{ snapshots }'])].join(', ')}.`,
-  })
+  badInput(
+    op,
+    `${what} is ${shown(given)}.`,
+    `give ${[...KEEPS.map((k) => `'${k}'`), ...(op === 'checkpoint' ? [] : ["'sqrt'", 'a number of steps', '{ snapshots }'])].join(', ')}.`,
+  )

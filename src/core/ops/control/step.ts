@@ -1,6 +1,6 @@
 /** One step of a loop over trees, traced: its carry keeps its tree, shapes and dtypes. */
 import { shown } from '../../errors/check-arguments.js'
-import { raise, showShape } from '../../errors/explain.js'
+import { badDtype, badInput, badShape, showShape } from '../../errors/explain.js'
 import { type Aval, aval, sameAval, showAval } from '../../graph/aval.js'
 import { asExpr, INPUT, input, type Node } from '../../graph/expr.js'
 import { lift } from '../../graph/lift.js'
@@ -27,32 +27,14 @@ export const placed = (what: string, path: string): string => (path === '' ? wha
 /** Are two trees of one structure? Else an error that says where they differ. */
 export const sameTree = (op: string, what: string, got: Leaves, want: Leaves): void => {
   if (sameDef(want.def, got.def)) return
-  raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `${what} is ${showDef(got.def)}, it must be ${showDef(want.def)}.`,
-    fix: 'return the same tree, with one array for each *.',
-  })
+  badInput(op, `${what} is ${showDef(got.def)}, it must be ${showDef(want.def)}.`, 'return the same tree, with one array for each *.')
 }
 /** Is a leaf of the shape and dtype of another? Else an error that names the leaf. */
 export const sameLeaf = (op: string, what: string, got: Aval, want: Aval): void => {
   if (sameAval(got, want)) return
   const reason = `${what} is ${showAval(got)}, it must be ${showAval(want)}`
-  if (got.dtype !== want.dtype)
-    raise({
-      _tag: 'DTypeMismatch',
-      op,
-      dtypes: [got.dtype, want.dtype],
-      reason,
-      fix: `cast it to ${want.dtype}, or begin with ${got.dtype}.`,
-    })
-  raise({
-    _tag: 'ShapeMismatch',
-    op,
-    shapes: [got.shape, want.shape],
-    reason: `${reason}.`,
-    fix: `begin with ${showShape(got.shape)}, or return ${showShape(want.shape)}.`,
-  })
+  if (got.dtype !== want.dtype) badDtype(op, [got.dtype, want.dtype], reason, `cast it to ${want.dtype}, or begin with ${got.dtype}.`)
+  badShape(op, [got.shape, want.shape], `${reason}.`, `begin with ${showShape(got.shape)}, or return ${showShape(want.shape)}.`)
 }
 
 /** What of a body is the same at every step is computed once, outside: what depends on none of its inputs, but on some array. */
@@ -90,8 +72,7 @@ const stepOf = ({ op, returned }: Said, f: StepFn, carry: Leaves, xs: Leaves | u
   const c = carry.nodes.map((n, i) => input(n.aval, carry.paths[i] || 'carry'))
   const x = (xs ?? NOTHING).nodes.map((n, i) => input(aval(n.shape.slice(1), n.dtype), xs!.paths[i] || 'x'))
   const made = f(treeOf(carry, c), xs === undefined ? undefined : treeOf(xs, x))
-  if (!Array.isArray(made) || made.length !== 2)
-    raise({ _tag: 'BadInput', where: op, reason: `f returned ${shown(made)}.`, fix: 'return [carry, y]; y may be null.' })
+  if (!Array.isArray(made) || made.length !== 2) badInput(op, `f returned ${shown(made)}.`, 'return [carry, y]; y may be null.')
   const [next, y] = made as unknown as readonly [unknown, unknown]
   const after = leavesOf(next, `${op}: ${returned}`)
   sameTree(op, returned, after, carry)

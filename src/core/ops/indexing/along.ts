@@ -1,5 +1,5 @@
 /** Indexing of single elements along an axis: takeAlongAxis, its adjoint, searchsorted. Indices as in indexing-gather.ts. */
-import { raise, showShape } from '../../errors/explain.js'
+import { badDtype, badInput, badShape, showShape } from '../../errors/explain.js'
 import { type Aval, aval, sameAval } from '../../graph/aval.js'
 import { natural, oneOf, record } from '../../graph/codec.js'
 import { apply, type Node } from '../../graph/expr.js'
@@ -12,26 +12,17 @@ import { addRows, family, resolve } from './gather.js'
 
 /** Shape of what is taken: the indices', which differ from x's along the axis only. */
 const takenShape = (op: string, x: Aval, indices: Aval, axis: number): readonly number[] => {
-  if (indices.dtype !== 'i32')
-    raise({
-      _tag: 'DTypeMismatch',
-      op,
-      dtypes: [indices.dtype],
-      reason: `indices are i32, got ${indices.dtype}`,
-      fix: `cast them to i32.`,
-    })
+  if (indices.dtype !== 'i32') badDtype(op, [indices.dtype], `indices are i32, got ${indices.dtype}`, `cast them to i32.`)
   if (!(Number.isInteger(axis) && axis >= 0 && axis < x.shape.length))
-    raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} is out of range for ${showShape(x.shape)}.` })
+    badInput(op, `axis ${axis} is out of range for ${showShape(x.shape)}.`)
   if (indices.shape.length !== x.shape.length || indices.shape.some((d, i) => i !== axis && d !== x.shape[i]))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, indices.shape],
-      reason: `x is ${showShape(x.shape)}, the indices ${showShape(indices.shape)}: they may differ along axis ${axis} only.`,
-      fix: `broadcastTo one of them, or use gather for whole slices.`,
-    })
-  if (x.shape[axis] === 0 && indices.size > 0)
-    raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} of ${showShape(x.shape)} is empty: no index is in range.` })
+      [x.shape, indices.shape],
+      `x is ${showShape(x.shape)}, the indices ${showShape(indices.shape)}: they may differ along axis ${axis} only.`,
+      `broadcastTo one of them, or use gather for whole slices.`,
+    )
+  if (x.shape[axis] === 0 && indices.size > 0) badInput(op, `axis ${axis} of ${showShape(x.shape)} is empty: no index is in range.`)
   return indices.shape
 }
 /** Calls f(element of x, element of what is taken) for every index. */
@@ -84,12 +75,11 @@ export const scatterAddAlongPrimitive: Primitive<'scatterAddAlong', AxisParams, 
   shapeRule: ([acc, indices, u], { axis }) => {
     const taken = aval(takenShape('scatterAddAlong', acc!, indices!, axis), acc!.dtype)
     if (!sameAval(taken, u!))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'scatterAddAlong',
-        shapes: [taken.shape, u!.shape],
-        reason: `the indices are ${showShape(taken.shape)}, the updates ${u!.dtype} ${showShape(u!.shape)}.`,
-      })
+      badShape(
+        'scatterAddAlong',
+        [taken.shape, u!.shape],
+        `the indices are ${showShape(taken.shape)}, the updates ${u!.dtype} ${showShape(u!.shape)}.`,
+      )
     return acc!
   },
   meaning: ([acc, indices, u], { axis }, [out]) => {
@@ -123,13 +113,12 @@ export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, read
   dtypes: ['any', 'any'],
   shapeRule: ([sorted, values], { batchDims }) => {
     if (sorted!.shape.length !== batchDims + 1 || !sameShape(sorted!.shape.slice(0, batchDims), values!.shape.slice(0, batchDims)))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'searchsorted',
-        shapes: [sorted!.shape, values!.shape],
-        reason: `the sorted numbers must be a vector, got ${showShape(sorted!.shape)}.`,
-        fix: `reshape them, or vmap over their rows.`,
-      })
+      badShape(
+        'searchsorted',
+        [sorted!.shape, values!.shape],
+        `the sorted numbers must be a vector, got ${showShape(sorted!.shape)}.`,
+        `reshape them, or vmap over their rows.`,
+      )
     return aval(values!.shape, 'i32')
   },
   meaning: ([sorted, values], { side, batchDims }, [out]) => {

@@ -1,6 +1,6 @@
 /** Windows whose place is computed: dynamicSlice, its adjoint, dynamicUpdateSlice. A window is moved inside where it would stick out. */
 import { settled } from '../../errors/check-arguments.js'
-import { raise, showShape } from '../../errors/explain.js'
+import { badDtype, badShape, showShape } from '../../errors/explain.js'
 import { type Aval, aval, sameAval } from '../../graph/aval.js'
 import { type Codec, natural, naturals, record } from '../../graph/codec.js'
 import { apply, type Node } from '../../graph/expr.js'
@@ -25,30 +25,21 @@ export const startOf = (start: number, length: number, size: number): number =>
 export const windowShape = (op: string, x: Aval, starts: Aval, { sizes, batchDims }: WindowParams): readonly number[] => {
   const lead = x.shape.slice(0, batchDims)
   const rest = x.shape.slice(batchDims)
-  if (starts.dtype !== 'i32')
-    raise({
-      _tag: 'DTypeMismatch',
-      op,
-      dtypes: [starts.dtype],
-      reason: `starts are i32, got ${starts.dtype}`,
-      fix: `cast them to i32.`,
-    })
+  if (starts.dtype !== 'i32') badDtype(op, [starts.dtype], `starts are i32, got ${starts.dtype}`, `cast them to i32.`)
   if (!sameShape(starts.shape, [...lead, rest.length]))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, starts.shape],
-      reason: `the starts are ${showShape(starts.shape)}, not ${showShape([...lead, rest.length])}.`,
-      fix: `give one start per axis.`,
-    })
+      [x.shape, starts.shape],
+      `the starts are ${showShape(starts.shape)}, not ${showShape([...lead, rest.length])}.`,
+      `give one start per axis.`,
+    )
   if (sizes.length !== rest.length || sizes.some((n, i) => !(Number.isInteger(n) && n >= 0 && n <= rest[i]!)))
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x.shape, sizes],
-      reason: `a window of ${showShape(sizes)} does not fit into ${showShape(rest)}.`,
-      fix: `give one size per axis, at most the axis' length.`,
-    })
+      [x.shape, sizes],
+      `a window of ${showShape(sizes)} does not fit into ${showShape(rest)}.`,
+      `give one size per axis, at most the axis' length.`,
+    )
   return [...lead, ...sizes]
 }
 /** Calls f(first element in x, first in the windows, how many) for every run of neighbours, in order. */
@@ -114,12 +105,11 @@ const windowUpdate =
   ([x, starts, u]: readonly Aval[], p: WindowParams): Aval => {
     const window = aval(windowShape(op, x!, starts!, p), x!.dtype)
     if (!sameAval(window, u!))
-      raise({
-        _tag: 'ShapeMismatch',
+      badShape(
         op,
-        shapes: [window.shape, u!.shape],
-        reason: `the window is ${x!.dtype} ${showShape(window.shape)}, the update ${u!.dtype} ${showShape(u!.shape)}.`,
-      })
+        [window.shape, u!.shape],
+        `the window is ${x!.dtype} ${showShape(window.shape)}, the update ${u!.dtype} ${showShape(u!.shape)}.`,
+      )
     return x!
   }
 const updateSamples = cases.map((c) => ({ args: [{ shape: c.x }, c.starts, { shape: c.window }], params: c.params }))
@@ -181,9 +171,7 @@ export const liftStarts = (given: unknown, op: string): Node => {
   return concatNode(
     Array.from(starts as readonly unknown[], (s) => {
       const n = liftIndices(s, op)
-      return n.shape.length === 0
-        ? reshapeNode(n, [1])
-        : raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `a start is a scalar, got ${showShape(n.shape)}.` })
+      return n.shape.length === 0 ? reshapeNode(n, [1]) : badShape(op, [n.shape], `a start is a scalar, got ${showShape(n.shape)}.`)
     }),
     0,
   )

@@ -1,5 +1,5 @@
 /** Indexing by computed positions: gather, scatterAdd, setAt, oneHot. A negative index counts from the end; one out of range is clamped to the nearest (a kernel cannot raise). */
-import { raise, showShape } from '../../errors/explain.js'
+import { badDtype, badInput, badShape, showShape } from '../../errors/explain.js'
 import { reading } from '../../errors/language.js'
 import { type Aval, aval, sameAval } from '../../graph/aval.js'
 import { type Codec, natural, record } from '../../graph/codec.js'
@@ -27,29 +27,12 @@ export const gatherCodec: Codec<GatherParams> = record({ axis: natural, batchDim
 
 /** Shape of the slices of x at the indices; raises where they do not fit. */
 export const gatheredShape = (op: string, x: Aval, indices: Aval, { axis, batchDims }: GatherParams): readonly number[] => {
-  if (indices.dtype !== 'i32')
-    raise({
-      _tag: 'DTypeMismatch',
-      op,
-      dtypes: [indices.dtype],
-      reason: `indices are i32, got ${indices.dtype}`,
-      fix: `cast them to i32.`,
-    })
+  if (indices.dtype !== 'i32') badDtype(op, [indices.dtype], `indices are i32, got ${indices.dtype}`, `cast them to i32.`)
   if (!(Number.isInteger(axis) && axis >= batchDims && axis < x.shape.length && batchDims >= 0 && Number.isInteger(batchDims)))
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `axis ${axis} is out of range for ${showShape(x.shape)}${batchDims > 0 ? ` with ${batchDims} batch axes` : ''}.`,
-    })
+    badInput(op, `axis ${axis} is out of range for ${showShape(x.shape)}${batchDims > 0 ? ` with ${batchDims} batch axes` : ''}.`)
   if (!sameShape(x.shape.slice(0, batchDims), indices.shape.slice(0, batchDims)))
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [x.shape, indices.shape],
-      reason: `the first ${batchDims} axes of ${showShape(x.shape)} and ${showShape(indices.shape)} differ.`,
-    })
-  if (x.shape[axis] === 0 && indices.size > 0)
-    raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} of ${showShape(x.shape)} is empty: no index is in range.` })
+    badShape(op, [x.shape, indices.shape], `the first ${batchDims} axes of ${showShape(x.shape)} and ${showShape(indices.shape)} differ.`)
+  if (x.shape[axis] === 0 && indices.size > 0) badInput(op, `axis ${axis} of ${showShape(x.shape)} is empty: no index is in range.`)
   return [...x.shape.slice(0, axis), ...indices.shape.slice(batchDims), ...x.shape.slice(axis + 1)]
 }
 /** Calls f(row of x, row of the slices) for every row behind the axis, in order. */
@@ -165,12 +148,11 @@ export const updateShape =
   ([x, indices, u]: readonly Aval[], p: GatherParams): Aval => {
     const slices = aval(gatheredShape(op, x!, indices!, p), x!.dtype)
     if (!sameAval(slices, u!))
-      raise({
-        _tag: 'ShapeMismatch',
+      badShape(
         op,
-        shapes: [x!.shape, indices!.shape, u!.shape],
-        reason: `the slices of ${showShape(x!.shape)} at the indices are ${x!.dtype} ${showShape(slices.shape)}, the updates ${u!.dtype} ${showShape(u!.shape)}.`,
-      })
+        [x!.shape, indices!.shape, u!.shape],
+        `the slices of ${showShape(x!.shape)} at the indices are ${x!.dtype} ${showShape(slices.shape)}, the updates ${u!.dtype} ${showShape(u!.shape)}.`,
+      )
     return x!
   }
 export const updateSamples = gatherCases.map((c) => ({
@@ -230,16 +212,7 @@ const isIndex = (x: unknown, depth: number): boolean =>
 /** Indices: an i32 expression or plain whole numbers. */
 export const liftIndices = (x: unknown, op: string): Node => {
   const whole = (): boolean => !(Array.isArray(x) || typeof x === 'number') || isIndex(x, shapeOfNested(x, op).length)
-  if (!reading(op, whole))
-    raise({
-      _tag: 'DTypeMismatch',
-      op,
-      dtypes: ['i32'],
-      reason: `an index is not a whole number that an i32 holds`,
-      fix: `give whole numbers.`,
-    })
+  if (!reading(op, whole)) badDtype(op, ['i32'], `an index is not a whole number that an i32 holds`, `give whole numbers.`)
   const n = lift(x, op, 'i32')
-  return n.dtype === 'i32'
-    ? n
-    : raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype], reason: `indices are i32, got ${n.dtype}`, fix: `cast them to i32.` })
+  return n.dtype === 'i32' ? n : badDtype(op, [n.dtype], `indices are i32, got ${n.dtype}`, `cast them to i32.`)
 }

@@ -1,7 +1,7 @@
 /** Indexing by computed positions: gather, scatterAdd, setAt, oneHot, takeAlongAxis, searchsorted, and windows. */
 
 import { dtypeOf, integersOf, settled, shown } from '../../errors/check-arguments.js'
-import { raise } from '../../errors/explain.js'
+import { badDtype, badInput } from '../../errors/explain.js'
 import { choice } from '../../errors/options.js'
 import { aval } from '../../graph/aval.js'
 import { castNode } from '../../graph/cast.js'
@@ -58,13 +58,7 @@ const update = <F>(prim: Primitive<'scatterAdd' | 'setAt', GatherParams, readonl
     const i = liftIndices(indices, op)
     const p = { axis: axisOf(o.axis, n.shape.length, op), batchDims: 0 }
     if (op === 'scatterAdd' && n.dtype === 'bool')
-      raise({
-        _tag: 'DTypeMismatch',
-        op,
-        dtypes: [n.dtype, u.dtype],
-        reason: 'booleans are not added.',
-        fix: "cast(x, 'i32') to count, or setAt to set.",
-      })
+      badDtype(op, [n.dtype, u.dtype], 'booleans are not added.', "cast(x, 'i32') to count, or setAt to set.")
     return asExpr(apply(prim, [n, i, broadcastNode(u, gatheredShape(op, n.aval, i.aval, p))], p))
   })
 
@@ -98,8 +92,7 @@ export const setAt: SetAtFn = update(setAtPrimitive as never)
  */
 export const oneHot: OneHotFn = typed((indices: unknown, n: number, dtype?: DType): AnyExpr => {
   const i = liftIndices(indices, 'oneHot')
-  if (!(Number.isInteger(n) && n >= 0))
-    raise({ _tag: 'BadInput', where: 'oneHot', reason: `${shown(n)} is not a number of classes.`, fix: `give a non-negative integer.` })
+  if (!(Number.isInteger(n) && n >= 0)) badInput('oneHot', `${shown(n)} is not a number of classes.`, `give a non-negative integer.`)
   const hit = asNode(eq(asExpr(reshapeNode(i, [...i.shape, 1])), asExpr(iotaNode([n], 0, 'i32'))))
   return asExpr(constantOf(dtype, (d) => castNode(hit, dtypeOf(d, 'oneHot'))))
 })

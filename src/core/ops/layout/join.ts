@@ -1,5 +1,5 @@
 /** Layout: arrays joined and cut: concat, split, stack, unstack. */
-import { raise, showShape } from '../../errors/explain.js'
+import { badInput, badShape, showShape } from '../../errors/explain.js'
 import { aval } from '../../graph/aval.js'
 import { type Codec, natural, naturals, record } from '../../graph/codec.js'
 import { apply, applyMulti, type Node } from '../../graph/expr.js'
@@ -22,24 +22,17 @@ export const concatPrimitive: Primitive<'concat', AxisParams, readonly 'float'[]
   codec: axisCodec,
   shapeRule: (xs, { axis }) => {
     const [first] = xs
-    if (first === undefined)
-      return raise({ _tag: 'BadInput', where: 'concat', reason: 'nothing to concatenate.', fix: 'pass at least one array.' })
+    if (first === undefined) return badInput('concat', 'nothing to concatenate.', 'pass at least one array.')
     if (!(Number.isInteger(axis) && axis >= 0 && axis < first.shape.length))
-      raise({
-        _tag: 'BadInput',
-        where: 'concat',
-        reason: `axis ${axis} is out of range for rank ${first.shape.length}.`,
-        fix: `arrays of rank 0 are joined by stack.`,
-      })
+      badInput('concat', `axis ${axis} is out of range for rank ${first.shape.length}.`, `arrays of rank 0 are joined by stack.`)
     for (const x of xs)
       if (x.shape.length !== first.shape.length || x.dtype !== first.dtype || x.shape.some((d, i) => i !== axis && d !== first.shape[i]))
-        raise({
-          _tag: 'ShapeMismatch',
-          op: 'concat',
-          shapes: xs.map((y) => y.shape),
-          reason: `${showShape(first.shape)} and ${showShape(x.shape)} differ away from axis ${axis}.`,
-          fix: `all other axes must be equal.`,
-        })
+        badShape(
+          'concat',
+          xs.map((y) => y.shape),
+          `${showShape(first.shape)} and ${showShape(x.shape)} differ away from axis ${axis}.`,
+          `all other axes must be equal.`,
+        )
     return aval(
       first.shape.map((d, i) => (i === axis ? xs.reduce((n, x) => n + x.shape[axis]!, 0) : d)),
       first.dtype,
@@ -81,12 +74,11 @@ export const splitPrimitive: Primitive<'split', SplitParams, readonly ['float']>
   codec: record({ axis: natural, sizes: naturals }),
   shapeRule: ([x], { axis, sizes }) => {
     if (sizes.reduce((a, b) => a + b, 0) !== x!.shape[axis])
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'split',
-        shapes: [x!.shape, sizes],
-        reason: `sizes ${showShape(sizes)} do not add up to ${x!.shape[axis]} (axis ${axis} of ${showShape(x!.shape)}).`,
-      })
+      badShape(
+        'split',
+        [x!.shape, sizes],
+        `sizes ${showShape(sizes)} do not add up to ${x!.shape[axis]} (axis ${axis} of ${showShape(x!.shape)}).`,
+      )
     return sizes.map((n) =>
       aval(
         x!.shape.map((d, i) => (i === axis ? n : d)),

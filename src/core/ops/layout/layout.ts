@@ -1,7 +1,7 @@
 /** Layout of one array: broadcastTo, reshape, transpose, expandDims, squeeze, slice, pad, flip, roll. */
 
 import { listOf, settled, shown } from '../../errors/check-arguments.js'
-import { raise, showShape } from '../../errors/explain.js'
+import { badInput, badShape, showShape } from '../../errors/explain.js'
 import { reading } from '../../errors/language.js'
 import { kind, raw, readOptions } from '../../errors/options.js'
 import { shapeGiven } from '../../graph/aval.js'
@@ -71,12 +71,11 @@ export const roll: RollFn = operation(
     const axes = axis ?? [0]
     const shifts = given.length === 1 ? axes.map(() => given[0]!) : given
     if (shifts.length !== axes.length || !shifts.every(Number.isInteger) || given.includes(undefined as never))
-      raise({
-        _tag: 'BadInput',
-        where: 'roll',
-        reason: `shifts ${shown(given)} do not fit ${axes.length} ${axes.length === 1 ? 'axis' : 'axes'}.`,
-        fix: `give one whole number, or one per axis.`,
-      })
+      badInput(
+        'roll',
+        `shifts ${shown(given)} do not fit ${axes.length} ${axes.length === 1 ? 'axis' : 'axes'}.`,
+        `give one whole number, or one per axis.`,
+      )
     const start = flat ? reshapeNode(n, [n.aval.size]) : n
     const rolled = axes.reduce((y, a, i) => {
       const d = y.shape[a]!
@@ -114,20 +113,18 @@ export const reshape: ReshapeFn = typed((x: unknown, shape: readonly number[]): 
   const rest = shape.reduce((a, d, i) => (i === unknown ? a : a * d), 1)
   const d = n.aval.size / rest
   if (rest === 0 && n.aval.size === 0)
-    raise({
-      _tag: 'BadInput',
-      where: 'reshape',
-      reason: `${showShape(shape)} is ambiguous: any length fits in the place of -1 beside an axis of 0.`,
-      fix: 'write the length out.',
-    })
+    badInput(
+      'reshape',
+      `${showShape(shape)} is ambiguous: any length fits in the place of -1 beside an axis of 0.`,
+      'write the length out.',
+    )
   if (!Number.isInteger(d) || shape.indexOf(-1, unknown + 1) >= 0 || rest === 0)
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'reshape',
-      shapes: [n.shape, shape],
-      reason: `${showShape(n.shape)} does not divide into ${showShape(shape)}.`,
-      fix: `at most one axis may be -1, and the others must divide ${n.aval.size}.`,
-    })
+    badShape(
+      'reshape',
+      [n.shape, shape],
+      `${showShape(n.shape)} does not divide into ${showShape(shape)}.`,
+      `at most one axis may be -1, and the others must divide ${n.aval.size}.`,
+    )
   return asExpr(
     reshapeNode(
       n,
@@ -147,14 +144,7 @@ export const transpose: TransposeFn = typed((x: unknown, axes?: readonly number[
   const n = lift(x, 'transpose')
   const rank = n.shape.length
   if (axes === undefined) {
-    if (rank < 2)
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'transpose',
-        shapes: [n.shape],
-        reason: `needs rank 2 or more, got ${showShape(n.shape)}.`,
-        fix: `expandDims first.`,
-      })
+    if (rank < 2) badShape('transpose', [n.shape], `needs rank 2 or more, got ${showShape(n.shape)}.`, `expandDims first.`)
     return asExpr(swapLast(n))
   }
   listOf(axes, 'axes', 'transpose')
@@ -192,9 +182,7 @@ export const expandDims: ExpandDimsFn = typed((x: unknown, given: number | reado
 export const squeeze: SqueezeFn = typed((x: unknown, axis?: number | readonly number[]): AnyExpr => {
   const n = lift(x, 'squeeze')
   const axes = axis === undefined ? n.shape.flatMap((d, i) => (d === 1 ? [i] : [])) : distinctAxes(axis, n.shape.length, 'squeeze')
-  for (const a of axes)
-    if (n.shape[a] !== 1)
-      raise({ _tag: 'BadInput', where: 'squeeze', reason: `axis ${a} of ${showShape(n.shape)} is ${n.shape[a]}, not 1.` })
+  for (const a of axes) if (n.shape[a] !== 1) badInput('squeeze', `axis ${a} of ${showShape(n.shape)} is ${n.shape[a]}, not 1.`)
   return asExpr(
     reshapeNode(
       n,
@@ -228,12 +216,11 @@ export const slice: SliceFn = typed((x: unknown, starts: Positions, ends?: Posit
     !to.every(isPosition) ||
     !by.every(isStep)
   )
-    raise({
-      _tag: 'BadInput',
-      where: 'slice',
-      reason: `starts ${shown(starts)}, ends ${shown(ends ?? [])}, strides ${shown(strides ?? [])} do not fit ${showShape(shape)}.`,
-      fix: `give as many whole ends (and non-zero strides) as starts, at most one per axis; null is the end of the axis.`,
-    })
+    badInput(
+      'slice',
+      `starts ${shown(starts)}, ends ${shown(ends ?? [])}, strides ${shown(strides ?? [])} do not fit ${showShape(shape)}.`,
+      `give as many whole ends (and non-zero strides) as starts, at most one per axis; null is the end of the axis.`,
+    )
   const parts = shape.map((d, i) => partOfAxis(from[i] ?? undefined, to[i] ?? undefined, by[i] ?? 1, d))
   return asExpr(sliceNode(n, { starts: parts.map((p) => p.start), sizes: parts.map((p) => p.size), strides: parts.map((p) => p.stride) }))
 })
@@ -255,12 +242,7 @@ const paddingOf = (given: unknown): { readonly mode: PadMode; readonly value: un
   if (given === undefined || !reading('pad', isOptions)) return { mode: 'constant', value: given ?? 0 }
   const { mode, value } = readOptions(padOptions, given, 'pad')
   if (value !== undefined && mode !== 'constant')
-    raise({
-      _tag: 'BadInput',
-      where: 'pad',
-      reason: `mode ${shown(mode)} has no value: it reads x.`,
-      fix: 'leave the value out, or the mode.',
-    })
+    badInput('pad', `mode ${shown(mode)} has no value: it reads x.`, 'leave the value out, or the mode.')
   return { mode, value: value ?? 0 }
 }
 
@@ -289,12 +271,11 @@ export const pad: PadFn = declares(
       !isWidth(typeof widths === 'number' ? widths : 0) ||
       !ends.every((w) => isPair(w) && w.every(isWidth))
     )
-      raise({
-        _tag: 'BadInput',
-        where: 'pad',
-        reason: `widths ${typeof widths !== 'number' && ends.every(isPair) ? showWidths(widths) : shown(widths)} do not fit ${showShape(n.shape)}.`,
-        fix: `one [before, after] of non-negative integers per axis, [[1, 2]] for a vector; where elements shall go, slice.`,
-      })
+      badInput(
+        'pad',
+        `widths ${typeof widths !== 'number' && ends.every(isPair) ? showWidths(widths) : shown(widths)} do not fit ${showShape(n.shape)}.`,
+        `one [before, after] of non-negative integers per axis, [[1, 2]] for a vector; where elements shall go, slice.`,
+      )
     const at = (i: number) => ends[i] ?? ([0, 0] as const)
     if (ends.every(([a, b]) => a === 0 && b === 0)) return asExpr(n)
     if (mode !== 'constant') return asExpr(padded(n, ends as readonly (readonly [number, number])[], mode))

@@ -1,6 +1,6 @@
 /** Layout: the same elements under another shape: broadcastTo, reshape, transpose, expandDims, squeeze. */
 import { settled, shown } from '../../errors/check-arguments.js'
-import { raise, showShape } from '../../errors/explain.js'
+import { badInput, badShape, showShape } from '../../errors/explain.js'
 import { aval } from '../../graph/aval.js'
 import { type Codec, naturals, record } from '../../graph/codec.js'
 import { apply, type Node } from '../../graph/expr.js'
@@ -12,17 +12,15 @@ const family = 'layout'
 /** Raises BadInput unless the axis exists; counts from the front. */
 export const axisOf = (axis: number, rank: number, op: string): number =>
   normalizeAxis(axis, rank) ??
-  raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `axis ${shown(axis)} is ${Number.isInteger(axis) ? `out of range for rank ${rank}` : 'not a whole number'}.`,
-    fix:
-      (axis as unknown) === null
-        ? `${op} works along one axis: give it, or ${op}(reshape(x, [-1])) for the flattened array.`
-        : rank === 0
-          ? `a scalar has no axes.`
-          : `axes go from ${-rank} to ${rank - 1}.`,
-  })
+  badInput(
+    op,
+    `axis ${shown(axis)} is ${Number.isInteger(axis) ? `out of range for rank ${rank}` : 'not a whole number'}.`,
+    (axis as unknown) === null
+      ? `${op} works along one axis: give it, or ${op}(reshape(x, [-1])) for the flattened array.`
+      : rank === 0
+        ? `a scalar has no axes.`
+        : `axes go from ${-rank} to ${rank - 1}.`,
+  )
 
 /** A list of axes, or one, each as `axisOf` has it. */
 export const axesIn = (given: number | readonly number[], rank: number, op: string): readonly number[] => {
@@ -33,8 +31,7 @@ export const axesIn = (given: number | readonly number[], rank: number, op: stri
 /** As `axesIn`; raises BadInput for an axis named twice. */
 export const distinctAxes = (axes: number | readonly number[], rank: number, op: string): readonly number[] => {
   const out = axesIn(axes, rank, op)
-  if (out.length > 1 && new Set(out).size !== out.length)
-    raise({ _tag: 'BadInput', where: op, reason: `axes ${shown(axes)} name an axis twice.` })
+  if (out.length > 1 && new Set(out).size !== out.length) badInput(op, `axes ${shown(axes)} name an axis twice.`)
   return out
 }
 
@@ -55,13 +52,12 @@ export const broadcastToPrimitive: Primitive<'broadcastTo', ShapeParams, readonl
     const from = x!.shape
     const off = shape.length - from.length
     if (off < 0 || from.some((d, i) => d !== 1 && d !== shape[i + off]))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'broadcastTo',
-        shapes: [from, shape],
-        reason: `${showShape(from)} does not broadcast to ${showShape(shape)}.`,
-        fix: `axes must be 1 or equal, counted from the last.`,
-      })
+      badShape(
+        'broadcastTo',
+        [from, shape],
+        `${showShape(from)} does not broadcast to ${showShape(shape)}.`,
+        `axes must be 1 or equal, counted from the last.`,
+      )
     return aval(shape, x!.dtype)
   },
   meaning: ([x], { shape }, [out]) => {
@@ -92,13 +88,12 @@ export const reshapePrimitive: Primitive<'reshape', ShapeParams, readonly ['floa
   codec: shapeCodec,
   shapeRule: ([x], { shape }) => {
     if (sizeOf(shape) !== x!.size)
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'reshape',
-        shapes: [x!.shape, shape],
-        reason: `${showShape(x!.shape)} has ${x!.size} elements, ${showShape(shape)} has ${sizeOf(shape)}.`,
-        fix: `one axis may be -1.`,
-      })
+      badShape(
+        'reshape',
+        [x!.shape, shape],
+        `${showShape(x!.shape)} has ${x!.size} elements, ${showShape(shape)} has ${sizeOf(shape)}.`,
+        `one axis may be -1.`,
+      )
     return aval(shape, x!.dtype)
   },
   meaning: ([x], _params, [out]) => {
@@ -131,7 +126,7 @@ export const transposePrimitive: Primitive<'transpose', PermParams, readonly ['f
   shapeRule: ([x], { perm }) => {
     const s = x!.shape
     if (perm.length !== s.length || [...perm].sort((a, b) => a - b).some((p, i) => p !== i))
-      raise({ _tag: 'BadInput', where: 'transpose', reason: `[${perm.join(', ')}] is not a permutation of the axes of ${showShape(s)}.` })
+      badInput('transpose', `[${perm.join(', ')}] is not a permutation of the axes of ${showShape(s)}.`)
     return aval(
       perm.map((p) => s[p]!),
       x!.dtype,

@@ -1,7 +1,7 @@
 /** Padding made of the array itself: which element each place reads, and the slices and repetitions that these are. */
 
 import { shown } from '../../errors/check-arguments.js'
-import { raise, showShape } from '../../errors/explain.js'
+import { badInput, showShape } from '../../errors/explain.js'
 import type { Node } from '../../graph/expr.js'
 import type { PadMode } from '../../types/signatures/layout.js'
 import { concatNode } from './join.js'
@@ -30,12 +30,11 @@ const elsewhere = (mode: unknown): string =>
 export const padModeOf = (mode: unknown, where = 'pad'): PadMode =>
   mode === 'constant' || (typeof mode === 'string' && Object.hasOwn(sources, mode))
     ? (mode as PadMode)
-    : raise({
-        _tag: 'BadInput',
+    : badInput(
         where,
-        reason: `there is no mode ${shown(mode)}.`,
-        fix: `${elsewhere(mode)}modes are 'constant', 'edge', 'reflect', 'symmetric' and 'wrap'.`,
-      })
+        `there is no mode ${shown(mode)}.`,
+        `${elsewhere(mode)}modes are 'constant', 'edge', 'reflect', 'symmetric' and 'wrap'.`,
+      )
 
 /** Elements in the order of the places, as runs with one step: 1 forwards, -1 backwards, 0 the same again. */
 const runsOf = (places: readonly number[]): readonly { readonly start: number; readonly step: number; readonly size: number }[] => {
@@ -74,13 +73,7 @@ export const padded = (x: Node, ends: readonly (readonly [number, number])[], mo
   ends.reduce((y, [before, after], axis) => {
     const n = y.shape[axis]!
     if (before + after === 0) return y
-    if (n === 0)
-      raise({
-        _tag: 'BadInput',
-        where: 'pad',
-        reason: `mode '${mode}' reads x, but axis ${axis} of ${showShape(x.shape)} is empty.`,
-        fix: 'pad it with a value.',
-      })
+    if (n === 0) badInput('pad', `mode '${mode}' reads x, but axis ${axis} of ${showShape(x.shape)} is empty.`, 'pad it with a value.')
     return picked(
       y,
       axis,

@@ -1,5 +1,5 @@
 /** Layout: parts of an array and their adjoints: slice, sliceAdd (into an accumulator), pad. */
-import { raise, showShape } from '../../errors/explain.js'
+import { badInput, badShape, showShape } from '../../errors/explain.js'
 import { type Aval, aval, sameAval } from '../../graph/aval.js'
 import { type Codec, ints, record } from '../../graph/codec.js'
 import { apply, constant, type Node } from '../../graph/expr.js'
@@ -51,11 +51,10 @@ const inBounds = (shape: readonly number[], p: SliceParams): boolean =>
   })
 const sliceShape = (op: string, x: Aval, p: SliceParams): Aval => {
   if (!inBounds(x.shape, p))
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `starts [${p.starts.join(', ')}], sizes [${p.sizes.join(', ')}], strides [${p.strides.join(', ')}] leave ${showShape(x.shape)}.`,
-    })
+    badInput(
+      op,
+      `starts [${p.starts.join(', ')}], sizes [${p.sizes.join(', ')}], strides [${p.strides.join(', ')}] leave ${showShape(x.shape)}.`,
+    )
   return aval(p.sizes, x.dtype)
 }
 const showSlice = (p: SliceParams): string =>
@@ -117,12 +116,7 @@ export const sliceAddPrimitive: Primitive<'sliceAdd', SliceParams, readonly ['fl
   shapeRule: ([acc, u], p) => {
     const part = sliceShape('sliceAdd', acc!, p)
     if (!sameAval(part, u!))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'sliceAdd',
-        shapes: [acc!.shape, u!.shape],
-        reason: `the update is ${showShape(u!.shape)}, the block ${showShape(part.shape)}.`,
-      })
+      badShape('sliceAdd', [acc!.shape, u!.shape], `the update is ${showShape(u!.shape)}, the block ${showShape(part.shape)}.`)
     return acc!
   },
   meaning: ([acc, u], p, [out]) => {
@@ -179,15 +173,10 @@ export const padPrimitive: Primitive<'pad', PadParams, readonly ['float', 'float
   codec: padCodec,
   shapeRule: ([x, fill], p) => {
     if (fill!.shape.length !== 0 || fill!.dtype !== x!.dtype)
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'pad',
-        shapes: [x!.shape, fill!.shape],
-        reason: `the fill must be a ${x!.dtype} scalar, got ${fill!.dtype} ${showShape(fill!.shape)}.`,
-      })
+      badShape('pad', [x!.shape, fill!.shape], `the fill must be a ${x!.dtype} scalar, got ${fill!.dtype} ${showShape(fill!.shape)}.`)
     const padded = aval(p.shape, x!.dtype)
     if (!inBounds(p.shape, unpadParams(x!.shape, p)))
-      raise({ _tag: 'BadInput', where: 'pad', reason: `${showShape(x!.shape)} at [${p.starts.join(', ')}] leaves ${showShape(p.shape)}.` })
+      badInput('pad', `${showShape(x!.shape)} at [${p.starts.join(', ')}] leaves ${showShape(p.shape)}.`)
     return padded
   },
   meaning: ([x, fill], p, [out]) => {

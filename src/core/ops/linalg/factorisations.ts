@@ -1,5 +1,5 @@
 /** Factorisations of matrices, and systems with a triangular one: each matrix of a stack, in core/matrices. */
-import { raise, showShape } from '../../errors/explain.js'
+import { badShape, showShape } from '../../errors/explain.js'
 import { type Aval, aval } from '../../graph/aval.js'
 import { boolean, record } from '../../graph/codec.js'
 import { apply, applyMulti, type Node } from '../../graph/expr.js'
@@ -23,37 +23,24 @@ export const matrixAxes = (
 ): { readonly lead: readonly number[]; readonly rows: number; readonly columns: number } => {
   const [rows, columns] = shape.slice(-2)
   if (rows === undefined || columns === undefined)
-    return raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [shape],
-      reason: `needs a matrix, got ${showShape(shape)}.`,
-      fix: 'reshape it to two axes or more: the last two are the matrix.',
-    })
+    return badShape(op, [shape], `needs a matrix, got ${showShape(shape)}.`, 'reshape it to two axes or more: the last two are the matrix.')
   return { lead: shape.slice(0, -2), rows, columns }
 }
 /** As `matrixAxes`, of square matrices. */
 export const squareAxes = (shape: readonly number[], op: string): { readonly lead: readonly number[]; readonly n: number } => {
   const { lead, rows, columns } = matrixAxes(shape, op)
-  if (rows !== columns)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [shape],
-      reason: `needs square matrices, got ${showShape(shape)} (${rows} is not ${columns}).`,
-    })
+  if (rows !== columns) badShape(op, [shape], `needs square matrices, got ${showShape(shape)} (${rows} is not ${columns}).`)
   return { lead, n: rows }
 }
 const tall = ([x]: readonly Aval[], op: string): ReturnType<typeof matrixAxes> => {
   const axes = matrixAxes(x!.shape, op)
   if (axes.rows < axes.columns)
-    raise({
-      _tag: 'ShapeMismatch',
+    badShape(
       op,
-      shapes: [x!.shape],
-      reason: `the primitive takes no matrices with fewer rows than columns, got ${showShape(x!.shape)}.`,
-      fix: `${op} of the library takes any.`,
-    })
+      [x!.shape],
+      `the primitive takes no matrices with fewer rows than columns, got ${showShape(x!.shape)}.`,
+      `${op} of the library takes any.`,
+    )
   return axes
 }
 /** Matrices A and right sides B: [..., n, k] of the same leading axes. */
@@ -61,12 +48,7 @@ export const systemShape = (op: string, a: Aval, b: Aval, rows: number): Aval =>
   const x = matrixAxes(b.shape, op)
   const { lead } = matrixAxes(a.shape, op)
   if (x.rows !== rows || !sameShape(x.lead, lead))
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [a.shape, b.shape],
-      reason: `right sides ${showShape(b.shape)} do not belong to matrices ${showShape(a.shape)}.`,
-    })
+    badShape(op, [a.shape, b.shape], `right sides ${showShape(b.shape)} do not belong to matrices ${showShape(a.shape)}.`)
   return b
 }
 

@@ -1,7 +1,7 @@
 /** Linear algebra as users call it: factorisations, systems and what follows from them. The primitives are in factorisations.ts and systems.ts. */
 
 import { numberOf, shown } from '../../errors/check-arguments.js'
-import { raise } from '../../errors/explain.js'
+import { badInput } from '../../errors/explain.js'
 import { flag, type Kind, kind } from '../../errors/options.js'
 import { castNode } from '../../graph/cast.js'
 import { apply, asExpr, asNode, type Node } from '../../graph/expr.js'
@@ -220,12 +220,7 @@ export const slogdet: SlogdetFn = operation('slogdet', { x: floats }, {}, ({ x }
 /** A share of the largest singular value. */
 const rcond: Kind<number | undefined, number> = kind((given, what, where) => {
   if (given === undefined || (numberOf(given, what, where) >= 0 && (given as number) < 1)) return given as number | undefined
-  return raise({
-    _tag: 'BadInput',
-    where,
-    reason: `${what} is ${shown(given)}.`,
-    fix: 'give a share of the largest singular value, from 0 to 1.',
-  })
+  return badInput(where, `${what} is ${shown(given)}.`, 'give a share of the largest singular value, from 0 to 1.')
 })
 /** The larger side of x in units of its rounding. */
 const roundingOf = (x: AnyExpr): number => Math.max(...x.shape.slice(-2)) * (x.dtype === 'f32' ? 2 ** -23 : 2 ** -52)

@@ -1,6 +1,6 @@
 /** Systems and determinants made of factorisations, with derivatives of their own. Plans number equal values once, so that a value and its derivative share one factorisation. */
 
-import { raise, showShape } from '../../errors/explain.js'
+import { badShape, showShape } from '../../errors/explain.js'
 import { type Aval, aval } from '../../graph/aval.js'
 import { boolean, number, record } from '../../graph/codec.js'
 import { apply, applyMulti, asExpr, asNode, constant, type Node } from '../../graph/expr.js'
@@ -213,15 +213,14 @@ const solveStacks = (a: Node, b: Node, both: readonly number[], solve: (a: Node,
   return transposeNode(reshapeNode(x, [x.shape[0]!, ...own, columns]), [...range(d).map((i) => i + 1), 0, d + 1])
 }
 const fail = (op: string, a: Node, b: Node, left: boolean): never =>
-  raise({
-    _tag: 'ShapeMismatch',
+  badShape(
     op,
-    shapes: [a.shape, b.shape],
-    reason: `right sides ${showShape(b.shape)} do not belong to matrices ${showShape(a.shape)}${left ? '' : ' on the right'}.`,
-    fix: left
+    [a.shape, b.shape],
+    `right sides ${showShape(b.shape)} do not belong to matrices ${showShape(a.shape)}${left ? '' : ' on the right'}.`,
+    left
       ? 'b is a vector [n] or matrices [..., n, k], with as many rows as a has; leading axes broadcast.'
       : 'b is a vector [n] or matrices [..., k, n], with as many columns as a has; leading axes broadcast.',
-  })
+  )
 
 /** Identity matrices. */
 export const identity = (lead: readonly number[], n: number, dtype: Node['dtype']): Node =>

@@ -1,6 +1,6 @@
 /** Bessel functions of integer order as primitives: the order is their parameter. */
 import { shown } from '../../errors/check-arguments.js'
-import { raise } from '../../errors/explain.js'
+import { badInput } from '../../errors/explain.js'
 import { natural, record } from '../../graph/codec.js'
 import { type Primitive, primitive } from '../../graph/primitive.js'
 import { elementwiseShape, liftScalar } from '../lifted.js'
@@ -28,7 +28,7 @@ const bessel = <const N extends string>(
     dtypes: ['float'],
     shapeRule: (args, { n }) => {
       if (!(Number.isInteger(n) && n >= 0 && n <= LAST_DERIVED))
-        raise({ _tag: 'BadInput', where: name, reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${LAST_DERIVED}.` })
+        badInput(name, `n is ${shown(n)}.`, `n is an integer from 0 to ${LAST_DERIVED}.`)
       return elementwiseShape(name)(args)
     },
     scalarWith:

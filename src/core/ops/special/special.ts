@@ -1,7 +1,7 @@
 /** Special functions that are primitives, and those that are a primitive of one order. Their calculus is in rules/special.ts. */
 
 import { shown } from '../../errors/check-arguments.js'
-import { raise } from '../../errors/explain.js'
+import { badInput } from '../../errors/explain.js'
 import { apply, asExpr } from '../../graph/expr.js'
 import { liftFloat } from '../../graph/lift.js'
 import { typed } from '../../graph/operation.js'
@@ -106,7 +106,7 @@ const ofOrder =
   (prim: Primitive<string, BesselParams, readonly ['float']>) =>
   (n: number, x: unknown): AnyExpr => {
     if (!(Number.isInteger(n) && n >= 0 && n <= LAST_ORDER))
-      raise({ _tag: 'BadInput', where: prim.name, reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${LAST_ORDER}.` })
+      badInput(prim.name, `n is ${shown(n)}.`, `n is an integer from 0 to ${LAST_ORDER}.`)
     return asExpr(apply(prim, [liftFloat(x, prim.name)], { n }))
   }
 /**

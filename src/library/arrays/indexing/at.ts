@@ -1,6 +1,6 @@
 /** Parts of an array in NumPy's notation: read (at), replaced (set), added to (addAt). */
 import { settled } from '../../../core/errors/check-arguments.js'
-import { raise } from '../../../core/errors/explain.js'
+import { badDtype } from '../../../core/errors/explain.js'
 import { reading } from '../../../core/errors/language.js'
 import { kind, raw } from '../../../core/errors/options.js'
 import { typed } from '../../../core/graph/operation.js'
@@ -35,13 +35,7 @@ const updating = <F>(name: string, how: Way): F =>
   operation(name, { x: raw(), indices: list, v: raw() }, {}, ({ x: given, indices, v }, _, op) => {
     const [x, u] = intoOf(given, v, op)
     if ((how === 'add' || how === 'mul') && x.dtype === 'bool')
-      raise({
-        _tag: 'DTypeMismatch',
-        op,
-        dtypes: [x.dtype, u.dtype],
-        reason: `booleans are not ${how === 'add' ? 'added' : 'multiplied'}.`,
-        fix: "cast(x, 'i32') to count, or set.",
-      })
+      badDtype(op, [x.dtype, u.dtype], `booleans are not ${how === 'add' ? 'added' : 'multiplied'}.`, "cast(x, 'i32') to count, or set.")
     const steps = stepsOf(indicesIn(indices, x.shape, op), x.shape, op)
     const written = (y: AnyExpr): AnyExpr =>
       writePart(y, steps, how, (part) => castTo(valuesFor(part, u, 'the part, which is', op), y.dtype))

@@ -1,6 +1,6 @@
 /** NumPy's notation of indices, read: numbers, slices as text, '...', null, expressions and arrays, each checked against its axis. */
 import { shown } from '../../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../../core/errors/explain.js'
+import { badInput, showShape } from '../../../core/errors/explain.js'
 import { reading } from '../../../core/errors/language.js'
 import { isExpr } from '../../../core/graph/expr.js'
 import { describe, dtypeOfTypedArray, isTensor, makeTensor, shapeOfNested } from '../../../core/graph/tensor.js'
@@ -16,7 +16,6 @@ export type AxisIndex =
 export type Index = AxisIndex | { readonly kind: 'new' } | { readonly kind: 'ellipsis' }
 
 export const wholeOf = (length: number): AxisPart => ({ start: 0, size: length, stride: 1 })
-const bad = (op: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where: op, reason, fix })
 const notation = "give a number, a slice such as ':', '1:3' or '::-1', '...', null, an i32 expression or an array of whole numbers."
 
 const SLICE = /^(-?\d+)?:(-?\d+)?(?::(-?\d+)?)?$/
@@ -24,7 +23,7 @@ const bound = (text: string | undefined): number | undefined => (text === undefi
 const sliceOf = (text: string, length: number, op: string): AxisIndex => {
   const m = SLICE.exec(text)
   if (m === null)
-    return bad(
+    return badInput(
       op,
       `${shown(text)} is not a slice.`,
       /^-?\d+$/.test(text)
@@ -32,7 +31,7 @@ const sliceOf = (text: string, length: number, op: string): AxisIndex => {
         : "write 'start:end' or 'start:end:step' of whole numbers, each may be left out, or '...'; where the start is computed, dynamicSlice.",
     )
   const step = bound(m[3]) ?? 1
-  if (step === 0) return bad(op, `the step of ${shown(text)} is 0.`, "write a positive or a negative step: '::2', '::-1'.")
+  if (step === 0) return badInput(op, `the step of ${shown(text)} is 0.`, "write a positive or a negative step: '::2', '::-1'.")
   return { kind: 'slice', part: partOfAxis(bound(m[1]), bound(m[2]), step, length) }
 }
 
@@ -40,7 +39,7 @@ const sliceOf = (text: string, length: number, op: string): AxisIndex => {
 const placeOf = (index: number, axis: number, length: number, op: string): number =>
   index >= -length && index < length
     ? index + (index < 0 ? length : 0)
-    : bad(
+    : badInput(
         op,
         `index ${index} is out of range for axis ${axis}, which has length ${length}.`,
         length === 0 ? 'an empty axis has no elements.' : `indices go from ${-length} to ${length - 1}.`,
@@ -48,10 +47,10 @@ const placeOf = (index: number, axis: number, length: number, op: string): numbe
 const numberOf = (index: number, axis: number, length: number, op: string): AxisIndex =>
   Number.isInteger(index)
     ? { kind: 'number', part: { start: placeOf(index, axis, length, op), size: 1, stride: 1 } }
-    : bad(op, `the index ${index} of axis ${axis} is not a whole number.`, 'round it.')
+    : badInput(op, `the index ${index} of axis ${axis} is not a whole number.`, 'round it.')
 
 const refuseMask = (op: string): never =>
-  bad(
+  badInput(
     op,
     'an index of booleans: how many elements it picks is not known before the program runs.',
     'where(mask, x, 0) keeps the shape; or give the places as an array of whole numbers.',
@@ -69,7 +68,7 @@ const checkEntries = (x: readonly unknown[], op: string): void => {
     else if (typeof y === 'boolean') refuseMask(op)
     else if (typeof y !== 'number') {
       const slice = asSlice(x)
-      bad(
+      badInput(
         op,
         `an array of indices holds ${describe(y)}, which is not a whole number.`,
         slice === undefined ? notation : `write the slice '${slice}'.`,
@@ -90,11 +89,11 @@ const placesOf = (index: unknown, axis: number, length: number, op: string): Axi
     return knownArray(index, axis, length, op)
   }
   const dtype = isExpr(index) || isTensor(index) ? index.dtype : reading(op, () => dtypeOfTypedArray(index))
-  if (dtype === undefined) bad(op, `${describe(index)} is not an index.`, notation)
+  if (dtype === undefined) badInput(op, `${describe(index)} is not an index.`, notation)
   if (dtype === 'bool') refuseMask(op)
   const at = indicesOf(index, op)
   if (!(isExpr(index) || isTensor(index))) return knownArray(index, axis, length, op)
-  if (length === 0 && sizeOf(at) > 0) bad(op, `axis ${axis} is empty: no index is in range.`, 'an empty axis has no elements.')
+  if (length === 0 && sizeOf(at) > 0) badInput(op, `axis ${axis} is empty: no index is in range.`, 'an empty axis has no elements.')
   return { kind: at.shape.length === 0 ? 'scalar' : 'array', at, known: undefined }
 }
 
@@ -102,9 +101,9 @@ const placesOf = (index: unknown, axis: number, length: number, op: string): Axi
 export const indicesIn = (given: readonly unknown[], shape: readonly number[], op: string): readonly Index[] => {
   const named = given.filter((x) => x !== null && x !== '...').length
   const ellipses = given.filter((x) => x === '...').length
-  if (ellipses > 1) bad(op, `'...' stands ${ellipses} times.`, "write it once, and ':' for each other axis.")
+  if (ellipses > 1) badInput(op, `'...' stands ${ellipses} times.`, "write it once, and ':' for each other axis.")
   if (named > shape.length)
-    bad(
+    badInput(
       op,
       shape.length === 0
         ? 'a scalar has no axis to index.'

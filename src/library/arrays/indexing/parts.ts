@@ -2,7 +2,7 @@
  * A part of an array as steps from the whole to it: a slice, a window at computed places, a gather, another layout. Each can be read, and
  * written: then the steps before it are read, and the part goes back through them.
  */
-import { raise, showShape } from '../../../core/errors/explain.js'
+import { badShape, showShape } from '../../../core/errors/explain.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, range, sameShape, sizeOf, stridesOf } from '../../../core/graph/shape.js'
 import { tensor } from '../../../core/graph/tensor.js'
 import { add, maximum, minimum, mul, where } from '../../../core/ops/arithmetic.js'
@@ -126,13 +126,12 @@ const common = (arrays: readonly ArrayIndex[], op: string): readonly number[] =>
     .reduce(
       (a, b) =>
         broadcastShapes(a, b) ??
-        raise({
-          _tag: 'ShapeMismatch',
+        badShape(
           op,
-          shapes: [a, b],
-          reason: `index arrays of shapes ${showShape(a)} and ${showShape(b)} do not broadcast together.`,
-          fix: 'several arrays pick elements together, as in NumPy; for rows and columns apart give the first one a last axis of length 1.',
-        }),
+          [a, b],
+          `index arrays of shapes ${showShape(a)} and ${showShape(b)} do not broadcast together.`,
+          'several arrays pick elements together, as in NumPy; for rows and columns apart give the first one a last axis of length 1.',
+        ),
     )
 
 /** Where the axes of arrays go among the others, as a place in the list of indices. */
@@ -195,13 +194,12 @@ export const readPart = (x: AnyExpr, steps: readonly Step[]): AnyExpr => steps.r
 export const valuesFor = (shape: readonly number[], u: AnyExpr, what: string, op: string): AnyExpr =>
   sameShape(broadcastShapes(u.shape, shape) ?? [-1], shape)
     ? broadcastTo(u, shape)
-    : raise({
-        _tag: 'ShapeMismatch',
+    : badShape(
         op,
-        shapes: [shape, u.shape],
-        reason: `values of shape ${showShape(u.shape)} do not broadcast to ${what} ${showShape(shape)}.`,
-        fix: 'axes must be 1 or equal, counted from the last.',
-      })
+        [shape, u.shape],
+        `values of shape ${showShape(u.shape)} do not broadcast to ${what} ${showShape(shape)}.`,
+        'axes must be 1 or equal, counted from the last.',
+      )
 
 /** How a part is written: replaced, added to, or folded with. */
 export type Way = 'set' | 'add' | FoldMode
