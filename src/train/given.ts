@@ -1,5 +1,7 @@
 /** What is given to this entry point, checked: each check raises BadInput that names the function and says what it takes. */
+
 import { shown } from '../core/errors/check-arguments.js'
+import { badInput } from '../core/errors/explain.js'
 import { holds } from '../core/errors/language.js'
 import { type Kind, or } from '../core/errors/options.js'
 import type { AdException } from '../index.js'
