@@ -7,6 +7,7 @@ import { prod } from '../core/ops/along-axis.js'
 import { eq, ge } from '../core/ops/compare.js'
 import { diag, tril, triu } from '../core/ops/construct.js'
 import { abs, add, cast, maximum, mul, neg, stopGradient, sub, where } from '../core/ops/elementwise.js'
+import type { linalg } from '../core/ops/families.js'
 import { takeAlongNode } from '../core/ops/indexing/along.js'
 import { broadcastTo, expandDims, pad } from '../core/ops/layout/layout.js'
 import { sliceAxis } from '../core/ops/layout/slice.js'
@@ -20,6 +21,7 @@ import { dims } from './batching.js'
 import { multiRule, reapply, rule } from './define.js'
 import { asMatrix, batchOfSystems, forced, identityLike, isEmpty, onDiagonal, product, solveIn, t } from './matrices.js'
 import { addTangents } from './product.js'
+import type { triangularRules } from './triangular.js'
 
 // ---- lu ----------------------------------------------------------------------------------------------------------------
 
@@ -177,4 +179,10 @@ const lstsqRule: Rule = rule(system.lstsqPrimitive, {
 })
 
 /** The rules of the others of the family `linalg`. */
-export const systemRules = { lu: luRule, solve: solveRule, det: detRule, slogdet: slogdetRule, lstsq: lstsqRule } as const
+export const systemRules: { readonly [K in Exclude<keyof typeof linalg, keyof typeof triangularRules | 'qr' | 'eigh' | 'svd'>]: Rule } = {
+  lu: luRule,
+  solve: solveRule,
+  det: detRule,
+  slogdet: slogdetRule,
+  lstsq: lstsqRule,
+}

@@ -254,7 +254,7 @@ describe('one more primitive of other families', () => {
   const added = Object.fromEntries(
     Object.values(probes).map(({ path, code }) => [
       path,
-      declared(path, `import { primitive as declareProbe } from '../graph/primitive.js'\n${code}`),
+      declared(path, `import { primitive as declareProbe } from '${'../'.repeat(path.split('/').length - 2)}graph/primitive.js'\n${code}`),
     ]),
   )
   const program = compiled(added)

@@ -19,10 +19,10 @@ const packs = new WeakMap<AnyPrimitive, Pack>()
 /** The pack of a primitive; undefined for those of the base, and of others. */
 export const packOf = (primitive: AnyPrimitive): Pack | undefined => packs.get(primitive)
 
-/** The pack of a family's primitives: a row that lacks does not compile. */
-export const pack = <F extends object>(
-  primitives: F,
-  rows: { readonly rules: Table<F, Rule>; readonly cpu: Table<F, unknown> },
+/** The pack of a family's primitives: a row that lacks does not compile, nor does a row without its primitive. */
+export const pack = <F extends object, R extends Table<F, Rule>>(
+  primitives: F & Table<R, unknown>,
+  rows: { readonly rules: R; readonly cpu: Table<F, unknown> },
   needs: readonly Pack[] = [],
 ): Pack => {
   const made: Pack = { ...(rows as unknown as Pack), needs }
