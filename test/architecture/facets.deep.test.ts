@@ -127,7 +127,106 @@ const withPole = Object.fromEntries(
   }),
 )
 
-const everything = withMore(withPole)
+/** Primitives with arguments of their own: files, each with what stands behind its imports and the row in its family's table. */
+interface Added {
+  readonly family: string
+  readonly files: Readonly<Record<string, { readonly code?: string; readonly row?: string; readonly first?: string }>>
+}
+/** A factorisation: twice that of cholesky, of which nothing is said beside its shape and its meaning. */
+const FACTOR: Added = {
+  family: 'linalg',
+  files: {
+    'core/ops/linalg/factorisations.ts': {
+      code: `export const twiceCholeskyPrimitive: Primitive<'twiceCholesky', NoParams, readonly ['float']> = primitive({
+        name: 'twiceCholesky', family, args: ['float'], dtypes: ['float'], source: 'test',
+        shapeRule: ([x]) => {
+          squareAxes(x!.shape, 'twiceCholesky')
+          return x!
+        },
+        meaning: ([a], params, [l]) => {
+          choleskyPrimitive.meaning([a!], params, [l!])
+          for (let i = 0; i < l!.data.length; i++) l!.data[i]! *= 2
+        },
+        samples: [{ args: [square([3, 3], definite)], params: NO_PARAMS }, { args: [square([2, 2, 2], definite)], params: NO_PARAMS }],
+      })`,
+    },
+    'rules/systems.ts': {
+      first: `import { twiceCholeskyPrimitive } from '../core/ops/linalg/factorisations.js'\nimport { phi, symmetric } from './matrices.js'`,
+      row: `twiceCholesky: rule(twiceCholeskyPrimitive, {
+        frule: ([a], [da], _params, { y }) => {
+          const dx = forced(da)
+          const over = (x: AnyExpr): AnyExpr => solveIn(mul(y, 0.5), x, { lower: true, transpose: false, unitDiagonal: false })
+          return dx === undefined ? [y, ZeroTangent] : [y, product(y, phi(t(over(t(over(symmetric(dx)))))))]
+        },
+        rrule: (_xs, _params, { y }) => [y, (yBar: AnyExpr) => [thunk(() => {
+          const l = mul(y, 0.5)
+          const over = (x: AnyExpr): AnyExpr => solveIn(l, x, { lower: true, transpose: true, unitDiagonal: false })
+          const x = over(t(over(phi(product(t(l), mul(yBar, 2))))))
+          return phi(add(x, t(x)))
+        })] as const],
+        batch: ([a]) => reapply(twiceCholeskyPrimitive, [a], NO_PARAMS),
+      }),`,
+    },
+    'packs/systems.ts': {
+      first: `import { twiceCholeskyPrimitive } from '../core/ops/linalg/factorisations.js'`,
+    },
+    'backends/cpu/linalg.ts': {
+      first: `import { byMeaning } from '../../core/extend/kernel-table.js'`,
+      row: `twiceCholesky: byMeaning('test'),`,
+    },
+    'backends/webgpu/linalg.ts': {
+      first: `import { missing } from '../../core/extend/kernel-table.js'`,
+      row: `twiceCholesky: missing('test'),`,
+    },
+  },
+}
+/** Indexing: elements along an axis at places that are counted from its end, of which nothing is said either. */
+const INDEX: Added = {
+  family: 'indexing',
+  files: {
+    'core/ops/indexing/along.ts': {
+      code: `export const takeBackPrimitive: Primitive<'takeBack', AxisParams, readonly ['float', 'int']> = primitive({
+        name: 'takeBack', family, args: ['float', 'int'], codec: axisCodec, dtypes: ['any', 'i32'], source: 'test',
+        shapeRule: ([x, indices], { axis }) => aval(takenShape('takeBack', x!, indices!, axis), x!.dtype),
+        meaning: ([x, indices], { axis }, [out]) => {
+          const { before, size, after } = aroundAxis(x!.shape, axis)
+          const count = indices!.shape[axis]!
+          let k = 0
+          for (let b = 0; b < before; b++) for (let i = 0; i < count; i++) for (let c = 0; c < after; c++, k++)
+            out!.data[k] = x!.data[(b * size + size - 1 - indices!.data[k]!) * after + c]!
+        },
+        samples: [{ args: [{ shape: [4] }, at([3], [2, 0, 2])], params: { axis: 0 } }, { args: [{ shape: [2, 3] }, at([2, 2], [0, 2, 1, 1])], params: { axis: 1 } }],
+      })`,
+    },
+    'rules/indexing.ts': {
+      first: `import { takeBackPrimitive } from '../core/ops/indexing/along.js'\nimport { sub } from '../core/ops/elementwise.js'`,
+      row: `takeBack: linearRule(takeBackPrimitive, {
+        transpose: (yBar, [x, indices], p) => [
+          addedInto(x, (acc) => reapply(scatterAddAlongPrimitive, [acc, sub(dims(x)[p.axis]! - 1, indices), yBar], p)),
+          NoTangent,
+        ],
+        batch: (xs, batched, { axis }, size) => reapply(takeBackPrimitive, batchAll(xs, batched, size), { axis: axis + 1 }),
+      }),`,
+    },
+    'backends/cpu/indexing.ts': { row: `takeBack: byMeaning('test'),` },
+    'backends/webgpu/indexing.ts': {
+      first: `import { missing } from '../../core/extend/kernel-table.js'`,
+      row: `takeBack: missing('test'),`,
+    },
+  },
+}
+const withAdded = (texts: Readonly<Record<string, string>>, { family, files }: Added): Readonly<Record<string, string>> => ({
+  ...texts,
+  ...Object.fromEntries(
+    Object.entries(files).map(([path, { code, row, first }]) => {
+      const text = [first, texts[path] ?? read(path), code].filter((x) => x !== undefined).join('\n')
+      if (path === 'packs/systems.ts')
+        return [path, text.replace('const primitives = {', 'const primitives = { twiceCholesky: twiceCholeskyPrimitive,')]
+      return [path, row === undefined ? text : withRow(path, family, row, text)]
+    }),
+  ),
+})
+const everything = [FACTOR, INDEX].reduce(withAdded, withMore(withPole))
 
 describe('one more operation, as docs/architecture.md has it', () => {
   const before = compiled(declaring)
@@ -221,6 +320,51 @@ describe('one more operation, as docs/architecture.md has it', () => {
           const unseen = grad((x: unknown) => sum(codual.slice([reduced(x)].flat()[0], [1], [2])), { mode })
           expect([mode, of(unseen)([[0, 2], [4, 5]]).toArray()]).toEqual([mode, [[0, 0], [-1 / 16, -1 / 25]]]) // biome-ignore format: rows
         }
+      // Second derivatives of the reduction, and under vmap: d^2/dx^2 of 1/x is 2/x^3.
+      const second = grad((x: unknown) => sum(grad(direct)(x)))
+      expect(second([[1, 2]]).toArray()).toEqual([[2, 0.25]])
+      expect(codual.vmap(grad((x: unknown) => sum([codual.applyPrimitive(more, [x], { axes: [0] })].flat()[0])))([[1, 2], [4, 5]]).toArray()).toEqual([[-1, -1 / 4], [-1 / 16, -1 / 25]]) // biome-ignore format: rows
+      const near = (a: unknown, b: unknown): void => {
+        const [x, y] = [a, b].map((v) => [(v as { toArray: () => unknown }).toArray() as number[]].flat(4))
+        expect(x!.length).toBe(y!.length)
+        x!.forEach((v, i) => {
+          expect(v).toBeCloseTo(y![i]!, 10)
+        })
+      }
+      /** Of f, and of what is the same of shipped operations: values and derivatives in every mode, on both backends. */
+      const alike = (f: (x: unknown) => unknown, g: (x: unknown) => unknown, x: unknown, dx: unknown, stack: unknown): void => {
+        const loss = (h: (x: unknown) => unknown) => (v: unknown) => sum(codual.sin(h(v)))
+        for (const backend of [cpu(), reference()]) {
+          const of = (h: unknown, v: unknown) => compile(h as never, backend)(v as never)
+          near(of(f, x), of(g, x))
+          for (const mode of ['mixed', 'reverse', 'forward']) near(of(grad(loss(f), { mode }), x), of(grad(loss(g), { mode }), x))
+          near(
+            of((v: unknown) => codual.jvp(loss(f))(v, dx)[1], x),
+            of((v: unknown) => codual.jvp(loss(g))(v, dx)[1], x),
+          )
+          near(of(codual.vmap(grad(loss(f))), stack), of(codual.vmap(grad(loss(g))), stack))
+          const twice = (h: (x: unknown) => unknown) => grad((v: unknown) => sum(codual.square(grad(loss(h))(v))))
+          near(of(twice(f), x), of(twice(g), x))
+        }
+      }
+      const own =
+        (p: unknown, params: unknown, ...more: readonly unknown[]) =>
+        (x: unknown) =>
+          [codual.applyPrimitive(p, [x, ...more], params)].flat()[0]
+      const definite = [[4, 1, 0.5], [1, 3, 0.2], [0.5, 0.2, 2]] // biome-ignore format: rows
+      const twiceCholesky = families.linalg.twiceCholesky
+      alike(own(twiceCholesky, {}), (x) => codual.mul(2, own(families.linalg.cholesky, {})(x)), definite, [[1, 0.5, 0], [0.5, 2, 1], [0, 1, 1]], [definite, [[2, 0, 0], [0, 3, 1], [0, 1, 5]]]) // biome-ignore format: rows
+      const { takeBack } = families.indexing
+      const places = [[0, 2], [1, 1]] // biome-ignore format: rows
+      alike(
+        own(takeBack, { axis: 1 }, codual.tensor(places, 'i32')),
+        (x) => codual.takeAlongAxis(codual.flip(x, { axis: 1 }), codual.tensor(places, 'i32'), { axis: 1 }),
+        [[1, 2, 3], [4, 5, 6]],
+        [[1, 0, 2], [0, 1, 1]],
+        [[[1, 2, 3], [4, 5, 6]], [[0, 1, 0], [2, 0, 1]]],
+      ) // biome-ignore format: rows
+      for (const p of [twiceCholesky, takeBack])
+        for (const sample of p.samples) expect(makeCheck(coreRegistry).checkRule(p, sample)).toMatchObject({ _tag: 'Right' })
       const checked = (p: { readonly samples: readonly unknown[] }): readonly string[] =>
         p.samples.map((sample) => makeCheck(coreRegistry).checkRule(p, sample)._tag)
       expect(new Set(checked(more))).toEqual(new Set(['Right']))
