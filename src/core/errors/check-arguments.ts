@@ -91,7 +91,7 @@ const listsIn = (x: unknown, depth: number): unknown => {
   const copy: unknown[] = []
   for (let i = 0; i < n; i++) {
     const y: unknown = x[i]
-    copy.push(typeof y === 'object' ? listsIn(y, depth + 1) : y)
+    copy.push(typeof y === 'object' || typeof y === 'function' ? listsIn(y, depth + 1) : y)
   }
   return copy
 }
