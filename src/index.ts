@@ -13,6 +13,7 @@ export { type Algebra, type ApplyAt, type InputAt, type Interpret, interpret } f
 export * from './core/functions/public.js'
 export { bool, f32, f64, i32 } from './core/graph/spec.js'
 export { tensor } from './core/graph/tensor.js'
+export { registerTree } from './core/graph/tree.js'
 export * from './core/ops/index.js'
 export { codec, decodeError } from './core/programs/codec.js'
 export { ravel, treeAllClose, treeFlatten, treeLeaves, treeMap, treeReduce, treeZip } from './core/programs/trees.js'

@@ -5,7 +5,7 @@ import { type OptionsOf, or, raw, readGiven } from '../core/errors/options.js'
 import { isExpr, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { isTensor, Tensor } from '../core/graph/tensor.js'
-import { below, LEAF, type TreeDef } from '../core/graph/tree.js'
+import { below, hasParts, LEAF, partsAlong, type TreeDef } from '../core/graph/tree.js'
 import { flatNoise, innerNoise, roundingOf, SAME, slopesBy, withAll } from './derivative.js'
 import type { Collector } from './findings.js'
 import { kinkAmong } from './kinks.js'
@@ -74,8 +74,9 @@ const leavesAlong = (
   path: string,
   where: string,
 ): readonly { readonly leaf: unknown; readonly path: string }[] => {
-  if (def._tag === 'NoTangent') return []
   if (def._tag === 'Leaf') return [{ leaf: x, path }]
+  if (!hasParts(def)) return []
+  if (def._tag === 'Object') return leavesAlong(def.items[0], partsAlong(def, x)?.[0], path, where)
   return def.items.flatMap((d, i) => {
     const key = def._tag === 'Tuple' ? i : def.keys[i]!
     const one = x === undefined || x === null ? undefined : (x as Readonly<Record<string | number, unknown>>)[key]

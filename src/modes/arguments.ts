@@ -13,7 +13,7 @@ import { liftList } from '../core/graph/program.js'
 import { sizeOf } from '../core/graph/shape.js'
 import type { Spec } from '../core/graph/spec.js'
 import { NoTangent, type Tangent } from '../core/graph/tangent.js'
-import { ABSENT, flatten, leafCount, leafPaths, sameDef, selectPath, showDef, type TreeDef } from '../core/graph/tree.js'
+import { ABSENT, flatten, hasParts, leafCount, leafPaths, sameDef, selectPath, showDef, type TreeDef } from '../core/graph/tree.js'
 import { beside } from '../core/graph/weak.js'
 
 export type WrtPath = string | number
@@ -166,7 +166,7 @@ export const tangentMeta = (name: string, def: TreeDef, leaves: readonly (Node |
   const floats = leaves.map((l) => isFloat(l.dtype))
   let at = 0
   const without = (d: TreeDef): TreeDef =>
-    d._tag === 'Leaf' ? (floats[at++] ? d : ABSENT) : d._tag === 'NoTangent' ? d : { ...d, items: d.items.map(without) }
+    d._tag === 'Leaf' ? (floats[at++] ? d : ABSENT) : hasParts(d) ? ({ ...d, items: d.items.map(without) } as TreeDef) : d
   const specs = leaves.filter((_, i) => floats[i]).map((l): Spec => ({ _tag: 'Spec', shape: l.shape, dtype: l.dtype }))
   return { name, arity: 1, noun: 'the tangent', declared: { def: { _tag: 'Tuple', items: [without(def)] }, specs }, body: () => undefined }
 }
@@ -179,7 +179,9 @@ export const activeLeaves = (leaves: readonly Node[], s: Selection, op: string, 
       op,
       reason:
         chosen.length === 0
-          ? 'wrt selects no leaf.'
+          ? explicit
+            ? 'wrt selects no array.'
+            : 'the first argument holds no array.'
           : `${explicit ? 'wrt selects' : 'the first argument has'} only ${[...new Set(chosen.map((n) => n.dtype))].join(' and ')} leaves.`,
     })
   return chosen

@@ -9,7 +9,7 @@ import { type Aval, aval, showAval } from '../core/graph/aval.js'
 import type { Node } from '../core/graph/expr.js'
 import { normalizeAxis, range } from '../core/graph/shape.js'
 import type { Spec } from '../core/graph/spec.js'
-import { below, leafCount, leafPaths, MAX_DEPTH, partsAlong, type TreeDef } from '../core/graph/tree.js'
+import { type Branch, below, hasParts, leafCount, leafPaths, MAX_DEPTH, partsAlong, pathIn, type TreeDef } from '../core/graph/tree.js'
 import { transposeNode } from '../core/ops/layout/move.js'
 import { needsArguments } from './arguments.js'
 
@@ -53,6 +53,13 @@ const inWords = (axes: Axes): string =>
 const partInWords = (d: TreeDef): string =>
   d._tag === 'Tuple' ? `a list of ${d.items.length}` : d._tag === 'Record' ? `a record of ${d.keys.join(', ') || 'nothing'}` : 'one array'
 
+/** The parts of axes along a structure: what has no leaves needs no axis. */
+const partsWithLeaves = (d: Branch, axes: object): readonly unknown[] | undefined => {
+  const keys = d._tag === 'Record' ? d.keys.filter((_, i) => leafCount(d.items[i]!) > 0) : []
+  return d._tag === 'Record' && keys.every((k) => Object.hasOwn(axes, k)) && Object.keys(axes).every((k) => d.keys.includes(k))
+    ? d.keys.map((k) => (Object.hasOwn(axes, k) ? (axes as Readonly<Record<string, unknown>>)[k] : null))
+    : partsAlong(d, axes)
+}
 /** The axis of each leaf of a tree, by a beginning of that tree. `of` is what the tree belongs to. */
 const axesAlong = (def: TreeDef, axes: Axes, which: string, of: string): readonly (number | null)[] => {
   const leaves: (number | null)[] = []
@@ -61,14 +68,18 @@ const axesAlong = (def: TreeDef, axes: Axes, which: string, of: string): readonl
       for (let n = leafCount(d); n > 0; n--) leaves.push(x)
       return
     }
-    if (d._tag === 'NoTangent') return
-    const parts = d._tag === 'Leaf' ? undefined : (partsAlong(d, x) as readonly Axes[] | undefined)
+    if (d._tag === 'Object') {
+      go(d.items[0], x, path)
+      return
+    }
+    const parts = hasParts(d) ? (partsWithLeaves(d, x) as readonly Axes[] | undefined) : undefined
+    if (d._tag !== 'Leaf' && !hasParts(d)) return
     if (d._tag === 'Leaf' || parts === undefined) {
       refuse(`${which}${at(path)} is ${inWords(x)}; the ${of} there is ${partInWords(d)}.`, `${KINDS} of ${of}s.`)
       return
     }
     d.items.forEach((item, i) => {
-      go(item, parts[i]!, below(path, d._tag === 'Record' ? d.keys[i]! : i))
+      go(item, parts[i]!, pathIn(d, i, path))
     })
   }
   go(def, axes, '')
@@ -105,7 +116,8 @@ const without = (def: TreeDef, axes: readonly (number | null)[], leaf: number): 
       next += mine.length
       return String(mine[0] ?? null)
     }
-    const { items } = d as Extract<TreeDef, { items: unknown }>
+    if (d._tag === 'Object') return go(d.items[0])
+    const { items } = d as Branch
     return d._tag === 'Record' ? `{ ${d.keys.map((k, i) => `${k}: ${go(items[i]!)}`).join(', ')} }` : `[${items.map(go).join(', ')}]`
   }
   const { items } = def as Extract<TreeDef, { _tag: 'Tuple' }>

@@ -16,6 +16,7 @@ import {
   NoTangent,
   type Shape,
   type Spec,
+  type Static,
   type Tensor,
   tensor,
   treeMap,
@@ -47,20 +48,31 @@ type Leaf<S extends Shape = Shape, D extends DType = DType> = Expr<S, D> | Tenso
 /** What the leaves of P are. */
 type LeavesOf<P, Depth extends unknown[] = []> = P extends Leaf
   ? P
-  : P extends NoTangent
+  : P extends NoTangent | Static
     ? never
     : Depth['length'] extends 10
       ? never
       : { [K in keyof P]: LeavesOf<P[K], [...Depth, 0]> }[keyof P]
+/** A tree without a leaf: where it may stand for P, P is `any` or a recursive type, and nothing is known of its leaves. */
+type Least = readonly Least[] | { readonly [key: string]: Least }
 /** The tree P, NoTangent where it has no tangent space. */
-export type Slots<P> = P extends Leaf
+export type Slots<P> = [Least] extends [P] ? P : SlotsIn<P>
+type SlotsIn<P> = P extends Leaf
   ? P extends { readonly dtype: Discrete }
     ? NoTangent
     : P
   : P extends NoTangent
     ? NoTangent
-    : { readonly [K in keyof P]: Slots<P[K]> }
-type SomeSlots<P> = P extends Leaf | NoTangent ? Slots<P> | NoTangent : { readonly [K in keyof P]: SomeSlots<P[K]> }
+    : P extends Static
+      ? NoInfer<P>
+      : { readonly [K in keyof P]: Slots<P[K]> }
+type SomeSlots<P> = [Least] extends [P]
+  ? P
+  : P extends Leaf | NoTangent
+    ? Slots<P> | NoTangent
+    : P extends Static
+      ? NoInfer<P>
+      : { readonly [K in keyof P]: SomeSlots<P[K]> }
 /** An array of the kind that P's leaves are. */
 type ArrayFor<L, S extends Shape, D extends DType> = [Extract<L, Spec>] extends [never]
   ? [Extract<L, AnyExpr>] extends [never]
@@ -88,21 +100,27 @@ export type Masked<S> = S extends LikeParams | LikeSome
     : { readonly [K in keyof S]: Masked<S[K]> }
 
 /** What stands for the parameters G belongs to: the same arrays, anything where G has NoTangent. */
-export type ParamsFor<G> =
+export type ParamsFor<G> = [Least] extends [G] ? unknown : ParamsIn<G>
+type ParamsIn<G> =
   G extends Leaf<infer S, infer D>
     ? Expr<S, D> | Tensor<S, D>
     : G extends NoTangent
       ? unknown
-      : { readonly [K in keyof G]: ParamsFor<G[K]> }
+      : G extends Static
+        ? NoInfer<G>
+        : { readonly [K in keyof G]: ParamsFor<G[K]> }
 /** What may be added to the parameters P: the same arrays, anything where P holds integers. */
-export type UpdatesFor<P> =
+export type UpdatesFor<P> = [Least] extends [P] ? unknown : UpdatesIn<P>
+type UpdatesIn<P> =
   P extends Leaf<infer S, infer D>
     ? [D] extends [Discrete]
       ? unknown
       : Expr<S, D> | Tensor<S, D>
     : P extends NoTangent
       ? unknown
-      : { readonly [K in keyof P]: UpdatesFor<P[K]> }
+      : P extends Static
+        ? NoInfer<P>
+        : { readonly [K in keyof P]: UpdatesFor<P[K]> }
 /** What an update gives: what is to be added to the parameters, and the next state. An alias: a body may return what fits an index signature. */
 export type Updated<G, S> = { readonly updates: Exprs<G>; readonly state: Exprs<StateOf<S, G>> }
 

@@ -16,6 +16,7 @@ import {
   ravel,
   type Shape,
   type Spec,
+  type Static,
   sqrt,
   sum,
   type Tensor,
@@ -41,7 +42,9 @@ export type Unknowns<T> = T extends Expr<infer S, infer D> | Tensor<infer S, inf
       ? Expr<Shape, Float>
       : T extends NoTangent | undefined
         ? T
-        : { readonly [K in keyof T]: Unknowns<T[K]> }
+        : T extends Static
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: Unknowns<T[K]> }
 
 /** An expression: of a tensor that which reads it at every call, of numbers a constant. */
 const exprOf = (x: unknown, what: string, op: string): AnyExpr => {

@@ -21,6 +21,7 @@ describe('correct code', () => {
     'indexing',
     'authoring',
     'batching',
+    'authors',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])

@@ -12,7 +12,7 @@ import { freshInputs, liftList, liftTree } from '../graph/program.js'
 import { rewrite } from '../graph/rewrite.js'
 import { sameShape } from '../graph/shape.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../graph/tangent.js'
-import { below, leafCount, leafPaths, showDef, type TreeDef, unflatten } from '../graph/tree.js'
+import { below, hasParts, leafCount, leafPaths, partsAlong, showDef, type TreeDef, unflatten } from '../graph/tree.js'
 import { beside } from '../graph/weak.js'
 import { type CustomParams, customPrimitive } from '../ops/custom.js'
 import { stopGradient } from '../ops/elementwise.js'
@@ -54,23 +54,16 @@ const tagOf = (x: unknown): unknown => (typeof x === 'object' && x !== null ? (x
 const leavesOf = (op: string, what: string, def: TreeDef, tree: unknown, zeros: boolean): readonly unknown[] => {
   const out: unknown[] = []
   const go = (d: TreeDef, x: unknown): void => {
-    if (d._tag === 'NoTangent') return
     if (d._tag === 'Leaf') {
       out.push(x)
       return
     }
+    if (!hasParts(d)) return
     if (zeros && (tagOf(x) === 'ZeroTangent' || tagOf(x) === 'NoTangent')) {
       for (let i = 0; i < leafCount(d); i++) out.push(x)
       return
     }
-    const items =
-      d._tag === 'Tuple'
-        ? Array.isArray(x) && x.length === d.items.length
-          ? (x as readonly unknown[])
-          : undefined
-        : typeof x === 'object' && x !== null && Object.keys(x).sort().join('\0') === d.keys.join('\0')
-          ? d.keys.map((k) => (x as Record<string, unknown>)[k])
-          : undefined
+    const items = partsAlong(d, x)
     if (items === undefined)
       badInput(op, `${what} does not have the structure ${showDef(def)}.`, `return ${showDef(def)}, with one leaf for each *.`)
     else for (const [i, item] of d.items.entries()) go(item, items[i])

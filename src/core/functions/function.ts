@@ -13,7 +13,7 @@ import { substitute } from '../graph/rewrite.js'
 import { located } from '../graph/source-lines.js'
 import { readDeclaration, readLeaf, resolveSpec, type Sizes, type Spec } from '../graph/spec.js'
 import { isTensor, Tensor } from '../graph/tensor.js'
-import { explainDef, flatten, leafPaths, leavesAlong, showDef, type TreeDef, unflatten } from '../graph/tree.js'
+import { explainDef, flatten, holdsStatic, isLeaf, leafPaths, leavesAlong, showDef, type TreeDef, unflatten } from '../graph/tree.js'
 import { declared, isWeak } from '../graph/weak.js'
 import type { FnOptions } from '../types/signatures/transforms.js'
 
@@ -156,7 +156,7 @@ const declaredLeaves = (def: TreeDef, args: readonly unknown[], name: string): u
   if (leaves?.every((x) => x !== undefined && x !== null)) return leaves
   // Its argument itself: an array at the place of the list of arguments would be taken for a tensor.
   const [want] = (def as Extract<TreeDef, { _tag: 'Tuple' }>).items
-  const got = flatten(args[0], name).def
+  const got = flatten(args[0], name, isLeaf, '', holdsStatic(def) ? 1 : Number.POSITIVE_INFINITY).def
   if (want?._tag === 'Record' && got._tag !== 'Record')
     badInput(name, `takes one record { ${want.keys.join(', ')} }, got ${shown(args[0])}.`, writeRecord(def))
   return badInput(

@@ -3,12 +3,13 @@
 import { recordingDropped } from '../calculus/dropped.js'
 import { badInput } from '../errors/explain.js'
 import { type Aval, aval, showAval } from '../graph/aval.js'
+import { Identities } from '../graph/identity.js'
 import type { NDArray } from '../graph/ndarray.js'
 import type { Program } from '../graph/program.js'
 import { sameShape } from '../graph/shape.js'
 import { atNode } from '../graph/source-lines.js'
 import { isTensor } from '../graph/tensor.js'
-import type { TreeDef } from '../graph/tree.js'
+import { partsAlong, type TreeDef } from '../graph/tree.js'
 import type { Elements, Explanation } from './backend.js'
 import { onADevice } from './device-tensor.js'
 import { printedExplanation } from './explanation.js'
@@ -53,14 +54,19 @@ export interface Making<X, T extends Elements> {
 const leafKey = (x: { readonly dtype: string; readonly shape: readonly number[] }): string => `${x.dtype}[${x.shape.join()}]`
 const recordKey = (keys: readonly string[], items: readonly string[]): string =>
   `{${keys.map((k, i) => `${JSON.stringify(k)}:${items[i]}`).join()}}`
+const identities = /*#__PURE__*/ new Identities()
+/** What belongs to the structure: functions by identity, texts by what they say. */
+const staticKey = (x: unknown): string =>
+  typeof x === 'function' ? `#${identities.id(x)}` : typeof x === 'string' ? JSON.stringify(x) : String(x)
 /** The key of a signature: its structure, with dtype and shape at each leaf. Only equal signatures have equal keys. */
 const keyOf = (def: TreeDef, avals: readonly Aval[]): string => {
   let at = 0
   const go = (d: TreeDef): string => {
     if (d._tag === 'Leaf') return leafKey(avals[at++]!)
     if (d._tag === 'NoTangent') return '-'
+    if (d._tag === 'Static') return staticKey(d.value)
     const items = d.items.map(go)
-    return d._tag === 'Tuple' ? `[${items.join()}]` : recordKey(d.keys, items)
+    return d._tag === 'Tuple' ? `[${items.join()}]` : d._tag === 'Object' ? `#${identities.id(d.of)}${items[0]}` : recordKey(d.keys, items)
   }
   return go(def)
 }
@@ -76,7 +82,8 @@ const keyOfArgs = (args: readonly unknown[]): string | undefined => {
 }
 const keyIn = (x: unknown, depth: number): string | undefined => {
   if (isTensor(x)) return leafKey(x)
-  if (typeof x !== 'object' || x === null || depth > DEPTH) return undefined
+  if (x === null || typeof x === 'string' || typeof x === 'function') return staticKey(x)
+  if (typeof x !== 'object' || depth > DEPTH) return undefined
   const tuple = Array.isArray(x)
   if (!tuple && Object.getPrototypeOf(x) !== Object.prototype) return undefined
   const keys = tuple ? [] : Object.keys(x).sort()
@@ -281,6 +288,11 @@ const gather = <T extends Elements>(avals: readonly Aval[], d: TreeDef, x: unkno
     if (!Array.isArray(x) || x.length !== d.items.length) return false
     for (let i = 0; i < d.items.length; i++) if (!gather(avals, d.items[i]!, x[i], out, read)) return false
     return true
+  }
+  if (d._tag === 'Static') return Object.is(d.value, x)
+  if (d._tag === 'Object') {
+    const parts = partsAlong(d, x)
+    return parts !== undefined && gather(avals, d.items[0], parts[0], out, read)
   }
   return true
 }

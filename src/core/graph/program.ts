@@ -6,7 +6,7 @@ import { capturedTensor, INPUT, type InputInfo, input, isExpr, type Linear, type
 import { lift } from './lift.js'
 import { orderOf } from './order.js'
 import { substitute } from './rewrite.js'
-import { flatten, isLeaf, leafPaths, MAX_DEPTH, type TreeDef } from './tree.js'
+import { classOf, flatten, isLeaf, leafPaths, MAX_DEPTH, type TreeDef } from './tree.js'
 
 /** A closed computation. `captured` are the hidden inputs: tensors that the function closed over, read at every call. */
 export interface Program {
@@ -64,7 +64,7 @@ export const liftTree = (tree: unknown, where: string): { readonly nodes: Node[]
 
 /** The leaves of an argument list, which is a tuple even where it is empty. */
 export const leavesOfList = (list: readonly unknown[], where: string): { readonly leaves: unknown[]; readonly def: TreeDef } =>
-  flatten(list, where, (x) => x !== list && isLeaf(x), 'argument ')
+  flatten(list, where, (x) => x !== list && isLeaf(x), 'argument ', 2)
 /** An argument list as nodes. */
 export const liftList = (list: readonly unknown[], where: string): { readonly nodes: Node[]; readonly def: TreeDef } => {
   const { leaves, def } = leavesOfList(list, where)
@@ -100,7 +100,10 @@ const holdsExpr = (tree: unknown, depth: number): boolean => {
     return false
   }
   const proto = Object.getPrototypeOf(tree)
-  if (proto !== Object.prototype && proto !== null) return false
+  if (proto !== Object.prototype && proto !== null) {
+    const of = classOf(tree)
+    return of !== undefined && holdsExpr(of.toTree(tree as never), depth + 1)
+  }
   for (const x of Object.values(tree)) if (holdsExpr(x, depth + 1)) return true
   return false
 }

@@ -11,7 +11,7 @@ import { typed } from '../graph/operation.js'
 import { sizeOf } from '../graph/shape.js'
 import { readDeclaration, type Sizes, type Spec } from '../graph/spec.js'
 import { describe, dtypeOfTypedArray, intactArray, isTensor, nestedJSON, Tensor } from '../graph/tensor.js'
-import { flatten, leafCount, type TreeDef, unflatten } from '../graph/tree.js'
+import { flatten, leafCount, showDef, type TreeDef, unflatten } from '../graph/tree.js'
 import type { DType } from '../types/dtype.js'
 import type { CodecFn } from '../types/signatures/run.js'
 import { ioTs } from './io-ts.js'
@@ -209,6 +209,8 @@ const walk = (def: TreeDef, input: unknown, r: Report, leaf: (x: unknown, index:
       if (!Array.isArray(x)) r.at(path, x, `expected ${d.items.length} entries, found ${describe(x)}`)
       else if (x.length !== d.items.length) r.at(path, x, `expected ${d.items.length} entries, found ${x.length}`)
       else d.items.reduce((at, item, i) => go(item, x[i], [...path, i], at), index)
+    } else if (d._tag === 'Static') {
+      if (!Object.is(d.value, x)) r.at(path, x, `expected ${showDef(d)}, found ${describe(x)}`)
     } else if (d._tag === 'Record') {
       if (typeof x !== 'object' || x === null || Array.isArray(x) || isTensor(x) || ArrayBuffer.isView(x)) {
         r.at(path, x, `expected a record of ${d.keys.join(', ')}, found ${describe(x)}`)

@@ -59,7 +59,12 @@ const treeAt = (s: State, u: unknown, path: string, depth = 0): TreeDef => {
   if (u === 'none') return ABSENT
   if (depth > MAX_TREE) report(s, path, `nested deeper than ${MAX_TREE} levels`)
   else if (Array.isArray(u)) return { _tag: 'Tuple', items: Array.from(u, (x, i) => treeAt(s, x, `${path}.${i}`, depth + 1)) }
-  else if (isRecord(u)) {
+  else if (isRecord(u) && !('keys' in u || 'items' in u)) {
+    onlyKeys(s, u, path, ['value'])
+    const value = field(u, 'value')
+    if (value === undefined || value === null || (typeof value === 'string' && value.length <= MAX_NAME)) return { _tag: 'Static', value }
+    report(s, `${path}.value`, `${describe(value)} is not a text or null`)
+  } else if (isRecord(u)) {
     onlyKeys(s, u, path, ['keys', 'items'])
     const keys = field(u, 'keys')
     const items = field(u, 'items')

@@ -7,7 +7,7 @@ import { CONST, capturedTensor, INPUT, type InputInfo, linearize, type Node, OUT
 import { qualifiedName } from '../graph/namespace.js'
 import { bytesToJSON, numberToJSON } from '../graph/numbers.js'
 import type { Program } from '../graph/program.js'
-import type { TreeDef } from '../graph/tree.js'
+import { showDef, type TreeDef } from '../graph/tree.js'
 import type { DType } from '../types/dtype.js'
 import type { JSONValue } from '../types/program.js'
 
@@ -29,15 +29,15 @@ const typed = (a: Typed) => ({ dtype: a.dtype, shape: [...a.shape] })
 export const isProgram = (x: unknown): x is Program =>
   typeof x === 'object' && x !== null && holds(() => 'outputTree' in x && 'inputTree' in x && 'captured' in x && 'outputs' in x)
 
-/** Leaf '*', a place without tangent space 'none', a tuple as a list, a record as { keys, items }. */
-const treeToJSON = (d: TreeDef): JSONValue =>
-  d._tag === 'Leaf'
-    ? '*'
-    : d._tag === 'NoTangent'
-      ? 'none'
-      : d._tag === 'Tuple'
-        ? d.items.map(treeToJSON)
-        : { keys: d.keys, items: d.items.map(treeToJSON) }
+/** Leaf '*', a place without tangent space 'none', a tuple as a list, a record as { keys, items }, a text or null as { value }, undefined as {}. */
+const treeToJSON = (d: TreeDef): JSONValue => {
+  if (d._tag === 'Leaf') return '*'
+  if (d._tag === 'NoTangent') return 'none'
+  if (d._tag === 'Tuple') return d.items.map(treeToJSON)
+  if (d._tag === 'Record') return { keys: d.keys, items: d.items.map(treeToJSON) }
+  if (d._tag === 'Static' && typeof d.value !== 'function') return d.value === undefined ? {} : { value: d.value as string | null }
+  return badInput('toJSON', `a tree of the program holds ${showDef(d)}.`, 'functions and objects of classes are not data: capture them.')
+}
 
 const encode = (p: Program, programs: number): JSONValue => {
   const refuse = (what: string, reason: string): never =>

@@ -1,8 +1,8 @@
 // Trees over a batch axis: what vmap takes and gives.
 import type { DType } from './dtype.js'
-import type { Expr, Typed } from './expr.js'
+import type { AnyExpr, Expr, Typed } from './expr.js'
 import type { AxisOfNew, Dim, InsertAxis, Shape, ShapeError, Show } from './shape.js'
-import type { Alternatives, ArgumentOf, Exprs, ExprTree, Fitting, Joined, LooseArgs, NoTangent } from './tree.js'
+import type { Alternatives, ArgumentOf, Exprs, Fitting, Joined, Least, LooseArgs, NoTangent, OfAny, Static } from './tree.js'
 
 /** An axis (null: none) for all leaves, or a list or record of these: a beginning of a tree. */
 export type Axes = number | null | readonly Axes[] | { readonly [key: string]: Axes }
@@ -37,34 +37,46 @@ type WithAxisOf<S extends Shape, N extends Dim, I> = [number] extends [S['length
 /** T with an axis of length N in every leaf, where I says. */
 export type Batched<T, N extends Dim = number, I = 0> = [I] extends [null]
   ? T
-  : T extends Typed<infer S, infer D>
-    ? Expr<WithAxis<S, N, I>, D>
-    : T extends NoTangent
-      ? NoTangent
-      : { readonly [K in keyof T]: Batched<T[K], N, AxesAt<I, K>> }
+  : [Least] extends [T]
+    ? OfAny<T, AnyExpr | NoTangent>
+    : T extends Typed<infer S, infer D>
+      ? Expr<WithAxis<S, N, I>, D>
+      : T extends NoTangent
+        ? NoTangent
+        : T extends Static
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: Batched<T[K], N, AxesAt<I, K>> }
 /** N, or number where the arguments have different batch axes: they are compared when the program is built. */
 export type Leading<N extends Dim> = [Alternatives<N>] extends [never] ? N : number
 /** The expressions that stand for T batched over N, whose leaves may have any rank where T's is not known. */
 export type BatchedExprs<T, N extends Dim, I = 0> = [I] extends [null]
   ? Exprs<T>
-  : T extends Typed<infer S, infer D>
-    ? Expr<WithAxisOf<S, N, I>, D>
-    : T extends NoTangent
-      ? NoTangent | undefined
-      : { readonly [K in keyof T]: BatchedExprs<T[K], N, AxesAt<I, K>> }
+  : [Least] extends [T]
+    ? OfAny<T, AnyExpr | NoTangent>
+    : T extends Typed<infer S, infer D>
+      ? Expr<WithAxisOf<S, N, I>, D>
+      : T extends NoTangent
+        ? NoTangent | undefined
+        : T extends Static
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: BatchedExprs<T[K], N, AxesAt<I, K>> }
 /** What may be passed for T batched over N where it is inlined, at other sizes than the declared names, or beside values. */
 export type BatchedArgs<T, N extends Dim, I = 0> = [I] extends [null]
   ? LooseArgs<T>
-  : T extends Typed<infer S, infer D>
-    ? Expr<WithAxisOf<Fitting<S>, N, I>, D> | ArgumentOf<WithAxis<S, number, I>, D>
-    : T extends NoTangent
-      ? NoTangent | undefined
-      : { readonly [K in keyof T]: BatchedArgs<T[K], N, AxesAt<I, K>> }
+  : [Least] extends [T]
+    ? LooseArgs<T>
+    : T extends Typed<infer S, infer D>
+      ? Expr<WithAxisOf<Fitting<S>, N, I>, D> | ArgumentOf<WithAxis<S, number, I>, D>
+      : T extends NoTangent
+        ? NoTangent | undefined
+        : T extends Static
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: BatchedArgs<T[K], N, AxesAt<I, K>> }
 
 // ---- what is wrong with axes
 
 /** I, or the reason why it is no beginning of the tree T with axes that its leaves have. */
-export type CheckAxes<T, I, Op extends string> = [ExprTree] extends [T]
+export type CheckAxes<T, I, Op extends string> = [Least] extends [T]
   ? I
   : [Axes] extends [I] // what was given is none, and TypeScript says so
     ? I
@@ -77,7 +89,7 @@ type AxesError<T, I, Op extends string, P extends string> = [I] extends [0 | -1 
     ? number extends I
       ? never
       : AxisError<T, I, Op, P>
-    : T extends NoTangent
+    : T extends NoTangent | Static
       ? never
       : T extends Typed
         ? ShapeError<`${Op}${Place<P>} is a tree where there is one array: give an axis, or null`>
@@ -96,7 +108,7 @@ type AxisError<T, I extends number, Op extends string, P extends string> =
       : AxisOfNew<S, I> extends 'bad'
         ? ShapeError<`${Op}${Place<P>} is ${I}: ${Show<S>} has, with the mapped axis, the axes 0 to ${S['length']}`>
         : never
-    : T extends NoTangent
+    : T extends NoTangent | Static
       ? never
       : { [K in Keys<T>]: AxisError<T[K & keyof T], I, Op, Below<P, K>> }[Keys<T>]
 /** A record; a list has numbers for keys too. */

@@ -13,7 +13,9 @@ export interface ShapeError<Message extends string> {
 /** The parameter type T, or the error R when R is one. Not distributive: code generic in a shape stays assignable. */
 export type Guard<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
 /** The shape R, or an unknown one when R is an error (already reported at an argument). */
-export type Ok<R> = R extends Shape ? R : Shape
+// `any`: [N, 3] of a type parameter N is an array for certain, but to TypeScript no Shape before N is known.
+// biome-ignore lint/suspicious/noExplicitAny: see above; it is in the question alone
+export type Ok<R> = R extends readonly any[] ? R : Shape
 
 // ---- predicates
 
@@ -175,5 +177,7 @@ export type DimAt<S extends Shape, A> =
   Axis<S, A> extends infer I extends number ? (`${I}` extends keyof S ? S[`${I}`] & Dim : number) : number
 /** S with every name made `number`: what a caller with another size for that name sees. */
 export type Unnamed<S extends Shape> = { -readonly [K in keyof S]: S[K] extends number ? S[K] : number }
+/** A size that was given: one that the compiler does not know may be that of any name. */
+export type MadeDim<D> = number extends D ? Dim : D
 /** S as `[2, 3]`, where a caller's literal or another array's shape gave `readonly [2, 3]`. */
 export type Writable<S extends Shape> = { -readonly [K in keyof S]: S[K] }

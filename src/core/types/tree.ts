@@ -2,24 +2,43 @@
 import type { NoTangent } from '../graph/tangent.js'
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled, WeakF64 } from './dtype.js'
 import type { AnyExpr, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
-import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
+import type { Dim, MadeDim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
 export type { NoTangent }
 
-/** Leaves nested in records, tuples and arrays. */
-export type Tree<L> = L | readonly Tree<L>[] | { readonly [key: string]: Tree<L> }
-/** What `fn` takes: a tree of `f32(2, 3)`, `i32('batch')` ..., NoTangent where nothing is. */
-export type Decl = Tree<Spec | NoTangent>
+/** What belongs to the structure of a tree and is no leaf of it: nothing, a text, a function. */
+export type Static = null | undefined | string | ((...args: never[]) => unknown)
+/** Leaves nested in records, tuples and arrays, beside what is static. */
+export type Tree<L> = L | readonly (Tree<L> | Static)[] | { readonly [key: string]: Tree<L> | Static }
+/** What `fn` takes: a tree of `f32(2, 3)`, `i32('batch')` ..., NoTangent or null where nothing is. */
+export type Decl = Spec | NoTangent | readonly (Decl | null)[] | { readonly [key: string]: Decl | null | undefined }
+/**
+ * A tree without a leaf. What it is assignable to, `any`, `Decl`, a recursive type of yours, has no leaf that a type could go down to: without asking,
+ * TypeScript would not end.
+ */
+export type Least = readonly Least[] | { readonly [key: string]: Least }
+/** Is T a number or an array of numbers or of truth values? Asked from the array's side: of a tuple of type parameters TypeScript knows the answer. */
+type IsPlain<T> = [T] extends [number | boolean]
+  ? true
+  : [readonly number[]] extends [T]
+    ? true
+    : [readonly boolean[]] extends [T]
+      ? true
+      : false
+/** A tree of which nothing is known but the leaves L: of `Decl`, and `any` of `any`. A record without a key is known. */
+export type OfAny<T, L> = 0 extends 1 & T ? T : [T] extends [Readonly<Record<PropertyKey, never>>] ? T : Tree<L>
 /**
  * `Decl` to five levels, as a bound of type parameters. TypeScript instantiates the bound itself where a body takes its argument apart
  * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end. Each level is written out: one type with a parameter
  * would be instantiated for every input.
  */
 export type DeclBound = Spec | NoTangent | readonly Level1[] | { readonly [key: string]: Level1 }
-type Level1 = Spec | NoTangent | readonly Level2[] | { readonly [key: string]: Level2 }
-type Level2 = Spec | NoTangent | readonly Level3[] | { readonly [key: string]: Level3 }
-type Level3 = Spec | NoTangent | readonly Level4[] | { readonly [key: string]: Level4 }
-type Level4 = Spec | NoTangent | readonly unknown[] | { readonly [key: string]: unknown }
+type Level1 = Nothing | Spec | readonly Level2[] | { readonly [key: string]: Level2 }
+type Level2 = Nothing | Spec | readonly Level3[] | { readonly [key: string]: Level3 }
+type Level3 = Nothing | Spec | readonly Level4[] | { readonly [key: string]: Level4 }
+type Level4 = Nothing | Spec | readonly unknown[] | { readonly [key: string]: unknown }
+/** Where a declaration has nothing. */
+type Nothing = NoTangent | null | undefined
 /** What is computed of an expression: a call on plain values in a body is typed as tensors, which every operation takes too. */
 export type ExprTree = Tree<AnyExpr | Tensor | NoTangent>
 /** What a body returns: numbers too, such as a total that nothing was added to. */
@@ -27,12 +46,12 @@ export type ResultTree = Tree<AnyExpr | Tensor | NoTangent | number | boolean> |
 /** Nothing; beside it TypeScript reads an array literal as a tuple. */
 export type TupleHint = readonly [never, ...never[]]
 /** What comes of the result T of a body: an expression where there is a number, a truth value or an array of them. */
-export type Results<T> = [T] extends [ExprTree] ? T : [ResultTree] extends [T] ? ExprTree : ResultsIn<T>
-type ResultsIn<T> = T extends Typed | NoTangent
+export type Results<T> = [T] extends [ExprTree] ? T : [Least] extends [T] ? ExprTree : ResultsIn<T>
+type ResultsIn<T> = T extends Typed | NoTangent | Static
   ? T
   : T extends PlainLeaf
     ? Expr<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : WeakF64>
-    : { [K in keyof T]: ResultsIn<T[K]> }
+    : { [K in keyof T]: Results<T[K]> }
 /** Any tree of concrete arrays. */
 export type TensorTree = Tree<Tensor | NoTangent>
 
@@ -41,7 +60,7 @@ export type PlainLeaf = number | boolean | NestedArray<number | boolean>
 /** What is at the leaves of T, as far as ten levels down. */
 export type LeafOfTree<T, Depth extends unknown[] = []> = T extends Typed | PlainLeaf
   ? T
-  : T extends NoTangent
+  : T extends NoTangent | Static
     ? never
     : Depth['length'] extends 10
       ? never
@@ -67,7 +86,7 @@ export type Alternatives<S, All = S> = S extends unknown ? ([All] extends [S] ? 
  * The tree T with R at its leaves. Where R is an expression (a tensor, a declared input) of a shape that is not known, the leaf keeps its
  * own shape, and its dtype where that may be R's: TypeScript cannot ask what a callback makes of each leaf, and nearly all keep the shape.
  */
-export type Mapped<T, R> = [TensorTree] extends [T] ? Tree<R | NoTangent> : [ExprTree] extends [T] ? Tree<R | NoTangent> : MappedIn<T, R>
+export type Mapped<T, R> = [Least] extends [T] ? Tree<R | NoTangent> : [Least] extends [T] ? Tree<R | NoTangent> : MappedIn<T, R>
 type MappedIn<T, R> =
   T extends Typed<infer S, infer D>
     ? MappedLeaf<S, D, R>
@@ -75,7 +94,9 @@ type MappedIn<T, R> =
       ? R
       : T extends NoTangent
         ? NoTangent
-        : { readonly [K in keyof T]: MappedIn<T[K], R> }
+        : T extends Static
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: Mapped<T[K], R> }
 type MappedLeaf<S extends Shape, D extends DType, R> = [R] extends [Expr<infer RS, infer RD>]
   ? Expr<Kept<S, RS>, Kept<D, RD>>
   : [R] extends [Tensor<infer RS, infer RD>]
@@ -92,15 +113,32 @@ export type Unravelled<T, Kind extends 'Expr' | 'Tensor'> =
       ? Unravel1<ShapeOf<T>, 'f64', Kind>
       : T extends NoTangent
         ? NoTangent
-        : { readonly [K in keyof T]: Unravelled<T[K], Kind> }
+        : T extends Static
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: Unravelled<T[K], Kind> }
 type Unravel1<S extends Shape, D extends DType, Kind> = Kind extends 'Expr' ? Expr<S, D> : Tensor<Concrete<S>, D>
 
 /** The tree of expressions that a body sees for the declaration T. */
-export type Exprs<T> =
-  T extends Typed<infer S, infer D> ? Expr<S, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Exprs<T[K]> }
+export type Exprs<T> = [Least] extends [T] ? OfAny<T, AnyExpr | NoTangent> : ExprsIn<T>
+type ExprsIn<T> =
+  T extends Typed<infer S, infer D>
+    ? Expr<S, D>
+    : T extends NoTangent
+      ? NoTangent
+      : T extends Static | number | boolean
+        ? NoInfer<T>
+        : true extends IsPlain<T>
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: Exprs<T[K]> }
 
 /** The concrete shape behind S: a name may be any size. */
 export type Concrete<S extends Shape> = Unnamed<S>
+/**
+ * The concrete shape behind a declared one. Written as that of `zeros` is, which may be of any size where it is a `number`: so, in a function that is generic in sizes, a tensor of zeros is
+ * what is declared.
+ */
+type Declared<S extends Shape> = { -readonly [K in keyof S]: SizeOf<MadeDim<S[K]>> }
+type SizeOf<D> = D extends number ? D : number
 /** Shapes that fit the declared S: a name may be any size, and an unknown rank any rank. */
 export type Fitting<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? (number extends S[K] ? Dim : S[K]) : Dim }
 /** What may be passed for an input declared with shape S and dtype D. */
@@ -111,24 +149,45 @@ export type ValueOf<S extends Shape, D extends DType> =
   | DataOf<D>
   | Nested<S, D extends 'bool' ? boolean | number : number>
 /** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
-export type Values<T> =
+export type Values<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent | PlainLeaf | DataOf<DType>> : ValuesIn<T>
+type ValuesIn<T> =
   T extends Typed<infer S, infer D>
     ? ValueOf<S, D>
     : T extends NoTangent
       ? NoTangent | undefined
-      : { readonly [K in keyof T]: Values<T[K]> }
+      : T extends Static | number | boolean
+        ? NoInfer<T>
+        : true extends IsPlain<T>
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: Values<T[K]> }
 
 /** What comes back for the tree T: at each leaf a tensor the caller owns. */
-export type Tensors<T> =
-  T extends Typed<infer S, infer D>
-    ? Tensor<Concrete<S>, Settled<D>>
-    : T extends NoTangent
-      ? NoTangent
-      : { readonly [K in keyof T]: Tensors<T[K]> }
+export type Tensors<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent> : TensorsIn<T>
+type TensorsIn<T> =
+  T extends Spec<infer S, infer D>
+    ? Tensor<Declared<S>, D>
+    : T extends Typed<infer S, infer D>
+      ? Tensor<Concrete<S>, Settled<D>>
+      : T extends NoTangent
+        ? NoTangent
+        : T extends Static
+          ? NoInfer<T>
+          : true extends IsPlain<T>
+            ? Tensor<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : 'f64'>
+            : { readonly [K in keyof T]: Tensors<T[K]> }
 
 /** The tree T with sizes instead of names: the result of inlining a function at other dimensions. */
-export type Loose<T> =
-  T extends Typed<infer S, infer D> ? Expr<Unnamed<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Loose<T[K]> }
+export type Loose<T> = [Least] extends [T] ? OfAny<T, AnyExpr | NoTangent> : LooseIn<T>
+type LooseIn<T> =
+  T extends Typed<infer S, infer D>
+    ? Expr<Unnamed<S>, D>
+    : T extends NoTangent
+      ? NoTangent
+      : T extends Static | number | boolean
+        ? NoInfer<T>
+        : true extends IsPlain<T>
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: Loose<T[K]> }
 /**
  * What may be passed for an input declared with shape S and dtype D where its function is inlined. Of an expression or a tensor whose rank is not
  * known, such as the parameter of a plain function, shape and dtype are checked when the program is built.
@@ -140,27 +199,46 @@ export type ArgumentOf<S extends Shape, D extends DType> =
   | OfAnyRank<'Expr'>
   | ValueOf<S, D>
 /** The expressions that may stand for T: of its own shapes, or constants to which no dtype was given. */
-export type ExprArgs<T> =
+export type ExprArgs<T> = [Least] extends [T] ? OfAny<T, AnyExpr | NoTangent> : ExprArgsIn<T>
+type ExprArgsIn<T> =
   T extends Typed<infer S, infer D>
     ? Expr<S, D> | Undeclared<S, D>
     : T extends NoTangent
       ? NoTangent
-      : { readonly [K in keyof T]: ExprArgs<T[K]> }
+      : T extends Static | number | boolean
+        ? NoInfer<T>
+        : true extends IsPlain<T>
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: ExprArgs<T[K]> }
 /** What may be passed where T is inlined: expressions whose named axes have any size, or values. */
-export type LooseArgs<T> =
+export type LooseArgs<T> = [Least] extends [T] ? OfAny<T, AnyExpr | Tensor | NoTangent | PlainLeaf | DataOf<DType>> : LooseArgsIn<T>
+type LooseArgsIn<T> =
   T extends Typed<infer S, infer D>
     ? ArgumentOf<S, D>
     : T extends NoTangent
       ? NoTangent | undefined
-      : { readonly [K in keyof T]: LooseArgs<T[K]> }
+      : T extends Static | number | boolean
+        ? NoInfer<T>
+        : true extends IsPlain<T>
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: LooseArgs<T[K]> }
 
 /** The gradient with respect to T: the same tree, integer and boolean leaves NoTangent. */
-export type Gradient<T> =
-  T extends Typed<infer S, infer D> ? GradientLeaf<S, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Gradient<T[K]> }
+export type Gradient<T> = [Least] extends [T] ? OfAny<T, Expr<Shape, Float> | NoTangent> : GradientIn<T>
+type GradientIn<T> =
+  T extends Typed<infer S, infer D>
+    ? GradientLeaf<S, D>
+    : T extends NoTangent
+      ? NoTangent
+      : T extends Static
+        ? NoInfer<T>
+        : true extends IsPlain<T>
+          ? Expr<ShapeOf<T>, 'f64'>
+          : { readonly [K in keyof T]: Gradient<T[K]> }
 type GradientLeaf<S extends Shape, D extends DType> = [D] extends [Discrete] ? NoTangent : Expr<S, FloatsOf<D>>
 
 /** The Jacobian: the tree of Out, at each leaf the tree of In, leaves of shape [...out, ...in]. */
-export type Jacobian<Out, In> = [ExprTree] extends [Out] ? ExprTree : JacobianOf<Out, In>
+export type Jacobian<Out, In> = [Least] extends [Out] ? OfAny<Out, Expr<Shape, Float> | NoTangent> : JacobianOf<Out, In>
 type JacobianOf<Out, In> =
   Out extends Typed<infer S, infer D>
     ? [D] extends [Discrete]
@@ -168,15 +246,20 @@ type JacobianOf<Out, In> =
       : JacobianIn<S, In>
     : Out extends NoTangent
       ? NoTangent
-      : { readonly [K in keyof Out]: JacobianOf<Out[K], In> }
-type JacobianIn<SO extends Shape, In> =
+      : Out extends Static
+        ? NoInfer<Out>
+        : { readonly [K in keyof Out]: Jacobian<Out[K], In> }
+type JacobianIn<SO extends Shape, In> = [Least] extends [In] ? OfAny<In, Expr<Shape, Float> | NoTangent> : JacobianInLeaves<SO, In>
+type JacobianInLeaves<SO extends Shape, In> =
   In extends Typed<infer S, infer D>
     ? [D] extends [Discrete]
       ? NoTangent
       : Expr<Joined<SO, S>, FloatsOf<D>>
     : In extends NoTangent
       ? NoTangent
-      : { readonly [K in keyof In]: JacobianIn<SO, In[K]> }
+      : In extends Static
+        ? NoInfer<In>
+        : { readonly [K in keyof In]: JacobianIn<SO, In[K]> }
 /** The axes of A, then those of B; an unknown rank where either is unknown. */
 export type Joined<A extends Shape, B extends Shape> = [number] extends [A['length']]
   ? Shape
@@ -187,7 +270,8 @@ export type Joined<A extends Shape, B extends Shape> = [number] extends [A['leng
 // ---- wrt
 
 type Keys<T> = T extends readonly unknown[] ? keyof T & `${number}` : keyof T & string
-type Below<T, Prefix extends string> = T extends Typed | NoTangent
+type Below<T, Prefix extends string> = [Least] extends [T] ? string : BelowIn<T, Prefix>
+type BelowIn<T, Prefix extends string> = T extends Typed | NoTangent | Static
   ? never
   : T extends readonly (infer E)[]
     ? [number] extends [T['length']]
@@ -246,7 +330,7 @@ export type NotScalar<Out, Op extends string> =
  * `unknown` for a scalar (an unknown rank, a body that does not compile), else the message: intersected with the parameter f. With the
  * option aux, X = true, that is of [scalar, anything].
  */
-export type ScalarOnly<Out, Op extends string, X = undefined> = [ExprTree] extends [Out]
+export type ScalarOnly<Out, Op extends string, X = undefined> = [Least] extends [Out]
   ? unknown
   : [X] extends [true]
     ? [Out] extends [readonly [infer L, unknown]]

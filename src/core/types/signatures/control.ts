@@ -4,10 +4,10 @@ import type { Batched } from '../batch.js'
 import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, MayFit, NestedArray, OfAnyRank, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
 import type { Dim, Shape } from '../shape.js'
-import type { ExprTree, NoTangent, PlainLeaf, ResultTree } from '../tree.js'
+import type { ExprTree, Least, NoTangent, PlainLeaf, Static } from '../tree.js'
 
 /** The tree of expressions that stands for T in a body. */
-export type Carried<T> = [ResultTree] extends [T] ? ExprTree : CarriedIn<T>
+export type Carried<T> = [Least] extends [T] ? ExprTree : CarriedIn<T>
 type CarriedIn<T> =
   T extends Typed<infer S, infer D>
     ? Expr<S, D>
@@ -15,7 +15,11 @@ type CarriedIn<T> =
       ? Expr<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : WeakF64>
       : T extends NoTangent
         ? NoTangent
-        : { readonly [K in keyof T]: CarriedIn<T[K]> }
+        : T extends { readonly _tag: 'Expr' | 'Tensor' } // what may be given, where what was given does not fit
+          ? Expr
+          : T extends Static
+            ? NoInfer<T>
+            : { readonly [K in keyof T]: Carried<T[K]> }
 /** What a body may return for the carry T: at each leaf an expression or a value of its shape and dtype. */
 export type Next<T> =
   T extends Typed<infer S, infer D>
@@ -24,7 +28,9 @@ export type Next<T> =
       ? NextLeaf<ShapeOf<T>, Float>
       : T extends NoTangent
         ? NoTangent
-        : { readonly [K in keyof T]: Next<T[K]> }
+        : T extends Static
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: Next<T[K]> }
 /** A carry without a dtype takes that of what comes back. */
 type NextLeaf<S extends Shape, D extends DType> = [D] extends [Weak]
   ? Expr<S, Float> | Tensor<S, Float> | OfAnyRank<'Expr' | 'Tensor'> | PlainLeaf
@@ -110,7 +116,9 @@ type Elements<X> =
       ? Expr<Shape, X extends NestedArray<boolean> ? 'bool' : WeakF64>
       : X extends NoTangent
         ? NoTangent
-        : { readonly [K in keyof X]: Elements<X[K]> }
+        : X extends Static
+          ? NoInfer<X>
+          : { readonly [K in keyof X]: Elements<X[K]> }
 /** Options of `associativeScan`. */
 export interface AssociativeOptions {
   /** The axis along which it goes, the first by default; of every leaf. */

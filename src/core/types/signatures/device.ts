@@ -3,7 +3,7 @@ import type { Backend, PlaceOptions } from '../../functions/backend.js'
 import type { DType } from '../dtype.js'
 import type { Tensor } from '../expr.js'
 import type { Shape } from '../shape.js'
-import type { NoTangent, Tensors, TensorTree } from '../tree.js'
+import type { NoTangent, Static, Tensors, TensorTree } from '../tree.js'
 
 /** Where the elements of a tensor are on a device. */
 export interface OnItsDevice {
@@ -13,7 +13,7 @@ export interface OnItsDevice {
 /** A tensor whose elements a device holds. `onHost` reads them; `data`, `item` and `toArray` are errors that say so. */
 export type DeviceTensor<S extends Shape = Shape, D extends DType = DType> = Tensor<S, D> & OnItsDevice
 /** The tree with device tensors for tensors. */
-export type OnDevice<T> = T extends NoTangent
+export type OnDevice<T> = T extends NoTangent | Static
   ? T
   : T extends Tensor<infer S, infer D>
     ? DeviceTensor<S, D>

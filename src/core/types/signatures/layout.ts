@@ -1,7 +1,7 @@
 // Signatures of constructors and of the operations that move elements.
 import type { DType, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapesOf, Spec, Tensor } from '../expr.js'
-import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed, Writable } from '../shape.js'
+import type { BroadcastTo, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, Unnamed, Writable } from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
@@ -57,7 +57,7 @@ export interface TensorFn {
  * The shape of a new array: a computed size may turn out to be what a name stands for, so an accumulator that begins with it takes either.
  * Where a type is asked for, `let h: Expr<['batch', 24], 'f32'> = zeros([x.shape[0], 24], 'f32')`, R is the shape in it.
  */
-type Made<S extends Shape> = { -readonly [K in keyof S]: number extends S[K] ? Dim : S[K] }
+type Made<S extends Shape> = { -readonly [K in keyof S]: MadeDim<S[K]> }
 /** zeros, ones: full arrays of one value. */
 export interface FilledFn {
   <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S): Expr<R, WeakF64>
@@ -103,10 +103,20 @@ export interface AssertShapeFn {
 }
 
 /** reshape(x, shape): the same elements in row-major order; one axis may be -1. */
-export type ReshapeFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
-  shape: Guard<Reshape<S, Unnamed<T>>, T>,
-) => Expr<Ok<Reshape<S, Unnamed<T>>>, NoInfer<D>>
+export interface ReshapeFn {
+  // the first axis stays: in code that is generic in it too
+  <N extends Dim, R extends Shape, D extends DType, const T extends NewShape>(
+    x: Operand<readonly [N, ...R], D>,
+    shape: Guard<
+      -1 extends T[number] ? ShapeError<'one -1'> : Reshape<R, Unnamed<T>>,
+      readonly [(N extends number ? N : number) | -1, ...T]
+    >,
+  ): Expr<[N, ...Unnamed<T>], D>
+  <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
+    x: Operand<S, D> | Plain,
+    shape: Guard<Reshape<S, Unnamed<T>>, T>,
+  ): Expr<Ok<Reshape<S, Unnamed<T>>>, NoInfer<D>>
+}
 /** broadcastTo(x, shape). */
 export type BroadcastToFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,

@@ -7,7 +7,7 @@ import type { Backend, Explanation } from '../../functions/backend.js'
 import type { AnyExpr } from '../expr.js'
 import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
 import type { Program } from '../program.js'
-import type { Decl, ExprTree, NoTangent, Tensors, TensorTree } from '../tree.js'
+import type { Decl, ExprTree, Least, NoTangent, Static, Tensors, TensorTree } from '../tree.js'
 
 /** Options of `into`. */
 export interface IntoOptions {
@@ -75,10 +75,10 @@ export interface Duplicated<T, G> {
   readonly tangent: G
 }
 /** The gradient's buffers of a tree of tensors. */
-export type TangentTensors<T> = [TensorTree] extends [T] ? T : TangentIn<T>
+export type TangentTensors<T> = [Least] extends [T] ? T : TangentIn<T>
 type TangentIn<T, Depth extends unknown[] = []> = T extends { readonly dtype: 'i32' | 'bool' }
   ? NoTangent
-  : T extends { readonly dtype: string } | NoTangent
+  : T extends { readonly dtype: string } | NoTangent | Static
     ? T
     : Depth['length'] extends 10 // TypeScript asks about any tree while it infers, and would not end
       ? T

@@ -16,6 +16,7 @@ import type {
   Results,
   ResultTree,
   ScalarOnly,
+  Static,
   Tensors,
   TupleHint,
   Values,
@@ -154,7 +155,13 @@ export type HessianFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = und
 
 /** What a rule may give where T has a value: an expression of its shape (of any, where that is unknown), or a tensor or arrays. */
 export type RuleValue<T> =
-  T extends Typed<infer S, DType> ? RuleLeaf<S> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: RuleValue<T[K]> }
+  T extends Typed<infer S, DType>
+    ? RuleLeaf<S>
+    : T extends NoTangent
+      ? NoTangent
+      : T extends Static
+        ? NoInfer<T>
+        : { readonly [K in keyof T]: RuleValue<T[K]> }
 type RuleLeaf<S extends Shape> = [number] extends [S['length']] ? AnyExpr | Tensor | Plain : Expr<S> | Tensor<S> | Plain
 /** What a rule may give where T has a tangent or a cotangent: symbolic zeros and thunks too; NoTangent at integer leaves. */
 export type RuleTangent<T> =
@@ -164,7 +171,9 @@ export type RuleTangent<T> =
       : RuleLeaf<S> | ZeroTangent | NoTangent | NotImplemented | Thunk | InplaceableThunk
     : T extends NoTangent
       ? NoTangent
-      : ZeroTangent | NoTangent | { readonly [K in keyof T]: RuleTangent<T[K]> }
+      : T extends Static
+        ? NoInfer<T>
+        : ZeroTangent | NoTangent | { readonly [K in keyof T]: RuleTangent<T[K]> }
 /** The calculus of a user's function. `primals` is its argument, or the list of several. */
 export interface CustomRules<A extends readonly unknown[], Out> {
   /** [y, dy] at the primals, along the tangents. Alone it serves reverse mode too: it is linear in the tangents, and is transposed. */
