@@ -46,7 +46,7 @@ it('says where a function runs: on backends that have the kernels of its parts',
 it('shows the options of each function, and what may be left out', () => {
   const calls = [...page.matchAll(/^\| `([^`]*)` \|/gm)].map(([, call]) => call)
   for (const call of [
-    'sum(x, { axis?, keepdims?, initial?, where? })',
+    'sum(x, { axis?, keepdims?, where?, initial? })',
     'norm(x, { axis?, keepdims?, ord? })',
     'take(x, indices, { axis? })',
     'maxPool(x, { window, stride?, padding?, ceilMode? })',

@@ -139,6 +139,8 @@ export const raw = <G = unknown, D extends G | undefined = undefined>(
 ): Kind<G | (D extends undefined ? undefined : never), G> =>
   or<G, D>(standard as D, (given, what, where) => settled(given as G, what, where))
 
+/** As `raw`, of what must be given: what reads it says so. */
+export const must = <G>(): Needed<G> => needed((given, what, where) => settled(given as G, what, where))
 /** A part of a declaration: what is made of it checks it, with the parts beside it. */
 export const part: Kind<unknown> = /*#__PURE__*/ raw()
 /** Whatever is given, itself: a state, a template. */

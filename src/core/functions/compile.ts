@@ -1,6 +1,6 @@
 /** Running on a synchronous backend: concrete arguments in, tensors out. Tracing is once per signature for `compile`, every time for a plain call. */
 
-import { flag, type OptionsFor, readOptions } from '../errors/options.js'
+import { flag, readOptions } from '../errors/options.js'
 import { CONST, capturedTensor, isExpr, type Node } from '../graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../graph/ndarray.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
@@ -81,7 +81,10 @@ const evaluated = (backend: SyncBackend, outputs: readonly Node[]): readonly Typ
   }
 }
 
-export const intoOptions = { accumulate: flag() } satisfies OptionsFor<IntoOptions>
+export const intoOptions = {
+  /** Add to the outputs instead of overwriting them. */
+  accumulate: flag(),
+}
 /** Do these options of `.into` ask that results are added to what the targets hold? */
 export const accumulates = (options?: IntoOptions): boolean => readOptions(intoOptions, options, 'into').accumulate
 
@@ -98,7 +101,10 @@ export interface CompiledCore {
 
 const dataOf = (x: NDArray): TypedArray => x.data
 
-export const compileOptions = { trap: trapOption } satisfies OptionsFor<CompileOptions>
+export const compileOptions = {
+  /** A call with a NaN in its result is an error, NonFinite, that says what made it first; 'nonFinite': an infinity too. */
+  trap: trapOption,
+}
 
 /** Traces once per signature (tree, shapes, dtypes) and runs the prepared program; synchronous backends. */
 export const compileSync = (f: unknown, given: SyncBackend, where = 'compile', options?: CompileOptions): CompiledCore => {

@@ -4,7 +4,7 @@ import { functionOf, integerOf, recordOf, shown } from '../errors/check-argument
 import { badInput, raise } from '../errors/explain.js'
 import { callOf } from '../errors/hints.js'
 import { parametersOf, reading, unreadable } from '../errors/language.js'
-import { type OptionsFor, or, readOptions } from '../errors/options.js'
+import { or, readOptions } from '../errors/options.js'
 import { type Aval, aval } from '../graph/aval.js'
 import { asExpr, constant, isClosed, isExpr, type Node, plain } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
@@ -220,10 +220,11 @@ export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>
 }
 
 export const fnOptions = {
+  /** What errors and `show` call the function. */
   name: or<string, undefined>(undefined, (given, what, where) =>
     typeof given === 'string' ? given : badInput(where, `${what} must be a string, not ${shown(given)}.`),
   ),
-} satisfies OptionsFor<FnOptions>
+}
 /** Declares a function: specs of its inputs, and a body from expressions to expressions. */
 export const declare = (
   runtime: Runtime,

@@ -22,7 +22,7 @@ import { axisOf, broadcastNode } from './layout/move.js'
 import { sliceAxis } from './layout/slice.js'
 import { broadcastAvals } from './lifted.js'
 import { folded } from './masked.js'
-import { array, axis, floats, laterAxis, numbers, operation } from './operation.js'
+import { array, axisOptions, floats, laterAxis, numbers, operation } from './operation.js'
 import {
   cummaxPrimitive,
   cumminPrimitive,
@@ -34,10 +34,14 @@ import {
   sortNodes,
 } from './scans.js'
 
+export const runningOptions = {
+  /** Does it run from the end? */
+  reverse: flag(),
+  /** Is an element left out of its own total? */
+  exclusive: flag(),
+}
 const scanned = <F>(prim: typeof cumsumPrimitive | typeof cumprodPrimitive): F =>
-  operation(prim.name, { x: numbers }, { axis: axis(-1), reverse: flag(), exclusive: flag() }, ({ x }, params) =>
-    asExpr(apply(prim, [asNode(x)], params)),
-  )
+  operation(prim.name, { x: numbers }, { ...axisOptions, ...runningOptions }, ({ x }, params) => asExpr(apply(prim, [asNode(x)], params)))
 
 /**
  * Running sums y_k = x_0 + ... + x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
@@ -60,7 +64,7 @@ export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = scanned(cumsumPrimi
 export const cumprod: AlongAxisFn<'cumprod', RunningOptions> = scanned(cumprodPrimitive)
 
 const extreme = <F>(prim: Primitive<string, RunningParams, readonly ['float']>): F =>
-  operation(prim.name, { x: array }, { axis: axis(-1), reverse: flag() }, ({ x }, params) =>
+  operation(prim.name, { x: array }, { ...axisOptions, reverse: runningOptions.reverse }, ({ x }, params) =>
     asExpr(throughI32(asNode(x), (n) => apply(prim, [n], params))),
   )
 
@@ -95,7 +99,7 @@ export const cummin: ChoosingAlongAxisFn<'cummin', Pick<RunningOptions, 'reverse
 export const linearRecurrence: LinearRecurrenceFn = operation(
   'linearRecurrence',
   { a: floats, b: floats },
-  { axis: laterAxis(-1), reverse: flag() },
+  { axis: laterAxis(-1), reverse: runningOptions.reverse },
   ({ a, b }, o, op) => {
     const shape = broadcastAvals([asNode(a).aval, asNode(b).aval], op)
     const params = { ...o, axis: axisOf(o.axis, shape.length, op) }
@@ -103,9 +107,13 @@ export const linearRecurrence: LinearRecurrenceFn = operation(
   },
 )
 
+export const sortOptions = {
+  /** The largest first? */
+  descending: flag(),
+}
 /** Sorted values, or their indices. */
 const sorted = <F>(name: string, result: 0 | 1): F =>
-  operation(name, { x: array }, { axis: axis(-1), descending: flag() }, ({ x }, params) => asExpr(sortNodes(asNode(x), params)[result]))
+  operation(name, { x: array }, { ...axisOptions, ...sortOptions }, ({ x }, params) => asExpr(sortNodes(asNode(x), params)[result]))
 
 /**
  * x in ascending order along an axis (the last by default), equals in their order; a NaN counts as the largest.
@@ -126,6 +134,10 @@ export const sort: ChoosingAlongAxisFn<'sort', SortOptions> = sorted('sort', 0)
  */
 export const argsort: ArgSortFn = sorted('argsort', 1)
 
+export const topkOptions = {
+  /** The largest, unless it is false: the smallest. */
+  largest: flag(true),
+}
 /**
  * The k largest elements along an axis (the last by default), the largest first, and where they are; with `largest: false` the k smallest, the smallest
  * first. A NaN counts as the largest.
@@ -140,7 +152,7 @@ export const argsort: ArgSortFn = sorted('argsort', 1)
 export const topk: TopKFn = operation(
   'topk',
   { x: array, k: raw<number>() },
-  { axis: axis(-1), largest: flag(true) },
+  { ...axisOptions, ...topkOptions },
   ({ x, k }, { axis: along, largest }, op) => {
     const [values, indices] = sortNodes(asNode(x), { axis: along, descending: largest })
     const size = values.shape[along]!

@@ -2,7 +2,7 @@
 
 import { dtypeOf, listOf, numberOf, shown } from '../errors/check-arguments.js'
 import { badDtype, badInput, badShape, showShape } from '../errors/explain.js'
-import { dtype, flag, readOptions } from '../errors/options.js'
+import { dtype, flag, type OptionsOf, readOptions } from '../errors/options.js'
 import { aval, shapeGiven } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
@@ -22,7 +22,6 @@ import type {
   FullFn,
   LikeFn,
   LinspaceFn,
-  LinspaceOptions,
   TriangleFn,
 } from '../types/signatures/layout.js'
 import { eq, ge, le } from './compare.js'
@@ -117,7 +116,13 @@ const progression = (start: number, step: number, n: number, dtype: DType): Node
 }
 const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(iotaNode([n], 0, 'i32'), 'bool') : iotaNode([n], 0, dtype))
 
-const linspaceOptions = { endpoint: flag(true), dtype: dtype() }
+const spacedOptions = {
+  /** Is the end one of the numbers? */
+  endpoint: flag(true),
+}
+const linspaceOptions = { ...spacedOptions, dtype: dtype() }
+/** Options of `linspace`. */
+interface LinspaceOptions extends OptionsOf<typeof spacedOptions> {}
 
 /**
  * n numbers at equal distances from `from` to `to`, both included unless `endpoint` is false. Without a dtype: that of the floats beside it, f64 alone.
@@ -129,7 +134,7 @@ const linspaceOptions = { endpoint: flag(true), dtype: dtype() }
  * linspace(0, 1, 3)                        // [0, 0.5, 1]
  * linspace(0, 1, 4, { endpoint: false })   // [0, 0.25, 0.5, 0.75]
  */
-export const linspace: LinspaceFn = declares(
+export const linspace: LinspaceFn<LinspaceOptions> = declares(
   { name: 'linspace', args: {}, options: linspaceOptions },
   (from: unknown, to: unknown, n: number, given?: DType | (LinspaceOptions & { readonly dtype?: DType })): AnyExpr => {
     const { endpoint, dtype } =

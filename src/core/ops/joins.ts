@@ -2,7 +2,7 @@
 
 import { integersOf, listOf, settled, shown } from '../errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../errors/explain.js'
-import { integer, kind } from '../errors/options.js'
+import { integer, kind, type OptionsOf } from '../errors/options.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
@@ -155,6 +155,14 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
   return asExpr(gatherNode(x, starts, { axis, batchDims: 0 }))
 }
 
+const repeatOptions = {
+  /** The axis along which it works: the first unless given. */
+  axis: axis(0),
+  /** How long the result is, where counts are computed. */
+  totalLength: integer(undefined, { from: 0 }),
+}
+/** Options of `repeat`. */
+interface RepeatOptions extends OptionsOf<typeof repeatOptions> {}
 /**
  * Each element of x repeated `times` times along an axis (the first by default); `times` may be a list, a count for each.
  * Counts that are computed (i32) need `totalLength`: what they leave free repeats the last element, what is over is cut off.
@@ -165,21 +173,16 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
  * repeat(tensor([1, 2]), 2)        // [1, 1, 2, 2]
  * repeat(tensor([1, 2]), [1, 3])   // [1, 2, 2, 2]
  */
-export const repeat: RepeatFn = operation(
-  'repeat',
-  { x: array, times: unread },
-  { axis: axis(0), totalLength: integer(undefined, { from: 0 }) },
-  ({ x, times: given }, o) => {
-    const n = asNode(x)
-    if (typeof given === 'object') return repeatedBy(n, settled(given, 'counts', 'repeat'), o.axis, o.totalLength)
-    const times = given as number
-    if (!Number.isInteger(times) || times < 0) badInput('repeat', `${shown(times)} is not a number of repetitions.`)
-    const at = (k: number): number[] => [...n.shape.slice(0, o.axis + 1), k, ...n.shape.slice(o.axis + 1)]
-    return asExpr(
-      reshapeNode(
-        broadcastNode(reshapeNode(n, at(1)), at(times)),
-        n.shape.map((d, i) => (i === o.axis ? d * times : d)),
-      ),
-    )
-  },
-)
+export const repeat: RepeatFn<RepeatOptions> = operation('repeat', { x: array, times: unread }, repeatOptions, ({ x, times: given }, o) => {
+  const n = asNode(x)
+  if (typeof given === 'object') return repeatedBy(n, settled(given, 'counts', 'repeat'), o.axis, o.totalLength)
+  const times = given as number
+  if (!Number.isInteger(times) || times < 0) badInput('repeat', `${shown(times)} is not a number of repetitions.`)
+  const at = (k: number): number[] => [...n.shape.slice(0, o.axis + 1), k, ...n.shape.slice(o.axis + 1)]
+  return asExpr(
+    reshapeNode(
+      broadcastNode(reshapeNode(n, at(1)), at(times)),
+      n.shape.map((d, i) => (i === o.axis ? d * times : d)),
+    ),
+  )
+})

@@ -9,10 +9,10 @@ import { lift } from '../graph/lift.js'
 import type { Primitive } from '../graph/primitive.js'
 import { broadcastShapes, sameShape } from '../graph/shape.js'
 import type { DType } from '../types/dtype.js'
-import type { AnyExpr } from '../types/expr.js'
+import type { AnyExpr, Operand, Plain, PlainBool } from '../types/expr.js'
 import { where } from './arithmetic.js'
 import { broadcastNode } from './layout/move.js'
-import { axes, numbers, operation, unread } from './operation.js'
+import { axes, axisOrFlat, numbers, operation, unreadAs } from './operation.js'
 import { type ReduceParams, reduceNode, sumPrimitive } from './reduce.js'
 
 /** The mask of a reduction of n, of n's shape. */
@@ -44,15 +44,36 @@ export const initialOf = (initial: unknown, dtype: DType, op: string): number | 
   return n
 }
 
-/** Options of every reduction, of those with a mask, and of folds that begin with a number. */
-export const reduceOptions = { axis: axes(), keepdims: flag() }
-export const whereOptions = { ...reduceOptions, where: unread }
-export const foldOptions = { ...whereOptions, initial: unread }
+/** Options of every reduction. */
+export const reduceOptions = {
+  /** Axes that are folded; all of them where it is absent or null. */
+  axis: axes(),
+  /** Do they stay, with length 1? */
+  keepdims: flag(),
+}
+/** Of those with a mask. */
+export const whereOptions = {
+  /** A mask that broadcasts to x: elements where it does not hold are left out. */
+  where: unreadAs<Operand | Plain | PlainBool>(),
+}
+/** Of folds. */
+export const foldOptions = {
+  ...whereOptions,
+  /** The number that the fold begins with. */
+  initial: unreadAs<number | boolean>(),
+}
+/** Of argmax and argmin. */
+export const argOptions = {
+  /** The axis; the flattened array where it is absent or null. */
+  axis: axisOrFlat,
+  /** Does it stay, with length 1? */
+  keepdims: flag(),
+}
 /** What a result and the initial number are joined by. */
 export type Join = (a: AnyExpr, b: number) => AnyExpr
 /** A fold that has an identity, over what is kept, from where it begins. */
 export const folded = <F>(prim: Primitive<'sum' | 'prod', ReduceParams, readonly ['float']>, identity: 0 | 1, join: Join): F =>
-  operation(prim.name, { x: numbers }, foldOptions, ({ x }, o, op) => {
+  operation(prim.name, { x: numbers }, { ...reduceOptions, ...foldOptions }, ({ x }, o, op) => {
     const y = asExpr(reduceNode(prim, keptNode(asNode(x), o.where, identity, op), o.axis, o.keepdims))
     const initial = initialOf(o.initial, x.dtype, op)
     return initial === undefined ? y : join(y, initial)

@@ -1,7 +1,7 @@
 /** Neural networks: convolution and pooling (their primitives are in conv.ts and pool.ts). */
 
 import { badShape, showShape } from '../errors/explain.js'
-import { flag, integer, type Kind, type ReadOf, raw } from '../errors/options.js'
+import { flag, integer, must, type ReadOf, raw } from '../errors/options.js'
 import { apply, applyMulti, asExpr, asNode, type Node } from '../graph/expr.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { Padding } from '../types/shape-contract.js'
@@ -13,10 +13,14 @@ import { padNode, sliceNode } from './layout/slice.js'
 import { floats, operation } from './operation.js'
 import { avgPoolPrimitive, maxPoolPrimitive, type PoolParams } from './pool.js'
 
-const convOptions = {
-  stride: raw<number | readonly number[], number>(1),
+export const convOptions = {
+  /** Positions from one window to the next, along all axes or each: 1 unless given. */
+  stride: raw<number | readonly number[], 1>(1),
+  /** Zeros around x: none unless given. */
   padding: raw<Padding>(),
-  dilation: raw<number | readonly number[], number>(1),
+  /** Positions from one element of the kernel to the next, along all axes or each: 1 unless given. */
+  dilation: raw<number | readonly number[], 1>(1),
+  /** Into so many groups the channels are parted, each with kernels of its own. */
   groups: integer(1, { from: 1 }),
 }
 /**
@@ -47,13 +51,20 @@ export const conv: ConvFn = operation('conv', { x: floats, k: floats }, convOpti
   return asExpr(line ? asLine(y) : y)
 })
 
-const poolOptions = {
-  window: raw<number | readonly number[]>() as Kind<number | readonly number[]>,
+export const poolOptions = {
+  /** How many positions are one, along all axes or each. */
+  window: must<number | readonly number[]>(),
+  /** Positions from one window to the next: the window unless given. */
   stride: raw<number | readonly number[]>(),
+  /** Positions around x: none unless given. */
   padding: raw<Padding>(),
+  /** A last window that reaches beyond the padding counts too, with what it has of x: the result is rounded up, not down. */
   ceilMode: flag(),
 }
-const avgPoolOptions = { ...poolOptions, countIncludePad: flag() }
+export const avgPoolOptions = {
+  /** Does the divisor count the padding too? */
+  countIncludePad: flag(),
+}
 
 type Pooling = (x: Node, p: PoolParams) => Node
 /** Padding with as much more behind each axis as makes room for a last window that begins within x or the padding before it. */
@@ -118,8 +129,11 @@ export const maxPool: PoolFn<'maxPool'> = operation('maxPool', { x: floats }, po
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
  * @example avgPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[2.5]]]]
  */
-export const avgPool: PoolFn<'avgPool', AvgPoolOptions> = operation('avgPool', { x: floats }, avgPoolOptions, ({ x }, o, op) =>
-  pooled(asNode(x), o, op, (n, p) => apply(avgPoolPrimitive, [n], p), o.countIncludePad),
+export const avgPool: PoolFn<'avgPool', AvgPoolOptions> = operation(
+  'avgPool',
+  { x: floats },
+  { ...poolOptions, ...avgPoolOptions },
+  ({ x }, o, op) => pooled(asNode(x), o, op, (n, p) => apply(avgPoolPrimitive, [n], p), o.countIncludePad),
 )
 
 /** Parameters for depth, height and width. */

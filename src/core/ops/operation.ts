@@ -44,6 +44,11 @@ export const indices: Kind<AnyExpr, unknown> = { read: (given, _what, where) => 
 export const axis = (standard: number): Kind<number> => ({
   read: (given, _what, where, shape) => axisOf(given === undefined ? standard : (given as number), shape.length, where),
 })
+/** Options of what works along one axis. */
+export const axisOptions = {
+  /** The axis along which it works. */
+  axis: axis(-1),
+}
 /** An axis of the first array, or none: the flattened array. */
 export const axisOrFlat: Kind<number | undefined, number | null> = {
   read: (given, _what, where, shape) => (given === undefined || given === null ? undefined : axisOf(given as number, shape.length, where)),
@@ -169,3 +174,5 @@ const none = Object.freeze({})
 const shapeIn = (x: unknown): readonly number[] => (x as AnyExpr | undefined)?.shape ?? scalar
 /** Whatever is given, as it is: it is read later, with what stands beside it. */
 export const unread: Kind<unknown> = { read: (given) => given }
+/** The same, of what is a G. */
+export const unreadAs = <G>(): Kind<unknown, G> => ({ read: (given) => given })

@@ -5,7 +5,7 @@ import { listOf, shown } from '../errors/check-arguments.js'
 import { right } from '../errors/either.js'
 import type { AdError } from '../errors/error.js'
 import { badInput } from '../errors/explain.js'
-import { flag, type OptionsFor, readOptions } from '../errors/options.js'
+import { flag, readOptions } from '../errors/options.js'
 import { printedAs } from '../errors/print.js'
 import { callable, type Meta, metaOf, type Runtime, readArgs, traceDeclared, traceMeta } from '../functions/function.js'
 import { aval } from '../graph/aval.js'
@@ -27,7 +27,10 @@ const asProgram = (x: unknown, where: string): Program =>
 /** A program prints as `show` writes it. */
 const printed = (p: Program): Program => printedAs(p, (x) => showProgram(x, siteOf))
 
-export const traceOptions = { sites: flag() } satisfies OptionsFor<TraceOptions>
+export const traceOptions = {
+  /** The line of the user's code that built each operation; `show` prints it. A stack per operation: for looking, not for every call. */
+  sites: flag(),
+}
 
 /** Traces a declared function at sizes of its named axes, any other at the shapes of example arguments. */
 export const toProgramCore = (f: unknown, sizes?: Readonly<Record<string, number>> | TraceOptions, options?: TraceOptions): unknown => {

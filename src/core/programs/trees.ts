@@ -3,7 +3,7 @@
 import { functionOf, listOf, numberOf, shown } from '../errors/check-arguments.js'
 import { badDtype, badInput, badShape } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
-import { flag, type OptionsFor, or, readOptions } from '../errors/options.js'
+import { flag, or, readOptions } from '../errors/options.js'
 import { type Aval, aval, isFloat, promote } from '../graph/aval.js'
 import { asExpr, isExpr, type Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
@@ -196,10 +196,13 @@ const close = (x: number, y: number, rtol: number, atol: number, equalNan: boole
 const notNegative = (given: unknown, what: string, where: string): number =>
   numberOf(given, what, where) >= 0 ? (given as number) : badInput(where, `${what} must not be negative, but is ${shown(given)}.`)
 export const treeAllCloseOptions = {
+  /** The relative tolerance, of b; 1e-5 unless given. */
   rtol: or(1e-5, notNegative),
+  /** The absolute tolerance; 1e-8 unless given. */
   atol: or(1e-8, notNegative),
+  /** Is NaN near NaN? Not unless given. */
   equalNan: flag(),
-} satisfies OptionsFor<TreeAllCloseOptions>
+}
 /**
  * Are all numbers of the tree a near those of b?   |a - b| <= atol + rtol |b|, infinities equal, NaN only with `equalNan`.
  *

@@ -1,7 +1,10 @@
 // The public face of a program: a closed computation at fixed shapes, as data.
+
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { AdError } from '../errors/error.js'
+import type { OptionsOf } from '../errors/options.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
+import type { traceOptions } from '../programs/json.js'
 import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from './fn.js'
 
 /** Holds the type of the function that a program is of; no program has this property. */
@@ -19,10 +22,7 @@ export type AnyFunction = (...args: readonly unknown[]) => unknown
 export type JSONValue = null | boolean | number | string | readonly JSONValue[] | { readonly [key: string]: JSONValue }
 
 /** What tracing may record beside the program. */
-export interface TraceOptions {
-  /** The line of the user's code that built each operation; `show` prints it. A stack per operation: for looking, not for every call. */
-  readonly sites?: boolean
-}
+export interface TraceOptions extends OptionsOf<typeof traceOptions> {}
 
 /** Whether arguments are declared, all of them: those of a transformed plain function, `grad((x) => ...)`, are expressions. */
 type IsDeclared<T> = T extends { readonly _tag: string }

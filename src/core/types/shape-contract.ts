@@ -1,4 +1,6 @@
 // Shape rules of the operations that contract: matmul, dot, einsum, linear algebra, convolution and pooling.
+import type { OptionsOf } from '../errors/options.js'
+import type { convOptions, poolOptions } from '../ops/nn.js'
 import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
 import type { Broadcast, Dim, NoOptions, Reduce, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
 import type { AddDim, MulDim } from './shape-layout.js'
@@ -145,20 +147,9 @@ export type Einsum<Spec extends string, Ss extends readonly Shape[]> = [number] 
 /** Padding of each spatial axis: one number, 'same', 'valid', or per axis a number or [before, after]. */
 export type Padding = number | 'same' | 'valid' | readonly (number | readonly [number, number])[]
 /** Options of `conv`. */
-export interface ConvOptions {
-  readonly stride?: number | readonly number[] | undefined
-  readonly padding?: Padding | undefined
-  readonly dilation?: number | readonly number[] | undefined
-  readonly groups?: number | undefined
-}
-/** Options of `maxPool` and `avgPool`: stride is the window where it is absent. */
-export interface PoolOptions {
-  readonly window: number | readonly number[]
-  readonly stride?: number | readonly number[] | undefined
-  readonly padding?: Padding | undefined
-  /** A last window that reaches beyond the padding counts too, with what it has of x: the result is rounded up, not down. */
-  readonly ceilMode?: boolean | undefined
-}
+export interface ConvOptions extends OptionsOf<typeof convOptions> {}
+/** Options of `maxPool` and `avgPool`. */
+export interface PoolOptions extends OptionsOf<typeof poolOptions> {}
 type Option<O, K extends string, Default> = K extends keyof O ? (O[K] extends undefined ? Default : O[K]) : Default
 type PerAxis<V, I> = V extends readonly unknown[] ? (I extends keyof V ? V[I] : number) : V
 /** What padding adds to one axis, both ends together. */

@@ -1,4 +1,6 @@
 // Dimensions, shapes, the type that carries a shape error, and broadcasting.
+import type { OptionsOf } from '../errors/options.js'
+import type { reduceOptions } from '../ops/masked.js'
 import type { Sub } from './nat.js'
 
 /** One axis: a literal (3), a name ('batch') or unknown until run time (number). */
@@ -131,11 +133,7 @@ export type NoAxis<S extends Shape, A, Op extends string> = `${Op}: axis ${ShowD
 /** No options given. */
 export type NoOptions = Readonly<Record<never, never>>
 /** Options of a reduction. */
-export interface ReduceOptions {
-  /** Axes that are folded; all of them where it is absent or null. */
-  readonly axis?: number | readonly number[] | null | undefined
-  readonly keepdims?: boolean | undefined
-}
+export interface ReduceOptions extends OptionsOf<typeof reduceOptions> {}
 type AxesOf<O> = O extends { readonly axis: infer A } ? (A extends readonly (infer B)[] ? B : A extends null ? undefined : A) : undefined
 type KeepOf<O> = O extends { readonly keepdims: infer K } ? K : false
 type DropAxes<S extends Shape, A, Keep, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [

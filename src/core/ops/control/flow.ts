@@ -21,6 +21,12 @@ import { looping, scanning } from './loops.js'
 import { keepOf, type Loops, loopOptions } from './segments.js'
 import { type Leaves, leavesOf, placed, type StepFn, sameLeaf, sameTree, treeOf } from './step.js'
 
+export const scanOptions = {
+  /** The number of steps, where there are no xs to say it. */
+  length: integer(undefined, { from: 0 }),
+  /** From the last slice to the first? */
+  reverse: flag(),
+}
 /**
  * A loop that carries a state and stacks what each step gives: [carry, ys], where (carry, y_k) = f(carry, x_k).
  *
@@ -42,7 +48,7 @@ import { type Leaves, leavesOf, placed, type StepFn, sameLeaf, sameTree, treeOf 
 export const scan: ScanFn = operation(
   'scan',
   { f: callback<StepFn>(), init: unread, xs: unread },
-  { length: integer(undefined, { from: 0 }), reverse: flag(), ...loopOptions },
+  { ...scanOptions, ...loopOptions },
   ({ f, init, xs }, options, op) => scanning(op, f, init, xs, options),
 )
 
@@ -166,6 +172,10 @@ export const cond: CondFn = typed((condition: unknown, onTrue: unknown, onFalse:
 
 type Asked = (state: unknown) => unknown
 
+export const whileOptions = {
+  /** At most this many steps. Reverse mode needs it. */
+  maxSteps: integer(undefined, { from: 0, to: UNBOUNDED - 1 }),
+}
 /**
  * state = body(state), from `init`, while condition(state) holds: [state, { steps, done }].
  *
@@ -183,7 +193,7 @@ type Asked = (state: unknown) => unknown
 export const whileLoop: WhileLoopFn = operation(
   'whileLoop',
   { condition: callback<Asked>('the condition'), body: callback<Asked>(), init: unread },
-  { maxSteps: integer(undefined, { from: 0, to: UNBOUNDED - 1 }), ...loopOptions },
+  { ...whileOptions, ...loopOptions },
   ({ condition, body, init }, options, op) => {
     const { state, steps, more } = looping(
       { op, returned: 'the state that body returned' },

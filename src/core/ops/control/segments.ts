@@ -106,7 +106,9 @@ export const snapshots = { snapshots: whole({ from: 1, fix: 'give a number of sn
 const every = whole({ from: 1, fix: "give a number of steps from 1, or 'sqrt'." })
 /** Options of every loop. */
 export const loopOptions = {
+  /** So many steps are one step of the loop that is run. */
   unroll: integer(undefined, { from: 1, fix: 'give the number of steps in one body, from 1.' }),
+  /** What is kept for the way back. */
   checkpoint: kind<Keep | 'sqrt' | number | { readonly snapshots: number } | undefined, Checkpoint>((given, what, op) =>
     given === undefined || given === 'sqrt'
       ? given

@@ -24,10 +24,10 @@ import type {
   SqueezeFn,
   TransposeFn,
 } from '../../types/signatures/layout.js'
-import { array, axesInOrder, declares, operation, unread } from '../operation.js'
+import { array, axesInOrder, declares, operation } from '../operation.js'
 import { concatNode } from './join.js'
 import { axesIn, broadcastNode, distinctAxes, reshapeNode, swapLast, transposeNode } from './move.js'
-import { padded, padModeOf } from './pad-modes.js'
+import { padded, padOptions } from './pad-modes.js'
 import { padNode, partOfAxis, sliceAxis, sliceNode } from './slice.js'
 
 /**
@@ -231,10 +231,6 @@ const isPair = (w: unknown): w is readonly [number, number] =>
 const showWidths = (widths: readonly (number | readonly [number, number])[]): string =>
   showShape(widths.map((w) => (typeof w === 'number' ? w : `[${w.join(',')}]`)))
 
-const padOptions = {
-  mode: kind<PadMode>((mode, _what, where) => (mode === undefined ? 'constant' : padModeOf(mode, where))),
-  value: unread,
-}
 /** What stands behind the widths: options, or the value itself. */
 const paddingOf = (given: unknown): { readonly mode: PadMode; readonly value: unknown } => {
   const isOptions = (): boolean =>

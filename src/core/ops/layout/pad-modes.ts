@@ -2,8 +2,10 @@
 
 import { shown } from '../../errors/check-arguments.js'
 import { badInput, showShape } from '../../errors/explain.js'
+import { kind } from '../../errors/options.js'
 import type { Node } from '../../graph/expr.js'
 import type { PadMode } from '../../types/signatures/layout.js'
+import { unreadAs } from '../operation.js'
 import { concatNode } from './join.js'
 import { broadcastNode } from './move.js'
 import { sliceNode } from './slice.js'
@@ -35,6 +37,13 @@ export const padModeOf = (mode: unknown, where = 'pad'): PadMode =>
         `there is no mode ${shown(mode)}.`,
         `${elsewhere(mode)}modes are 'constant', 'edge', 'reflect', 'symmetric' and 'wrap'.`,
       )
+
+export const padOptions = {
+  /** What it puts around x. */
+  mode: kind<PadMode>((mode, _what, where) => (mode === undefined ? 'constant' : padModeOf(mode, where))),
+  /** The number around x, where no mode is given: 0 unless given. */
+  value: unreadAs<number>(),
+}
 
 /** Elements in the order of the places, as runs with one step: 1 forwards, -1 backwards, 0 the same again. */
 const runsOf = (places: readonly number[]): readonly { readonly start: number; readonly step: number; readonly size: number }[] => {

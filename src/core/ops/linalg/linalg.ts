@@ -2,7 +2,7 @@
 
 import { numberOf, shown } from '../../errors/check-arguments.js'
 import { badInput } from '../../errors/explain.js'
-import { flag, type Kind, kind } from '../../errors/options.js'
+import { flag, kind } from '../../errors/options.js'
 import { castNode } from '../../graph/cast.js'
 import { apply, asExpr, asNode, type Node } from '../../graph/expr.js'
 import { NO_PARAMS } from '../../graph/primitive.js'
@@ -42,6 +42,10 @@ const symmetrised = (x: AnyExpr, op: string): Node => {
   return asNode(add(half, asExpr(swapLast(asNode(half)))))
 }
 
+export const choleskyOptions = {
+  /** The upper factor, the transpose of the lower one. */
+  upper: flag(),
+}
 /**
  * Cholesky's factor of a symmetric positive definite matrix: L with A = L L^T, lower triangular, its diagonal positive; L^T with `upper`.
  *
@@ -53,11 +57,21 @@ const symmetrised = (x: AnyExpr, op: string): Node => {
  * cholesky([[4, 2], [2, 5]])                    // [[2, 0], [1, 2]]
  * cholesky([[4, 2], [2, 5]], { upper: true })   // [[2, 1], [0, 2]]
  */
-export const cholesky: CholeskyFn = operation('cholesky', { x: floats }, { upper: flag() }, ({ x }, { upper }, op) => {
+export const cholesky: CholeskyFn = operation('cholesky', { x: floats }, choleskyOptions, ({ x }, { upper }, op) => {
   const l = apply(choleskyPrimitive, [symmetrised(x, op)], NO_PARAMS)
   return asExpr(upper ? swapLast(l) : l)
 })
 
+export const triangularOptions = {
+  /** Which triangle is read: the lower one where it is true, the upper one unless given. */
+  lower: flag(),
+  /** a stands for its transpose; `lower` says where its numbers are, before that. */
+  transpose: flag(),
+  /** The diagonal is taken to be 1, and not read. */
+  unitDiagonal: flag(),
+  /** Where a stands: a x = b unless it is false, which is x a = b. */
+  left: flag(true),
+}
 /**
  * x with a x = b for a triangular matrix a, of which the other triangle is not read: the upper one is unless `lower`. With `left: false` x with x a = b.
  *
@@ -72,7 +86,7 @@ export const cholesky: CholeskyFn = operation('cholesky', { x: floats }, { upper
 export const triangularSolve: TriangularSolveFn = operation(
   'triangularSolve',
   { a: floats, b: floats },
-  { lower: flag(), transpose: flag(), unitDiagonal: flag(), left: flag(true) },
+  triangularOptions,
   ({ a, b }, { left, ...o }, op) => {
     // x a = b is a^T x^T = b^T.
     const params = { ...o, transpose: o.transpose === left }
@@ -98,6 +112,10 @@ export const lu: LuFn = operation('lu', { x: floats }, {}, ({ x }, _o, op) => {
 /** The first k columns of the identity. */
 const ones = (rows: number, k: number, dtype: Node['dtype']): AnyExpr => asExpr(sliceAxis(asNode(eye(rows, dtype)), 1, 0, k))
 
+export const qrOptions = {
+  /** Is q square? */
+  complete: flag(),
+}
 /**
  * A = Q R: { q, r }, q with orthonormal columns, r upper triangular with a diagonal that is not negative, so that both are unique where A has full rank.
  *
@@ -106,7 +124,7 @@ const ones = (rows: number, k: number, dtype: Node['dtype']): AnyExpr => asExpr(
  * Errors  ShapeMismatch for fewer than two axes; NotImplemented for a derivative of a complete q with more columns than A, which are any basis.
  * @example qr([[3, 5], [4, 5]])   // { q: [[0.6, 0.8], [0.8, -0.6]], r: [[5, 7], [0, 1]] }
  */
-export const qr: QrFn = operation('qr', { x: floats }, { complete: flag() }, ({ x }, { complete }, op) => {
+export const qr: QrFn = operation('qr', { x: floats }, qrOptions, ({ x }, { complete }, op) => {
   const n = asNode(x)
   const { rows, columns, lead } = matrixAxes(n.shape, op)
   if (rows >= columns) {
@@ -149,6 +167,10 @@ const completed = (u: Node): Node => {
   const [q] = qrNodes(u, { complete: true })
   return concatNode([u, sliceAxis(q, lead.length + 1, columns, rows - columns)], lead.length + 1)
 }
+export const svdOptions = {
+  /** Are u and vh square? */
+  fullMatrices: flag(),
+}
 /**
  * A = u diag(s) vh: { u, s, vh }, the columns of u and the rows of vh orthonormal, s descending; of each vector of the shorter side (a row of vh where m >= n, a column of
  * u where m < n) the largest component is positive.
@@ -159,7 +181,7 @@ const completed = (u: Node): Node => {
  * Errors  ShapeMismatch for fewer than two axes; NotImplemented for a derivative of the vectors that `fullMatrices` adds, which are any basis.
  * @example svd([[3, 0], [0, 4]])   // { u: [[0, 1], [1, 0]], s: [4, 3], vh: [[0, 1], [1, 0]] }
  */
-export const svd: SvdFn = operation('svd', { x: floats }, { fullMatrices: flag() }, ({ x }, { fullMatrices: full }) => {
+export const svd: SvdFn = operation('svd', { x: floats }, svdOptions, ({ x }, { fullMatrices: full }) => {
   const [u, s, v] = anySvd(asNode(x))
   return { u: asExpr(full ? completed(u) : u), s: asExpr(s), vh: asExpr(swapLast(full ? completed(v) : v)) }
 })
@@ -217,11 +239,13 @@ export const slogdet: SlogdetFn = operation('slogdet', { x: floats }, {}, ({ x }
   return { sign: asExpr(sign), logdet: asExpr(logdet) }
 })
 
-/** A share of the largest singular value. */
-const rcond: Kind<number | undefined, number> = kind((given, what, where) => {
-  if (given === undefined || (numberOf(given, what, where) >= 0 && (given as number) < 1)) return given as number | undefined
-  return badInput(where, `${what} is ${shown(given)}.`, 'give a share of the largest singular value, from 0 to 1.')
-})
+export const rcondOptions = {
+  /** Singular values of at most this share of the largest count as 0: max(m, n) units of rounding unless given. */
+  rcond: kind<number | undefined, number>((given, what, where) => {
+    if (given === undefined || (numberOf(given, what, where) >= 0 && (given as number) < 1)) return given as number | undefined
+    return badInput(where, `${what} is ${shown(given)}.`, 'give a share of the largest singular value, from 0 to 1.')
+  }),
+}
 /** The larger side of x in units of its rounding. */
 const roundingOf = (x: AnyExpr): number => Math.max(...x.shape.slice(-2)) * (x.dtype === 'f32' ? 2 ** -23 : 2 ** -52)
 /**
@@ -233,7 +257,7 @@ const roundingOf = (x: AnyExpr): number => Math.max(...x.shape.slice(-2)) * (x.d
  * Errors  ShapeMismatch unless b fits; BadInput for an rcond that is no share.
  * @example lstsq([[1, 0], [1, 1], [1, 2]], [1, 3, 5])   // [1, 2]
  */
-export const lstsq: LstsqFn = operation('lstsq', { a: floats, b: floats }, { rcond }, ({ a, b }, o, op) => {
+export const lstsq: LstsqFn = operation('lstsq', { a: floats, b: floats }, rcondOptions, ({ a, b }, o, op) => {
   const { rows } = matrixAxes(a.shape, op)
   const params = { rcond: o.rcond ?? roundingOf(a), transpose: false }
   return asExpr(onSystems(asNode(a), asNode(b), op, rows, (m, r) => lstsqNode(m, r, params)))
@@ -246,7 +270,7 @@ export const lstsq: LstsqFn = operation('lstsq', { a: floats, b: floats }, { rco
  * Errors  ShapeMismatch for fewer than two axes; BadInput for an rcond that is no share.
  * @example pinv([[1], [1]])   // [[0.5, 0.5]]
  */
-export const pinv: PinvFn = operation('pinv', { x: floats }, { rcond }, ({ x }, o, op) => {
+export const pinv: PinvFn = operation('pinv', { x: floats }, rcondOptions, ({ x }, o, op) => {
   const { lead, rows } = matrixAxes(x.shape, op)
   return asExpr(lstsqNode(asNode(x), identity(lead, rows, x.dtype), { rcond: o.rcond ?? roundingOf(x), transpose: false }))
 })
@@ -258,7 +282,7 @@ export const pinv: PinvFn = operation('pinv', { x: floats }, { rcond }, ({ x }, 
  * Errors  ShapeMismatch for fewer than two axes; BadInput for an rcond that is no share.
  * @example matrixRank([[1, 2], [2, 4]])   // 1
  */
-export const matrixRank: MatrixRankFn = operation('matrixRank', { x: floats }, { rcond }, ({ x }, o, op) => {
+export const matrixRank: MatrixRankFn = operation('matrixRank', { x: floats }, rcondOptions, ({ x }, o, op) => {
   const { lead, rows, columns } = matrixAxes(x.shape, op)
   if (Math.min(rows, columns) === 0) return sum(asExpr(broadcastNode(asNode(eye(0, 'i32')), [...lead, 0, 0])), { axis: [-2, -1] })
   return sum(asExpr(castNode(asNode(counting(anySvd(asNode(x))[1], o.rcond ?? roundingOf(x))), 'i32')), { axis: -1 })

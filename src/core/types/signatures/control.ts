@@ -1,5 +1,8 @@
 // Signatures of loops and branches over trees.
 
+import type { OptionsOf } from '../../errors/options.js'
+import type { scanOptions, whileOptions } from '../../ops/control/flow.js'
+import type { loopOptions } from '../../ops/control/segments.js'
 import type { Batched } from '../batch.js'
 import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, MayFit, NestedArray, OfAnyRank, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
@@ -63,18 +66,9 @@ export interface Snapshots {
   readonly snapshots: number
 }
 /** Options of every loop whose number of steps is known. */
-export interface LoopOptions {
-  /** So many steps are one step of the loop that is run. */
-  readonly unroll?: number | undefined
-  readonly checkpoint?: Checkpoint | undefined
-}
+export interface LoopOptions extends OptionsOf<typeof loopOptions> {}
 /** Options of `scan`. */
-export interface ScanOptions extends LoopOptions {
-  /** The number of steps, where there are no xs to say it. */
-  readonly length?: number | undefined
-  /** From the last slice to the first. */
-  readonly reverse?: boolean | undefined
-}
+export interface ScanOptions extends OptionsOf<typeof scanOptions>, LoopOptions {}
 /** scan(f, init, xs, { length, reverse }): [carry, ys] of (carry, y) = f(carry, x) over the slices of xs. */
 export type ScanFn = <C, X, N extends Next<C>, Y>(
   f: (carry: Carried<C>, x: Slices<X>) => readonly [N, Y],
@@ -92,10 +86,7 @@ export type ForiFn = <C, N extends Next<C>>(
   options?: LoopOptions,
 ) => Carried<N>
 /** Options of `whileLoop`. */
-export interface WhileOptions extends LoopOptions {
-  /** At most this many steps. Reverse mode needs it. */
-  readonly maxSteps?: number | undefined
-}
+export interface WhileOptions extends OptionsOf<typeof whileOptions>, LoopOptions {}
 /** How a loop ended: after how many steps, and whether its condition ended it. */
 export interface Ended {
   readonly steps: Expr<[], 'i32'>

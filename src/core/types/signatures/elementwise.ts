@@ -33,12 +33,8 @@ type Two = readonly ['float', 'float']
 export interface UnaryOp<N extends string> extends Unary, OfPrimitive<N, One> {}
 /** `FloatUnary` that is one primitive. */
 export interface FloatUnaryOp<N extends string> extends FloatUnary, OfPrimitive<N, One> {}
-/** Options of `round`: digits behind the point, 0 where absent, zeros before it where negative. */
-export interface RoundOptions {
-  readonly decimals?: number | undefined
-}
 /** round: one primitive without options. */
-export interface RoundOp extends FloatUnaryWith<RoundOptions>, OfPrimitive<'round', One> {}
+export interface RoundOp<Options> extends FloatUnaryWith<Options>, OfPrimitive<'round', One> {}
 /** `Binary` that is one primitive. */
 export interface BinaryOp<N extends string> extends Binary<N>, OfPrimitive<N, Two> {}
 /** `Choosing` that is one primitive: maximum, minimum. */

@@ -1,4 +1,6 @@
 // Signatures of constructors and of the operations that move elements.
+import type { OptionsOf } from '../../errors/options.js'
+import type { padOptions } from '../../ops/layout/pad-modes.js'
 import type { DType, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapesOf, Spec, Tensor } from '../expr.js'
 import type { BroadcastTo, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, Unnamed, Writable } from '../shape.js'
@@ -77,14 +79,10 @@ export interface ArangeFn {
   <D extends DType>(start: number, stop: number, step: number, dtype: D): Expr<[number], D>
   <const N extends number, D extends DType>(n: N, dtype: D): Expr<[N], D>
 }
-/** Options of linspace: is the end one of the numbers? */
-export interface LinspaceOptions {
-  readonly endpoint?: boolean | undefined
-}
 /** linspace(from, to, n, dtype?, { endpoint }?). */
-export interface LinspaceFn {
-  <const N extends number>(from: number, to: number, n: N, options: LinspaceOptions): Expr<[N], WeakF64>
-  <const N extends number, D extends DType>(from: number, to: number, n: N, options: LinspaceOptions & { readonly dtype: D }): Expr<[N], D>
+export interface LinspaceFn<Options> {
+  <const N extends number>(from: number, to: number, n: N, options: Options): Expr<[N], WeakF64>
+  <const N extends number, D extends DType>(from: number, to: number, n: N, options: Options & { readonly dtype: D }): Expr<[N], D>
   <const N extends number>(from: number, to: number, n: N): Expr<[N], WeakF64>
   <const N extends number, D extends DType>(from: number, to: number, n: N, dtype: D): Expr<[N], D>
 }
@@ -204,10 +202,8 @@ export type SliceFn = <
 ) => Expr<Ok<Slice<S, F, T, Z>>, D>
 /** What `pad` puts around x: a value, or x itself. */
 export type PadMode = 'constant' | 'edge' | 'reflect' | 'symmetric' | 'wrap'
-export interface PadOptions {
-  readonly mode?: PadMode | undefined
-  readonly value?: number | undefined
-}
+/** Options of `pad`. */
+export interface PadOptions extends OptionsOf<typeof padOptions> {}
 /** pad(x, widths, value?): zeros, or value, around x; pad(x, widths, { mode }). */
 export type PadFn = <S extends Shape, D extends DType, const W extends PadWidths>(
   x: Operand<S, D>,
@@ -220,22 +216,18 @@ export type TileFn = <S extends Shape, D extends DType, const R extends number |
   reps: R,
 ) => Expr<Ok<Tile<S, R>>, D>
 /** repeat(x, n, { axis }): each element n times along an axis, the first by default. */
-export interface RepeatFn {
+export interface RepeatFn<Options> {
   <S extends Shape, D extends DType, const N extends number, const O extends AxisOptions = NoOptions>(
     x: Operand<S, D>,
     n: Guard<Repeat<S, N, AxisOf<O>>, N>,
     options?: O,
   ): Expr<Ok<Repeat<S, N, AxisOf<O>>>, D>
   /** As many times as the counts say, of each its own; `totalLength` says how long that is where counts are computed. */
-  <S extends Shape, D extends DType, const O extends RepeatOptions = NoOptions>(
+  <S extends Shape, D extends DType, const O extends Options = NoOptions & Options>(
     x: Operand<S, D>,
     counts: readonly number[] | Operand<Shape, 'i32'>,
     options?: O,
   ): Expr<Ok<WithAxis<S, AxisOf<O>, number, 'repeat'>>, D>
-}
-/** Options of repeat: how long the result is, where counts are computed. */
-export interface RepeatOptions extends AxisOptions {
-  readonly totalLength?: number | undefined
 }
 type AxesError<S extends Shape, O, Op extends string> = O extends { readonly axis: infer A }
   ? A extends readonly (infer B)[]

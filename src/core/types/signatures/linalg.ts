@@ -1,4 +1,6 @@
 // Signatures of linear algebra: of one matrix, or of a stack of them.
+import type { OptionsOf } from '../../errors/options.js'
+import type { choleskyOptions, qrOptions, rcondOptions, svdOptions, triangularOptions } from '../../ops/linalg/linalg.js'
 import type { AsFloat, AsNumber, DType, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
@@ -12,9 +14,7 @@ export type SquareFn<Op extends string> = <S extends Shape = Shape, D extends DT
   x: Guard<Square<S, Op>, Operand<S, D> | Plain>,
 ) => Expr<S, AsFloat<D>>
 /** Options of cholesky: the upper factor, its transpose. */
-export interface CholeskyOptions {
-  readonly upper?: boolean | undefined
-}
+export interface CholeskyOptions extends OptionsOf<typeof choleskyOptions> {}
 /** cholesky(x, { upper }). */
 export type CholeskyFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Guard<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
@@ -45,9 +45,7 @@ export type LuFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   readonly u: Expr<WithRows<S, MinDim<S>>, AsFloat<D>>
 }
 /** Options of `qr`: with `complete`, q is square. */
-export interface QrOptions {
-  readonly complete?: boolean | undefined
-}
+export interface QrOptions extends OptionsOf<typeof qrOptions> {}
 type Rows<S extends Shape> = S extends readonly [...Shape, infer m extends Dim, unknown] ? m : number
 type Columns<S extends Shape> = S extends readonly [...Shape, infer n extends Dim] ? n : number
 type Own<S extends Shape, Flag, Full> = Flag extends true ? Full : boolean extends Flag ? number : MinDim<S>
@@ -62,9 +60,7 @@ export type QrFn = <S extends Shape = Shape, D extends DType = WeakF64, const O 
   readonly r: Expr<WithRows<S, Own<S, CompleteIn<O>, Rows<S>>>, AsFloat<D>>
 }
 /** Options of `svd`: with `fullMatrices`, u and vh are square. */
-export interface SvdOptions {
-  readonly fullMatrices?: boolean | undefined
-}
+export interface SvdOptions extends OptionsOf<typeof svdOptions> {}
 /** svd(x, { fullMatrices }): left singular vectors as columns, singular values, right singular vectors as rows. */
 export type SvdFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends SvdOptions = NoOptions>(
   x: Guard<Matrices<S, 'svd'>, Operand<S, D> | Plain>,
@@ -79,16 +75,7 @@ export type SvdvalsFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Guard<Matrices<S, 'svdvals'>, Operand<S, D> | Plain>,
 ) => Expr<SetLast<DropLast<S, 1>, MinDim<S>>, AsFloat<D>>
 /** Options of `triangularSolve`. */
-export interface TriangularOptions {
-  /** Which triangle is read: the lower one where it is true, the upper one unless given. */
-  readonly lower?: boolean | undefined
-  /** a stands for its transpose; `lower` says where its numbers are, before that. */
-  readonly transpose?: boolean | undefined
-  /** The diagonal is taken to be 1, and not read. */
-  readonly unitDiagonal?: boolean | undefined
-  /** Where a stands: a x = b unless it is false, which is x a = b. */
-  readonly left?: boolean | undefined
-}
+export interface TriangularOptions extends OptionsOf<typeof triangularOptions> {}
 /** A solution x of a x = b: a vector where b is one. */
 export type SolveFn = <A extends Arg, B extends Arg>(
   a: A,
@@ -108,10 +95,7 @@ export type TriangularSolveFn = <A extends Arg, B extends Arg, const O extends T
   options?: O,
 ) => Expr<Ok<SolvedOn<LeftIn<O>, ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>>, AsFloat<PromoteArgs<A, B>>>
 /** Options of `lstsq`, `pinv` and `matrixRank`. */
-export interface RcondOptions {
-  /** Singular values of at most this share of the largest count as 0: max(m, n) units of rounding unless given. */
-  readonly rcond?: number | undefined
-}
+export interface RcondOptions extends OptionsOf<typeof rcondOptions> {}
 /** lstsq(a, b): x with the least |a x - b|, and of these the least |x|. */
 export type LstsqFn = <A extends Arg, B extends Arg>(
   a: A,

@@ -1,4 +1,6 @@
 // Signatures of the operations of neural networks.
+import type { OptionsOf } from '../../errors/options.js'
+import type { avgPoolOptions } from '../../ops/nn.js'
 import type { AsFloat, AsNumber, DType, Float, Promote, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
 import type { Broadcast, Dim, DimAt, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
@@ -169,10 +171,8 @@ export type ConvFn = <X extends Shape, DX extends DType, K extends Shape, DK ext
   k: Guard<Conv<X, K, O>, Operand<K, DK>>,
   options?: O,
 ) => Expr<Ok<Conv<X, K, O>>, AsFloat<Promote<DX, DK>>>
-/** Options of `avgPool` alone: the divisor counts the padding too. */
-export interface AvgPoolOptions {
-  readonly countIncludePad?: boolean | undefined
-}
+/** Options of `avgPool` alone. */
+export interface AvgPoolOptions extends OptionsOf<typeof avgPoolOptions> {}
 /** maxPool(x, { window, stride, padding }), avgPool: x [n, c, ...spatial]. */
 export type PoolFn<Op extends string, Extra = NoOptions> = <X extends Shape, D extends DType, const O extends PoolOptions & Extra>(
   x: Operand<X, D>,

@@ -1,19 +1,18 @@
 // Signatures of reductions, scans and sorting.
+import type { OptionsOf } from '../../errors/options.js'
+import type { runningOptions, sortOptions, topkOptions } from '../../ops/along-axis.js'
+import type { argOptions, foldOptions, whereOptions } from '../../ops/masked.js'
+import type { axisOptions } from '../../ops/operation.js'
 import type { AsFloat, AsNumber, DType, Float, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
 import type { Broadcast, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
 import type { HasAxis, WithAxis } from '../shape-index.js'
 import type { PromoteArgs } from './elementwise.js'
 
-/** Options of reductions: which elements are folded. */
-export interface WhereOption {
-  /** A mask that broadcasts to x: elements where it does not hold are left out. */
-  readonly where?: Operand | Plain | PlainBool | undefined
-}
+/** Options of reductions with a mask. */
+export interface WhereOption extends OptionsOf<typeof whereOptions> {}
 /** `WhereOption`, and the number that the fold begins with. */
-export interface FoldOptions extends WhereOption {
-  readonly initial?: number | boolean | undefined
-}
+export interface FoldOptions extends OptionsOf<typeof foldOptions> {}
 /** A reduction that keeps the dtype, over all axes without options: max, min. One signature: see `Unary`. */
 export type ReduceFn<Op extends string, Extra = NoOptions> = <
   S extends Shape = Shape,
@@ -59,16 +58,10 @@ export type CountFn<Op extends string, D extends DType, Extra = NoOptions> = <
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, D>
 /** Options of an operation along one axis. */
-export interface AxisOptions {
-  readonly axis?: number | undefined
-}
+export interface AxisOptions extends OptionsOf<typeof axisOptions> {}
 type OneAxis<O> = O extends { readonly axis: infer A } ? { readonly axis: A } : NoOptions
 /** Options of argmax and argmin. */
-export interface ArgOptions {
-  /** The axis; the flattened array where it is absent or null. */
-  readonly axis?: number | null | undefined
-  readonly keepdims?: boolean | undefined
-}
+export interface ArgOptions extends OptionsOf<typeof argOptions> {}
 type Keep<O> = O extends { readonly keepdims: infer K } ? { readonly keepdims: K } : NoOptions
 /** argmax and argmin: indices along one axis, or into the flattened array. */
 export type ArgReduceFn<Op extends string> = <S extends Shape = Shape, const O extends ArgOptions = NoOptions>(
@@ -76,15 +69,10 @@ export type ArgReduceFn<Op extends string> = <S extends Shape = Shape, const O e
   options?: Guard<Reduce<S, OneAxis<O> & Keep<O>, Op>, O>,
 ) => Expr<Ok<Reduce<S, OneAxis<O> & Keep<O>, Op>>, 'i32'>
 type AxisIn<O, Default> = O extends { readonly axis: infer A } ? A : Default
-/** Options of cumsum and cumprod: `reverse` runs from the end, `exclusive` leaves an element out of its own total. */
-export interface RunningOptions {
-  readonly reverse?: boolean | undefined
-  readonly exclusive?: boolean | undefined
-}
+/** Options of cumsum and cumprod. */
+export interface RunningOptions extends OptionsOf<typeof runningOptions> {}
 /** Options of sort and argsort. */
-export interface SortOptions {
-  readonly descending?: boolean | undefined
-}
+export interface SortOptions extends OptionsOf<typeof sortOptions> {}
 /** Shape kept, worked along one axis (default the last), with options of its own; booleans count in i32: cumsum, cumprod. */
 export type AlongAxisFn<Op extends string, Extra = NoOptions> = <
   S extends Shape = Shape,
@@ -114,10 +102,8 @@ export type FloatAlongAxisFn<Op extends string, Extra = NoOptions> = <
 ) => Expr<S, AsFloat<D>>
 /** argsort: the indices that sort along one axis (default the last). */
 export type ArgSortFn = <S extends Shape = Shape>(x: Operand<S> | Plain, options?: AxisOptions & SortOptions) => Expr<S, 'i32'>
-/** Options of topk: the smallest where `largest` is false. */
-export interface TopKOptions extends AxisOptions {
-  readonly largest?: boolean | undefined
-}
+/** Options of topk. */
+export interface TopKOptions extends AxisOptions, OptionsOf<typeof topkOptions> {}
 /** topk(x, k): the k largest along one axis (default the last), in order, and where they are. */
 export interface TopKFn {
   <S extends Shape, D extends DType, const K extends number, const O extends TopKOptions = NoOptions>(

@@ -1,19 +1,19 @@
 // Signatures of what runs a function: evaluate, compile, run, runSync, and what is around them.
+
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { ReaderTaskEither } from 'fp-ts/lib/ReaderTaskEither.js'
 import type { Type } from 'io-ts'
 import type { AdError } from '../../errors/error.js'
+import type { OptionsOf } from '../../errors/options.js'
 import type { Backend, Explanation } from '../../functions/backend.js'
+import type { compileOptions, intoOptions } from '../../functions/compile.js'
 import type { AnyExpr } from '../expr.js'
 import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
 import type { Program } from '../program.js'
 import type { Decl, ExprTree, Least, NoTangent, Static, Tensors, TensorTree } from '../tree.js'
 
 /** Options of `into`. */
-export interface IntoOptions {
-  /** Add to the outputs instead of overwriting them. */
-  readonly accumulate?: boolean | undefined
-}
+export interface IntoOptions extends OptionsOf<typeof intoOptions> {}
 /** A compiled function: R is Tensors<Out> or a promise of it, Figures what `explain` gives. */
 export interface CompiledFn<A extends readonly unknown[], Out, R, Done, Figures> {
   (...args: ValuesOf<A>): R
@@ -42,10 +42,7 @@ export interface CompiledAsync<A extends readonly unknown[], Out>
   [Symbol.asyncDispose](): Promise<void>
 }
 /** Options of `compile`. */
-export interface CompileOptions {
-  /** A call with a NaN in its result is an error, NonFinite, that says what made it first; 'nonFinite': an infinity too. */
-  readonly trap?: 'nan' | 'nonFinite' | undefined
-}
+export interface CompileOptions extends OptionsOf<typeof compileOptions> {}
 /** compile(f, backend, { trap }): a plain callable, one plan per signature; the default backend where none is given; throws AdException, or rejects with it. */
 export interface CompileFn {
   <F extends AnyFn>(f: F, backend?: Backend<'sync'>, options?: CompileOptions): Compiled<ArgsOf<F>, ResultOf<F>>

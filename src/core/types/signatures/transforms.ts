@@ -1,4 +1,6 @@
 // Signatures of `fn` and of the transforms. Each takes a Fn, or a plain function, and gives a Fn: they nest to any order.
+import type { OptionsOf } from '../../errors/options.js'
+import type { fnOptions } from '../../functions/function.js'
 import type { InplaceableThunk, NotImplemented, Thunk, ZeroTangent } from '../../graph/tangent.js'
 import type { Discrete, DType } from '../dtype.js'
 import type { AnyExpr, Expr, Plain, Tensor, Typed } from '../expr.js'
@@ -25,10 +27,7 @@ import type {
 } from '../tree.js'
 
 /** Options of `fn`. */
-export interface FnOptions {
-  /** What errors and `show` call the function. */
-  readonly name?: string | undefined
-}
+export interface FnOptions extends OptionsOf<typeof fnOptions> {}
 /** fn(declaration, body): a typed function of one tree, traced once per signature. */
 export type FnFn = <const In extends DeclBound, Out extends ResultTree>(
   inputs: In,

@@ -1,4 +1,6 @@
 // Signatures of what takes trees apart and puts them together.
+import type { OptionsOf } from '../../errors/options.js'
+import type { treeAllCloseOptions } from '../../programs/trees.js'
 import type { DType, Settled } from '../dtype.js'
 import type { AnyExpr, DTypeOf, Expr, Tensor } from '../expr.js'
 import type { LeafOfTree, Mapped, Unravelled } from '../tree.js'
@@ -18,11 +20,4 @@ type DTypes<T> = Settled<DTypeOf<LeafOfTree<T>> & DType>
 export type RavelFn = <T>(tree: T) => readonly [vector: VectorOf<T>, unravel: Unravel<T>]
 
 /** Options of `treeAllClose`. */
-export interface TreeAllCloseOptions {
-  /** The relative tolerance, of b; 1e-5 unless given. */
-  readonly rtol?: number | undefined
-  /** The absolute tolerance; 1e-8 unless given. */
-  readonly atol?: number | undefined
-  /** Is NaN near NaN? Not unless given. */
-  readonly equalNan?: boolean | undefined
-}
+export interface TreeAllCloseOptions extends OptionsOf<typeof treeAllCloseOptions> {}
