@@ -55,6 +55,7 @@ export default defineConfig([
       index: 'src/index.ts',
       'check/index': 'src/check/index.ts',
       'check/property': 'src/check/property.ts',
+      'nn/index': 'src/nn/index.ts',
       'optim/index': 'src/optim/index.ts',
       'random/index': 'src/random/index.ts',
       'instance/reference': 'src/instance/reference.ts',

@@ -22,6 +22,7 @@ describe('correct code', () => {
     'authoring',
     'batching',
     'authors',
+    'layers',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])

@@ -1,0 +1,306 @@
+/** Layers made of layers: one after the other, side by side, around a shortcut, many alike. */
+import { badInput } from '../core/errors/explain.js'
+import { type OptionsOf, raw, readOptions } from '../core/errors/options.js'
+import {
+  type AnyExpr,
+  add,
+  assertShape,
+  concat,
+  type Decl,
+  type Dim,
+  type DType,
+  type Expr,
+  type Exprs,
+  evaluate,
+  type Operand,
+  type Scalar,
+  type Shape,
+  scan,
+  stack,
+  type Tensors,
+  treeZip,
+} from '../index.js'
+import { foldIn, type Key, splitKey } from '../random/index.js'
+import { sizeIn } from './given.js'
+import {
+  type AnyLayer,
+  type DeclaredOf,
+  type Described,
+  gathered,
+  isStateful,
+  layerOf,
+  type MadeBy,
+  type Part,
+  partsOf,
+  type Run,
+  type RunWith,
+  runPart,
+  type StateOf,
+  stackedDeclaration,
+  type TakenBy,
+} from './layer.js'
+
+/** Parts by place or by name. */
+export type Parts = readonly Part[] | Readonly<Record<string, Part>>
+type DeclaredIn<L> = { readonly [K in keyof L]: DeclaredOf<L[K]> }
+type StateIn<L> = { readonly [K in keyof L]: StateOf<L[K]> }
+type HasState<L> = [Extract<L[keyof L & (number | string)], { readonly state: object }>] extends [never] ? false : true
+
+/** A composition of the parts L, from X to Y: with running state where one of them has. */
+export type Composed<L, X, Y> = HasState<L> extends true ? ComposedWithState<L, X, Y> : ComposedPlain<L, X, Y>
+export interface ComposedPlain<L, X, Y> extends Described {
+  readonly declared: DeclaredIn<L>
+  readonly init: (key: Key) => Tensors<DeclaredIn<L>>
+  apply(params: Exprs<DeclaredIn<L>>, x: X, run?: Run): Y
+}
+export interface ComposedWithState<L, X, Y> extends Described {
+  readonly declared: DeclaredIn<L>
+  readonly init: (key: Key) => Tensors<DeclaredIn<L>>
+  readonly state: StateIn<L>
+  readonly initState: () => Tensors<StateIn<L>>
+  apply(params: Exprs<DeclaredIn<L>>, x: X, run: RunWith<Exprs<StateIn<L>>>): readonly [y: Y, state: Exprs<StateIn<L>>]
+}
+
+// ---- sizes from one part to the next
+
+/** The shape of what is made or taken; `Shape` where nothing is known. */
+type ShapeIn<X> = [X] extends [{ readonly _tag: string; readonly dtype: DType }]
+  ? X extends Expr<infer S> | Operand<infer S>
+    ? S
+    : Shape
+  : Shape
+/** A message where the last axes of shapes clash, as far as they are known; else never. */
+type Clash<A extends Shape, B extends Shape> = A extends readonly [...infer AH extends Shape, infer a extends Dim]
+  ? B extends readonly [...infer BH extends Shape, infer b extends Dim]
+    ? [a] extends [b]
+      ? Clash<AH, BH>
+      : [b] extends [a]
+        ? Clash<AH, BH>
+        : `sequential: the layer before makes ${a}, this one takes ${b}`
+    : never
+  : never
+/** Has a part the shape of what it is given? */
+type Keeps<L> = L extends { apply(params: never, x: never, run: never): unknown }
+  ? L['apply'] extends <S extends Shape>(params: never, x: Operand<S, 'f32'>, run?: never) => Expr<S, 'f32'>
+    ? true
+    : false
+  : L extends <S extends Shape>(x: Operand<S, 'f32'>) => Expr<S, 'f32'>
+    ? true
+    : false
+/** The shape that goes on from part L, given S. */
+type After<L, S extends Shape> = Keeps<L> extends true ? S : ShapeIn<MadeBy<L>>
+/** Parts as they are, or a message at the first whose input is not what the part before it makes. */
+type Checked<L extends readonly unknown[], S extends Shape = Shape, R extends readonly unknown[] = []> = L extends readonly [
+  infer H,
+  ...infer T,
+]
+  ? [Clash<S, ShapeIn<TakenBy<H>>>] extends [never]
+    ? Checked<T, After<H, S>, [...R, unknown]>
+    : [...R, ShapeError<Clash<S, ShapeIn<TakenBy<H>>>>, ...T]
+  : R
+interface ShapeError<Message extends string> {
+  readonly 'shape error': Message
+}
+type Through<L extends readonly unknown[], S extends Shape = Shape> = L extends readonly [infer H, ...infer T] ? Through<T, After<H, S>> : S
+type DTypeThrough<L> = L extends readonly [...infer H, infer T]
+  ? MadeBy<T> extends Expr<Shape, infer D>
+    ? [DType] extends [D]
+      ? DTypeThrough<H>
+      : D
+    : DTypeThrough<H>
+  : DType
+type First<L> = L extends readonly [infer H, ...unknown[]] ? TakenBy<H> : Operand
+
+interface Made {
+  readonly kind: string
+  readonly parts: Parts
+  readonly apply: (params: never, x: unknown, run: Partial<RunWith<unknown>>) => readonly [y: unknown, state: unknown]
+}
+/** The layer of some parts: parameters and state in their form, a key for each. */
+const composed = ({ kind, parts, apply }: Made): AnyLayer => {
+  const named = partsOf(parts)
+  const layers = Object.fromEntries(named)
+  const stateful = named.some(([, l]) => isStateful(l))
+  return {
+    kind,
+    parts: layers,
+    declared: gathered(parts, (l) => l.declared),
+    init: (key) => gathered(parts, (l, i) => l.init(foldIn(key, i))),
+    ...(stateful && {
+      state: gathered(parts, (l) => l.state ?? null),
+      initState: () => gathered(parts, (l) => l.initState?.() ?? null),
+    }),
+    apply: (params: never, x: never, run: never) => {
+      const made = apply(params, x, run ?? {})
+      return stateful ? made : made[0]
+    },
+  }
+}
+const part = (tree: unknown, name: string): unknown => (tree as Readonly<Record<string, unknown>> | null | undefined)?.[name] ?? null
+
+/**
+ * Layers one after the other: a list, `sequential(dense(2, 8), tanh, dense(8, 1))`, or a record of them, in whose order they run. Functions of arrays are layers too.
+ *
+ * Parameters  a list or record of theirs, null for functions.   State  the same, where a layer has some.   Key  each layer folds its place into it.
+ * Types       a size that the layer before does not make does not compile.   Errors  BadInput where there is no layer.
+ * @example
+ * const model = sequential(dense(2, 8), tanh, dense(8, 1))
+ * fn({ p: model.declared, x: f32('n', 2) }, ({ p, x }) => model.apply(p, x))({ p: model.init(key(1)), x: [[0, 0]] }) // [[0]]
+ */
+export const sequential: SequentialFn = ((...given: readonly unknown[]): unknown => {
+  const [first] = given
+  const parts = (given.length === 1 && typeof first === 'object' && first !== null && !('apply' in first) ? first : given) as Parts
+  const named = partsOf(parts)
+  if (named.length === 0) badInput('sequential', 'there is no layer.', 'write sequential(dense(2, 8), tanh, dense(8, 1)).')
+  return composed({
+    kind: 'sequential',
+    parts,
+    apply: (params, x, run) => {
+      let y: unknown = x
+      const states = named.map(([name, layer], index) => {
+        const [made, state] = runPart(layer, { name, index }, part(params, name), y, run, part(run.state, name))
+        y = made
+        return [name, state] as const
+      })
+      return [y, Array.isArray(parts) ? states.map(([, s]) => s) : Object.fromEntries(states)]
+    },
+  })
+}) as never
+/** sequential(...layers), sequential({ name: layer, ... }). */
+export interface SequentialFn {
+  <const L extends readonly [Part, ...Part[]]>(
+    ...layers: { readonly [K in keyof L]: L[K] & (K extends keyof Checked<L> ? Checked<L>[K] : unknown) }
+  ): Composed<L, First<L>, Expr<Through<L, ShapeIn<First<L>>>, DTypeThrough<L>>>
+  <const L extends Readonly<Record<string, Part>>>(layers: L): Composed<L, Operand, AnyExpr>
+}
+
+/** How results that stand side by side become one. */
+export type Joining = 'add' | 'concat' | ((...ys: readonly AnyExpr[]) => AnyExpr)
+/**
+ * Layers side by side on one input; their results are added, joined along the last axis (`concat`), or given to a function.
+ *
+ * Parameters  a list or record of theirs, as of `sequential`.   Errors  BadInput where there is no layer.
+ * @example
+ * const both = parallel([dense(2, 3), dense(2, 4)], 'concat')
+ * fn({ p: both.declared, x: f32('n', 2) }, ({ p, x }) => both.apply(p, x))({ p: both.init(key(1)), x: [[0, 0]] }).shape // [1, 7]
+ */
+export const parallel = <const L extends Parts>(layers: L, join: Joining = 'add'): Composed<L, Operand, AnyExpr> => {
+  const named = partsOf(layers)
+  if (named.length === 0) badInput('parallel', 'there is no layer.', "write parallel([dense(2, 3), dense(2, 3)], 'add').")
+  if (join !== 'add' && join !== 'concat' && typeof join !== 'function')
+    badInput('parallel', `the second argument is neither 'add' nor 'concat' nor a function.`)
+  return composed({
+    kind: 'parallel',
+    parts: layers,
+    apply: (params, x, run) => {
+      const made = named.map(([name, layer], index) => runPart(layer, { name, index }, part(params, name), x, run, part(run.state, name)))
+      const ys = made.map(([y]) => y as AnyExpr)
+      const y = join === 'add' ? ys.reduce((a, b) => add(a, b) as AnyExpr) : join === 'concat' ? concat(ys, { axis: -1 }) : join(...ys)
+      const states = named.map(([name], i) => [name, made[i]![1]] as const)
+      return [y, Array.isArray(layers) ? states.map(([, s]) => s) : Object.fromEntries(states)]
+    },
+  }) as never
+}
+
+/**
+ * A shortcut around a layer: x + layer(x), or shortcut(x) + layer(x) where the shapes differ.
+ *
+ * Parameters  { body, shortcut }.   Source  He et al. 2016.
+ * @example
+ * const block = residual(dense(2, 2))
+ * fn({ p: block.declared, x: f32('n', 2) }, ({ p, x }) => block.apply(p, x))({ p: block.init(key(1)), x: [[0, 0]] }) // [[0, 0]]
+ */
+export const residual = <const L extends Part, const H extends Part = (x: AnyExpr) => AnyExpr>(
+  body: L,
+  shortcut?: H,
+): Composed<{ readonly body: L; readonly shortcut: H }, TakenBy<L>, MadeBy<L>> => {
+  const parts = { body: layerOf(body), shortcut: layerOf(shortcut ?? identity) }
+  return composed({
+    kind: 'residual',
+    parts: parts as Parts,
+    apply: (params, x, run) => {
+      const [y, bodyState] = runPart(parts.body, { name: 'body', index: 0 }, part(params, 'body'), x, run, part(run.state, 'body'))
+      const [z, shortState] = runPart(
+        parts.shortcut,
+        { name: 'shortcut', index: 1 },
+        part(params, 'shortcut'),
+        x,
+        run,
+        part(run.state, 'shortcut'),
+      )
+      return [add(z as AnyExpr, y as AnyExpr), { body: bodyState, shortcut: shortState }]
+    },
+  }) as never
+}
+const identity = (x: AnyExpr): AnyExpr => x
+
+export const repeatOptions = {
+  /** What the way back keeps of each: as of `scan`. */
+  checkpoint: raw<'everything' | 'contractions' | 'nothing' | 'sqrt' | number>(),
+}
+/** Options of `repeat`. */
+export type RepeatOptions = OptionsOf<typeof repeatOptions>
+/** Declared arrays with N of each. */
+export type Stacked<P, N extends number> = P extends {
+  readonly _tag: 'Spec'
+  readonly shape: infer S extends Shape
+  readonly dtype: infer D extends DType
+}
+  ? import('../index.js').Spec<[N, ...S], D>
+  : P extends null
+    ? null
+    : { readonly [K in keyof P]: Stacked<P[K], N> }
+/** N layers alike, one after the other. */
+export interface Repeated<L, N extends number> extends Described {
+  readonly declared: Stacked<DeclaredOf<L>, N>
+  readonly init: (key: Key) => Tensors<Stacked<DeclaredOf<L>, N>>
+  apply(params: Exprs<Stacked<DeclaredOf<L>, N>>, x: TakenBy<L>, run?: Run): MadeBy<L>
+}
+/**
+ * n layers alike, one after the other, as one loop: a plan for 48 of them is no longer than one for 2, and with a checkpoint the way back keeps little.
+ *
+ * Parameters  those of the layer, each array with an axis of length n in front.   Options  checkpoint, as of `scan`.
+ * Errors  BadInput for a layer with running state, or one that changes the shape.
+ * @example
+ * const deep = repeat(residual(dense(2, 2)), 48)
+ * fn({ p: deep.declared, x: f32('n', 2) }, ({ p, x }) => deep.apply(p, x))({ p: deep.init(key(1)), x: [[0, 0]] }) // [[0, 0]]
+ */
+export const repeat = <const L extends Part, const N extends number>(layer: L, n: N, options?: RepeatOptions): Repeated<L, N> => {
+  const { checkpoint } = readOptions(repeatOptions, options, 'repeat')
+  const count = sizeIn(n, 'n', 'repeat')
+  const one = layerOf(layer)
+  if (isStateful(one))
+    badInput(
+      'repeat',
+      'the layer has running state.',
+      'write them one after the other with sequential, or use layers without running state (layerNorm, groupNorm).',
+    )
+  const made: AnyLayer = {
+    kind: `repeat ${count}`,
+    parts: { each: one },
+    declared: one.declared === null ? null : stackedDeclaration(one.declared, count),
+    init: (key) => {
+      const each = Array.from({ length: count }, (_, i) => one.init(foldIn(key, i)))
+      if (one.declared === null) return null
+      const [first, ...others] = each
+      return evaluate(treeZip((...leaves: readonly AnyExpr[]) => stack(leaves), first as never, ...(others as never[])) as never)
+    },
+    apply: (params: never, x: never, run?: Run) => {
+      const keys = run?.key === undefined ? null : splitKey(run.key, count)
+      const begin = x as AnyExpr
+      const [y] = scan(
+        (h: AnyExpr, [p, key]: readonly [unknown, Key | null]) => {
+          const { onLayer: _, ...told } = run ?? {}
+          const [next] = runPart(one, { name: 'each', index: 0 }, p, h, { ...told, ...(key !== null && { key }) })
+          return [assertShape(next as AnyExpr, begin.shape as number[]), null] as never
+        },
+        begin,
+        [params, keys] as never,
+        { length: count, ...(checkpoint !== undefined && { checkpoint }) },
+      ) as unknown as readonly [AnyExpr, unknown]
+      return y
+    },
+  }
+  return made as never
+}
+export type { Decl, Scalar }

@@ -1,0 +1,8 @@
+/**
+ * Layers of networks as plain values: what they declare, how they begin, the function that they are. Sizes go through in the types; parameters, running state and keys are arguments.
+ * Written with the public interface of codual alone.
+ */
+export { type Composed, type Joining, parallel, type Repeated, type RepeatOptions, repeat, residual, sequential } from './compose.js'
+export { type Dense, type DenseOptions, dense, dropout, type Embedding, type EmbeddingOptions, embedding, flattened } from './dense.js'
+export { type Initial, type Initials, init } from './init.js'
+export type { AnyLayer, Described, InTorch, Layer, Part, Run, RunWith, Stateful } from './layer.js'

@@ -1,0 +1,78 @@
+/** First parameters of a declaration, by patterns of their paths. */
+import { shown } from '../core/errors/check-arguments.js'
+import { badInput } from '../core/errors/explain.js'
+import { type AnyExpr, type Decl, evaluate, type Float, full, ones, type Spec, type Tensors, treeMap, zeros } from '../index.js'
+import { foldIn, type Key, lecunNormal } from '../random/index.js'
+
+/** How an array begins: a function of codual/random (or yours) of key, shape and dtype; `zeros`, `ones`, or a number. */
+export type Initial = number | typeof zeros | ((key: Key, shape: readonly number[], options: { readonly dtype: Float }) => AnyExpr)
+/** How the arrays of a tree begin, by their names or paths: `b`, `layers.*.w`, `*`. The first that fits decides. */
+export type Initials = Readonly<Record<string, Initial>>
+
+/** Does the pattern name the path? A name alone is that of the last step; a star is any one step, two stars are any number of them. */
+const names = (pattern: string, path: string): boolean => {
+  if (pattern === '*' || pattern === '**') return true
+  const steps = path.split('.')
+  const wanted = pattern.split('.')
+  if (wanted.length === 1) return steps[steps.length - 1] === pattern
+  const fits = (i: number, j: number): boolean => {
+    if (i === wanted.length) return j === steps.length
+    if (wanted[i] === '**') return fits(i + 1, j) || (j < steps.length && fits(i, j + 1))
+    return j < steps.length && (wanted[i] === '*' || wanted[i] === steps[j]) && fits(i + 1, j + 1)
+  }
+  return fits(0, 0)
+}
+/** An array begun. */
+const begun = (how: Initial, key: Key, shape: readonly number[], dtype: Float, path: string): AnyExpr => {
+  if (typeof how === 'number') return full(shape as number[], how, dtype) as AnyExpr
+  if (typeof how !== 'function')
+    return badInput(
+      'init',
+      `how ${path} begins is ${shown(how)}.`,
+      'give heNormal, zeros, ones, a number, or a function (key, shape, { dtype }) => expression.',
+    )
+  if ((how as unknown) === zeros || (how as unknown) === ones) return (how as typeof zeros)(shape as number[], dtype) as AnyExpr
+  return (how as (key: Key, shape: readonly number[], options: { readonly dtype: Float }) => AnyExpr)(key, shape, { dtype })
+}
+/** What begins as what where nobody says it: arrays of two axes and more by `lecunNormal`, `scale` as ones, all others as zeros. */
+const standard = (path: string, shape: readonly number[]): Initial =>
+  /(^|\.)scale$/.test(path) ? 1 : shape.length >= 2 ? (lecunNormal as Initial) : 0
+
+/**
+ * First parameters of any declaration: `{ w: heNormal, b: zeros }` says how by name, `'blocks.*.w'` by path.
+ *
+ * Where no pattern fits, arrays of two axes and more begin by `lecunNormal`, what is called `scale` as ones, and the rest as zeros; integers begin as zeros. Each array has a key of its own.
+ * Dtype   as declared.   Errors  BadInput for a pattern that names nothing, and for an axis with a name.
+ * @example init({ w: f32(2, 3), b: f32(3) }, key(1), { w: heNormal, b: 0.5 }).b   // [0.5, 0.5, 0.5]
+ */
+export const init = <const P extends Decl | null>(declared: P, key: Key, how: Initials = {}): Tensors<P> => {
+  if (declared === null) return null as Tensors<P>
+  const used = new Set<string>()
+  let k = 0
+  const tree = treeMap((leaf: unknown, path) => {
+    const { shape, dtype } = leaf as Spec
+    const named = shape.find((d) => typeof d === 'string')
+    if (named !== undefined) badInput('init', `${path} has an axis '${named}' of no size.`, 'declare parameters with sizes alone.')
+    const sizes = shape as readonly number[]
+    const own = foldIn(key, k++)
+    const pattern = Object.keys(how).find((p) => names(p, path))
+    if (pattern !== undefined) used.add(pattern)
+    if (dtype === 'i32' || dtype === 'bool') return zeros(sizes as number[], dtype)
+    return begun(pattern === undefined ? standard(path, sizes) : how[pattern]!, own, sizes, dtype as Float, path)
+  }, declared as unknown)
+  const lost = Object.keys(how).find((p) => !used.has(p) && p !== '*' && p !== '**')
+  // A pattern behind one that fits first is no mistake; one that fits nothing is.
+  if (lost !== undefined) {
+    let fits = false
+    treeMap((_: unknown, path) => {
+      fits ||= names(lost, path)
+    }, declared as unknown)
+    if (!fits)
+      badInput(
+        'init',
+        `the pattern '${lost}' names nothing in the declaration.`,
+        'write the name of a leaf, or a path with * for any step.',
+      )
+  }
+  return evaluate(tree as never) as Tensors<P>
+}

@@ -1,0 +1,149 @@
+/**
+ * Layers as plain values: what they declare, how it begins, and the function that they are. No classes, and no state but that which goes in and comes out.
+ *
+ * A layer is `{ declared, init(key), apply(params, x, run) }`; one with running state (statistics of batches) has `state` and `initState()` too, and its `apply`, which finds `run.state`,
+ * gives [y, state]. Whatever has this form is a layer, whoever wrote it.
+ */
+import { type AnyExpr, type Decl, type DType, type Expr, type Exprs, type Operand, type Shape, type Tensors, treeMap } from '../index.js'
+import { foldIn, type Key } from '../random/index.js'
+
+/** What a layer is told beside its parameters and its input. */
+export interface Run {
+  /** Is it trained? Then statistics are those of the batch, and dropout drops. Not unless given. */
+  readonly training?: boolean | undefined
+  /** For what is drawn: each layer folds a number of its own into it. */
+  readonly key?: Key | undefined
+  /** Told of each layer that runs: its path in the model, its input and what it made. */
+  readonly onLayer?: ((path: string, layer: AnyLayer, x: unknown, y: unknown) => void) | undefined
+}
+/** What a layer with running state is told. */
+export interface RunWith<S> extends Run {
+  /** The running state before: what `initState` gave, or what came out the last time. */
+  readonly state: S
+}
+/** Where PyTorch keeps an array of a layer: under this name, in this form. */
+export interface InTorch {
+  /** Which array it is: its path in the parameters, or in the state. */
+  readonly at: string
+  readonly in?: 'params' | 'state'
+  /** Axes by which PyTorch's array is transposed to be ours; its inverse leads back. */
+  readonly axes?: readonly number[]
+  /** Which part of ours it is along the first axis after transposing: gates of recurrent layers, for example. */
+  readonly part?: { readonly axis: number; readonly from: number; readonly size: number }
+}
+/** What all layers may say of themselves beside what they are. */
+export interface Described {
+  /** What `summary` calls it. */
+  readonly kind?: string
+  /** The layers that it is made of, by name. */
+  readonly parts?: Readonly<Record<string, AnyLayer>>
+  /** Its arrays by the names that PyTorch gives them. */
+  readonly torch?: Readonly<Record<string, InTorch>>
+}
+/** A layer without running state. */
+export interface Layer<P extends Decl | null = Decl, X = Operand, Y = AnyExpr> extends Described {
+  /** Its parameters. */
+  readonly declared: P
+  /** Its first parameters. */
+  readonly init: (key: Key) => Tensors<P>
+  apply(params: Exprs<P>, x: X, run?: Run): Y
+}
+/** A layer with running state. */
+export interface Stateful<P extends Decl | null = Decl, S = Decl, X = Operand, Y = AnyExpr> extends Described {
+  readonly declared: P
+  readonly init: (key: Key) => Tensors<P>
+  /** Its running state: a declaration, null at parts without one. */
+  readonly state: S
+  /** The running state at the beginning. */
+  readonly initState: () => Tensors<S>
+  apply(params: Exprs<P>, x: X, run: RunWith<Exprs<S>>): readonly [y: Y, state: Exprs<S>]
+}
+/** A layer of which only the form is known. */
+export interface AnyLayer extends Described {
+  readonly declared: unknown
+  readonly init: (key: Key) => unknown
+  readonly state?: unknown
+  readonly initState?: () => unknown
+  apply(params: never, x: never, run: never): unknown
+}
+/** What goes into a composition: a layer, or a function of arrays. */
+export type Part = AnyLayer | ((x: never) => unknown)
+
+/** The parameters of a part: null of a function. */
+export type DeclaredOf<L> = L extends { readonly declared: infer P } ? P : null
+/** The running state of a part; null of one that has none. */
+export type StateOf<L> = L extends { readonly state: infer S } ? S : null
+/** What a part makes. */
+export type MadeBy<L> = L extends { readonly state: unknown; apply(params: never, x: never, run: never): readonly [infer Y, unknown] }
+  ? Y
+  : L extends { apply(params: never, x: never, run: never): infer Y }
+    ? Y
+    : L extends (x: never) => infer Y
+      ? Y
+      : never
+/** What a part takes. */
+export type TakenBy<L> = L extends { apply(params: never, x: infer X, run: never): unknown }
+  ? X
+  : L extends (x: infer X) => unknown
+    ? X
+    : never
+
+/** An activation as data: what every part is to those who run it. */
+const fromFunction = (f: (x: never) => unknown): AnyLayer => ({
+  kind: f.name || 'function',
+  declared: null,
+  init: () => null,
+  apply: (_, x) => f(x),
+})
+/** Any part as a layer. */
+export const layerOf = (part: Part): AnyLayer => (typeof part === 'function' ? fromFunction(part) : part)
+
+/** Has it running state? */
+export const isStateful = (layer: AnyLayer): boolean => layer.state !== undefined && layer.state !== null
+
+/** Runs one of several layers: with a key of its own, and its own part of the state. What it gives is [y, state] in any case. */
+export const runPart = (
+  layer: AnyLayer,
+  at: { readonly name: string; readonly index: number },
+  params: unknown,
+  x: unknown,
+  run: Partial<RunWith<unknown>> = {},
+  state: unknown = null,
+): readonly [y: unknown, state: unknown] => {
+  const { onLayer } = run
+  const given = {
+    ...run,
+    ...(run.key !== undefined && { key: foldIn(run.key, at.index) }),
+    ...(onLayer !== undefined && {
+      onLayer: (path: string, l: AnyLayer, a: unknown, b: unknown) => onLayer(`${at.name}.${path}`, l, a, b),
+    }),
+    state,
+  }
+  const made = layer.apply(params as never, x as never, given as never)
+  const [y, next] = isStateful(layer) ? (made as readonly [unknown, unknown]) : ([made, null] as const)
+  onLayer?.(at.name, layer, x, y)
+  return [y, next]
+}
+
+/** Parts by name, in order: of a list by their places. */
+export const partsOf = (parts: readonly Part[] | Readonly<Record<string, Part>>): readonly (readonly [name: string, layer: AnyLayer])[] =>
+  Object.entries(parts).map(([name, part]) => [name, layerOf(part)] as const)
+/** A list or a record, as the parts were given, of what f makes of each. */
+export const gathered = (
+  parts: readonly Part[] | Readonly<Record<string, Part>>,
+  f: (layer: AnyLayer, index: number) => unknown,
+): unknown => {
+  const made = partsOf(parts).map(([name, layer], i) => [name, f(layer, i)] as const)
+  return Array.isArray(parts) ? made.map(([, x]) => x) : Object.fromEntries(made)
+}
+
+/** Axes of a value: those of x, an array or an expression. */
+export const shapeOf = (x: unknown): readonly number[] => (x as { readonly shape: readonly number[] }).shape
+/** A tree of declared inputs with n of each. */
+export const stackedDeclaration = (declared: unknown, n: number): unknown =>
+  treeMap((s: unknown) => {
+    const { shape, dtype } = s as { readonly shape: readonly (number | string)[]; readonly dtype: DType }
+    return { ...(s as object), shape: [n, ...shape], dtype }
+  }, declared)
+
+export type { Expr, Exprs, Key, Operand, Shape, Tensors }
