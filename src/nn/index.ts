@@ -3,6 +3,33 @@
  * Written with the public interface of codual alone.
  */
 export { type Composed, type Joining, parallel, type Repeated, type RepeatOptions, repeat, residual, sequential } from './compose.js'
+export {
+  avgPool,
+  type ConvLayer,
+  type ConvLayerOptions,
+  conv1d,
+  conv2d,
+  conv3d,
+  convTranspose1d,
+  convTranspose2d,
+  convTranspose3d,
+  globalAvgPool,
+  maxPool,
+  type Pool,
+  type PoolLayerOptions,
+} from './conv.js'
 export { type Dense, type DenseOptions, dense, dropout, type Embedding, type EmbeddingOptions, embedding, flattened } from './dense.js'
 export { type Initial, type Initials, init } from './init.js'
 export type { AnyLayer, Described, InTorch, Layer, Part, Run, RunWith, Stateful } from './layer.js'
+export {
+  type BatchNorm,
+  type BatchNormOptions,
+  batchNorm,
+  type ChannelNorm,
+  groupNorm,
+  type LastAxisNorm,
+  layerNorm,
+  rmsNorm,
+} from './norms.js'
+export { type SummaryRow, summary, summaryOf } from './summary.js'
+export { type FromTorch, fromTorch, type TorchOptions, toTorch } from './torch.js'

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import * as check from '../../src/check/index.js'
 import * as property from '../../src/check/property.js'
 import * as codual from '../../src/index.js'
+import * as nn from '../../src/nn/index.js'
 import * as optim from '../../src/optim/index.js'
 import * as random from '../../src/random/index.js'
 import * as solve from '../../src/solve/index.js'
@@ -16,6 +17,7 @@ const values: Readonly<Record<string, unknown>> = {
   ...codual,
   ...check,
   ...property,
+  ...nn,
   ...optim,
   ...random,
   ...solve,

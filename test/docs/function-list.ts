@@ -25,6 +25,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['Rules and primitives of your own', /^src\/(rules|modes|packs)\/|core\/(extend|calculus)/],
 ]
 const others: Readonly<Record<string, string>> = {
+  'codual/nn': 'Layers: codual/nn',
   'codual/optim': 'Optimisers: codual/optim',
   'codual/random': 'Random numbers: codual/random',
   'codual/solve': 'Solvers: codual/solve',

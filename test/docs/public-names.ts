@@ -11,6 +11,7 @@ export const entries: Readonly<Record<string, string>> = {
   codual: join(root, 'src/index.ts'),
   'codual/check': join(root, 'src/check/index.ts'),
   'codual/check/property': join(root, 'src/check/property.ts'),
+  'codual/nn': join(root, 'src/nn/index.ts'),
   'codual/optim': join(root, 'src/optim/index.ts'),
   'codual/random': join(root, 'src/random/index.ts'),
   'codual/solve': join(root, 'src/solve/index.ts'),

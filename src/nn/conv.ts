@@ -1,0 +1,281 @@
+/** Convolutions and pools as layers, over one, two or three axes. */
+import { badInput } from '../core/errors/explain.js'
+import { flag, type Kind, raw, readOptions } from '../core/errors/options.js'
+import {
+  type AnyExpr,
+  add,
+  avgPool as averaged,
+  conv,
+  convTranspose,
+  type Dim,
+  type Expr,
+  type Exprs,
+  type Float,
+  maxPool as greatest,
+  mean,
+  type Operand,
+  reshape,
+  type Spec,
+  type Tensors,
+} from '../index.js'
+import { type Key, lecunNormal } from '../random/index.js'
+import { floatOption, floatSpec, initials, sizeIn, sizeOption } from './given.js'
+import { type Initials, init } from './init.js'
+import type { Described, Layer, Run } from './layer.js'
+
+/** A number for all axes, or one for each. */
+type PerAxis = number | readonly number[]
+/** Padding: 'same', 'valid', a number, or pairs of what stands before and after each axis. */
+type Pad = 'same' | 'valid' | number | readonly (number | readonly [number, number])[]
+const perAxis: Kind<PerAxis, PerAxis> = raw<PerAxis, 1>(1)
+export const convOptions = {
+  /** Steps from one window to the next: 1 unless given. */
+  stride: perAxis,
+  /** 'same', 'valid', a number, or pairs: 0 unless given. */
+  padding: raw<Pad, 0>(0),
+  /** Steps between the entries of a window: 1 unless given. */
+  dilation: perAxis,
+  /** So many groups of channels, each by itself: 1 unless given. */
+  groups: sizeOption(1),
+  /** Is something added: b? It is, unless false. */
+  bias: flag(true),
+  /** 'f32' unless given. */
+  dtype: floatOption,
+  /** How parameters begin, by name: { w, b }. */
+  init: initials,
+}
+/** Options of the convolutions. */
+export interface ConvLayerOptions<B extends boolean = boolean, D extends Float = Float, G extends number = number> {
+  /** Steps from one window to the next: 1 unless given. */
+  readonly stride?: PerAxis | undefined
+  /** 'same', 'valid', a number, or pairs: 0 unless given. */
+  readonly padding?: Pad | undefined
+  /** Steps between the entries of a window: 1 unless given. */
+  readonly dilation?: PerAxis | undefined
+  /** So many groups of channels, each by itself: 1 unless given. */
+  readonly groups?: G | undefined
+  /** Is something added: b? It is, unless false. */
+  readonly bias?: B | undefined
+  /** 'f32' unless given. */
+  readonly dtype?: D | undefined
+  /** How parameters begin, by name: { w, b }. */
+  readonly init?: Initials | undefined
+}
+/** The axes of a window of one, two or three axes. */
+type WindowOf<K, N extends number> = K extends readonly number[]
+  ? K
+  : N extends 1
+    ? [K & number]
+    : N extends 2
+      ? [K & number, K & number]
+      : [K & number, K & number, K & number]
+type Sizes<N extends number> = N extends 1 ? [Dim] : N extends 2 ? [Dim, Dim] : [Dim, Dim, Dim]
+type Found<N extends number> = N extends 1 ? [number] : N extends 2 ? [number, number] : [number, number, number]
+/** The parameters of a convolution. */
+export type ConvParams<O extends number, I extends number, W extends readonly number[], D extends Float, B> = {
+  readonly w: Spec<[O, I, ...W], D>
+  readonly b: B extends false ? null : Spec<[O], D>
+}
+/** A convolution from I channels to O over N axes. */
+export interface ConvLayer<I extends number, O extends number, N extends number, P, D extends Float> extends Described {
+  readonly declared: P
+  readonly init: (key: Key) => Tensors<P>
+  apply<E extends Dim>(params: Exprs<P>, x: Operand<readonly [E, I, ...Sizes<N>], D>, run?: Run): Expr<[E, O, ...Found<N>], D>
+}
+type OfGroups<I extends number, G> = G extends 1 ? I : number
+type ConvOf<N extends number> = <
+  const I extends number,
+  const O extends number,
+  const K extends PerAxis,
+  B extends boolean = true,
+  D extends Float = 'f32',
+  const G extends number = 1,
+>(
+  inputs: I,
+  outputs: O,
+  window: K,
+  options?: ConvLayerOptions<B, D, G>,
+) => ConvLayer<I, O, N, ConvParams<O, OfGroups<I, G>, WindowOf<K, N>, D, B>, D>
+type ConvTransposeOf<N extends number> = <
+  const I extends number,
+  const O extends number,
+  const K extends PerAxis,
+  B extends boolean = true,
+  D extends Float = 'f32',
+  const G extends number = 1,
+>(
+  inputs: I,
+  outputs: O,
+  window: K,
+  options?: ConvLayerOptions<B, D, G> & { readonly outputPadding?: PerAxis | undefined },
+) => ConvLayer<
+  I,
+  O,
+  N,
+  { readonly w: Spec<[I, OfGroups<O, G>, ...WindowOf<K, N>], D>; readonly b: B extends false ? null : Spec<[O], D> },
+  D
+>
+const windowIn = (given: unknown, axes: number, op: string): readonly number[] => {
+  const list: readonly unknown[] = Array.isArray(given) ? given : new Array<unknown>(axes).fill(given)
+  if (list.length !== axes) badInput(op, `the window has ${list.length} axes.`, `give a size, or ${axes} of them.`)
+  return list.map((n) => sizeIn(n, 'window', op))
+}
+const withBias = (y: AnyExpr, b: AnyExpr | null, axes: number): AnyExpr =>
+  b === null ? y : (add(y, reshape(b, [b.shape[0]!, ...new Array<number>(axes).fill(1)])) as AnyExpr)
+/** How a kernel begins: by what comes in at each position. */
+const kernels = (inAxis: number, outAxis: number): Initials => ({
+  w: (key, shape, { dtype }) => lecunNormal(key, shape as number[], { dtype, inAxis, outAxis }) as AnyExpr,
+})
+const convOver =
+  (op: string, axes: number) =>
+  (inputs: unknown, outputs: unknown, given: unknown, options: unknown): unknown => {
+    const o = readOptions(convOptions, options as never, op)
+    const [i, out] = [sizeIn(inputs, 'inputs', op), sizeIn(outputs, 'outputs', op)]
+    if (i % o.groups !== 0 || out % o.groups !== 0)
+      badInput(op, `${o.groups} groups do not divide ${i} and ${out} channels.`, 'give a number that divides both.')
+    const window = windowIn(given, axes, op)
+    const declared = { w: floatSpec(o.dtype, [out, i / o.groups, ...window]), b: o.bias ? floatSpec(o.dtype, [out]) : null }
+    const { stride, padding, dilation, groups } = o
+    const made: Layer<typeof declared, AnyExpr> = {
+      kind: op,
+      torch: { weight: { at: 'w' }, ...(o.bias && { bias: { at: 'b' } }) },
+      declared,
+      init: (key) => init(declared, key, { ...kernels(1, 0), ...o.init }),
+      apply: ({ w, b }, x) =>
+        withBias(conv(x, w as AnyExpr, { stride, padding, dilation, groups } as never) as AnyExpr, b as AnyExpr | null, axes),
+    }
+    return made
+  }
+/**
+ * A convolution over one axis: `inputs` channels to `outputs`, by windows of this length.
+ *
+ * Shapes  x: [n, inputs, l] -> [n, outputs, l']; w: [outputs, inputs / groups, window], b: [outputs].   Options stride, padding, dilation, groups, bias, dtype, init.
+ * Errors  BadInput for sizes that are none, and groups that do not divide.   Source  `torch.nn.Conv1d`.
+ * @example conv1d(2, 3, 5).declared.w.shape // [3, 2, 5]
+ */
+export const conv1d: ConvOf<1> = /*#__PURE__*/ convOver('conv1d', 1) as never
+/**
+ * A convolution over two axes: `inputs` channels to `outputs`, by square windows, or windows of two sizes.
+ *
+ * Shapes  x: [n, inputs, h, w] -> [n, outputs, h', w']; w: [outputs, inputs / groups, ...window], b: [outputs].   Options stride, padding ('same', 'valid', a number or pairs), dilation, groups, bias, dtype, init.
+ * Errors  BadInput for sizes that are none, and groups that do not divide.   Source  `torch.nn.Conv2d`.
+ * @example conv2d(1, 8, [3, 5], { padding: 'same' }).declared.w.shape // [8, 1, 3, 5]
+ */
+export const conv2d: ConvOf<2> = /*#__PURE__*/ convOver('conv2d', 2) as never
+/**
+ * A convolution over three axes.
+ *
+ * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as of `conv2d`.   Errors  as of `conv2d`.   Source  `torch.nn.Conv3d`.
+ * @example conv3d(1, 8, 3).declared.w.shape // [8, 1, 3, 3, 3]
+ */
+export const conv3d: ConvOf<3> = /*#__PURE__*/ convOver('conv3d', 3) as never
+
+const transposeOptions = { ...convOptions, outputPadding: raw<PerAxis, 0>(0) }
+const transposedOver =
+  (op: string, axes: number) =>
+  (inputs: unknown, outputs: unknown, given: unknown, options: unknown): unknown => {
+    const o = readOptions(transposeOptions, options as never, op)
+    const [i, out] = [sizeIn(inputs, 'inputs', op), sizeIn(outputs, 'outputs', op)]
+    if (i % o.groups !== 0 || out % o.groups !== 0)
+      badInput(op, `${o.groups} groups do not divide ${i} and ${out} channels.`, 'give a number that divides both.')
+    const window = windowIn(given, axes, op)
+    const declared = { w: floatSpec(o.dtype, [i, out / o.groups, ...window]), b: o.bias ? floatSpec(o.dtype, [out]) : null }
+    const { stride, padding, dilation, groups, outputPadding } = o
+    const made: Layer<typeof declared, AnyExpr> = {
+      kind: op,
+      torch: { weight: { at: 'w' }, ...(o.bias && { bias: { at: 'b' } }) },
+      declared,
+      init: (key) => init(declared, key, { ...kernels(0, 1), ...o.init }),
+      apply: ({ w, b }, x) =>
+        withBias(
+          convTranspose(x, w as AnyExpr, { stride, padding, dilation, groups, outputPadding } as never) as AnyExpr,
+          b as AnyExpr | null,
+          axes,
+        ),
+    }
+    return made
+  }
+/**
+ * The adjoint of a convolution over one axis in its input: it makes more positions.
+ *
+ * Shapes  x: [n, inputs, l] -> [n, outputs, l']; w: [inputs, outputs / groups, window].   Options as of `conv1d`, and outputPadding.   Source  `torch.nn.ConvTranspose1d`.
+ * @example convTranspose1d(2, 3, 5).declared.w.shape // [2, 3, 5]
+ */
+export const convTranspose1d: ConvTransposeOf<1> = /*#__PURE__*/ transposedOver('convTranspose1d', 1) as never
+/**
+ * The same over two axes.
+ *
+ * Shapes  x: [n, inputs, h, w] -> [n, outputs, h', w'].   Options as of `conv2d`, and outputPadding.   Source  `torch.nn.ConvTranspose2d`.
+ * @example convTranspose2d(2, 3, 5).declared.w.shape // [2, 3, 5, 5]
+ */
+export const convTranspose2d: ConvTransposeOf<2> = /*#__PURE__*/ transposedOver('convTranspose2d', 2) as never
+/**
+ * The same over three axes.
+ *
+ * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as of `conv3d`, and outputPadding.   Source  `torch.nn.ConvTranspose3d`.
+ * @example convTranspose3d(2, 3, 2).declared.w.shape // [2, 3, 2, 2, 2]
+ */
+export const convTranspose3d: ConvTransposeOf<3> = /*#__PURE__*/ transposedOver('convTranspose3d', 3) as never
+
+/** Options of the pools. */
+export interface PoolLayerOptions {
+  /** The sizes of a window, or one for all axes. */
+  readonly window: PerAxis
+  /** Steps from one window to the next: the window unless given. */
+  readonly stride?: PerAxis | undefined
+  /** 'same', 'valid', a number, or pairs: 0 unless given. */
+  readonly padding?: Pad | undefined
+}
+/** A layer over positions that keeps examples and channels. */
+export interface Pool extends Described {
+  readonly declared: null
+  readonly init: (key: Key) => null
+  apply<N extends Dim, C extends Dim, R extends readonly Dim[], D extends Float>(
+    params: null,
+    x: Operand<readonly [N, C, ...R], D>,
+    run?: Run,
+  ): Expr<[N, C, ...{ [K in keyof R]: number }], D>
+}
+const pool = (kind: string, f: (x: never, options: never) => unknown, options: unknown): Pool => {
+  const made: Layer<null, AnyExpr> = { kind, declared: null, init: () => null, apply: (_, x) => f(x as never, options as never) as AnyExpr }
+  return made as unknown as Pool
+}
+/**
+ * The greatest of each window.
+ *
+ * Shapes  x: [n, c, ...] -> [n, c, ...fewer].   Errors  those of `maxPool` of codual, when it runs.
+ * @example evaluate(maxPool({ window: 2 }).apply(null, tensor([[[1, 2, 3, 4]]]))) // [[[2, 4]]]
+ */
+export const maxPool = (options: PoolLayerOptions): Pool => pool('maxPool', greatest as never, options)
+/**
+ * The mean of each window.
+ *
+ * Shapes  x: [n, c, ...] -> [n, c, ...fewer].   Errors  those of `avgPool` of codual, when it runs.
+ * @example evaluate(avgPool({ window: 2 }).apply(null, tensor([[[1, 3, 3, 5]]]))) // [[[2, 4]]]
+ */
+export const avgPool = (options: PoolLayerOptions): Pool => pool('avgPool', averaged as never, options)
+/** The mean over all positions of each channel. */
+export interface GlobalPool extends Described {
+  readonly declared: null
+  readonly init: (key: Key) => null
+  apply<N extends Dim, C extends Dim, R extends readonly Dim[], D extends Float>(
+    params: null,
+    x: Operand<readonly [N, C, ...R], D>,
+    run?: Run,
+  ): Expr<[N, C], D>
+}
+/**
+ * The mean of each channel over all positions.
+ *
+ * Shapes  x: [n, c, ...] -> [n, c].
+ * @example evaluate(globalAvgPool().apply(null, tensor([[[1, 3], [5, 7]]]))) // [[2, 6]]
+ */
+export const globalAvgPool = (): GlobalPool => {
+  const made: Layer<null, AnyExpr> = {
+    kind: 'globalAvgPool',
+    declared: null,
+    init: () => null,
+    apply: (_, x) => (x.shape.length <= 2 ? x : (mean(x, { axis: x.shape.map((_, i) => i).slice(2) }) as AnyExpr)),
+  }
+  return made as unknown as GlobalPool
+}

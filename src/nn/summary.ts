@@ -1,0 +1,101 @@
+/** What a model is, as a table: its layers, what they make, how many numbers they have, what they cost. */
+import { badInput } from '../core/errors/explain.js'
+import { type AnyExpr, compile, type DType, f32, f64, fn, i32, type Operand, type Spec, toProgram, treeLeaves } from '../index.js'
+import { type AnyLayer, isStateful, shapeOf } from './layer.js'
+
+/** A row of `summaryOf`: one layer. */
+export interface SummaryRow {
+  /** Where it is in the model: `0`, `body.1`; empty for the model itself. */
+  readonly path: string
+  readonly kind: string
+  /** The shape of what it makes. */
+  readonly shape: readonly number[]
+  readonly dtype: string
+  /** How many numbers are trained in it. */
+  readonly parameters: number
+  /** Floating-point operations of one call, as the plan counts them; undefined of a layer that is made of others. */
+  readonly flops: number | undefined
+}
+const size = (s: unknown): number => shapeOf(s).reduce((n, d) => n * d, 1)
+const count = (declared: unknown): number =>
+  declared === null || declared === undefined ? 0 : treeLeaves(declared as never).reduce<number>((n, s) => n + size(s), 0)
+const specOf = (x: { readonly dtype: DType; readonly shape: readonly number[] }): Spec =>
+  (({ f64, f32, i32 }) as unknown as Readonly<Record<string, (...shape: readonly number[]) => Spec>>)[x.dtype]!(...x.shape)
+/** Operations of one layer at this input; undefined where it does not run by itself. */
+const flopsOf = (layer: AnyLayer, x: AnyExpr): number | undefined => {
+  if (layer.parts !== undefined && layer.repeated === undefined) return undefined
+  const f = fn({ p: layer.declared ?? null, s: layer.state ?? null, x: specOf(x) } as never, (given: { p: never; s: never; x: never }) => {
+    const made = layer.apply(given.p, given.x, { state: given.s } as never)
+    return (isStateful(layer) ? (made as readonly [AnyExpr, unknown])[0] : made) as AnyExpr
+  })
+  const run = compile(f as never)
+  try {
+    return (run.explain as (...given: readonly unknown[]) => { readonly flops: number })({}).flops
+  } finally {
+    run.dispose()
+  }
+}
+
+/**
+ * The layers of a model in the order in which they run: what each makes of an input, how many numbers it has, how many operations it takes. `summary` is the table of it.
+ *
+ * @example summaryOf(sequential(dense(2, 3), tanh), f32(4, 2)).map(({ kind, parameters }) => [kind, parameters]) // [['dense', 9], ['tanh', 0], ['sequential', 9]]
+ */
+export const summaryOf = (layer: AnyLayer, input: Spec | Operand): readonly SummaryRow[] => {
+  const { shape, dtype } = input as { readonly shape: readonly (number | string)[]; readonly dtype: DType }
+  if (!Array.isArray(shape) || shape.some((d) => typeof d !== 'number'))
+    return badInput('summary', 'the input has no sizes.', 'give a declared input with sizes, f32(1, 28, 28), or a tensor.')
+  const rows: SummaryRow[] = []
+  const row = (path: string, l: AnyLayer, x: unknown, y: unknown): void => {
+    const made = y as AnyExpr
+    rows.push({
+      path,
+      kind: l.kind ?? 'layer',
+      shape: made.shape,
+      dtype: made.dtype,
+      parameters: count(l.declared),
+      flops: flopsOf(l, x as AnyExpr),
+    })
+  }
+  const f = fn(
+    { p: layer.declared ?? null, s: layer.state ?? null, x: specOf({ shape: shape as number[], dtype }) } as never,
+    (given: { p: never; s: never; x: never }) => {
+      const made = layer.apply(given.p, given.x, { state: given.s, onLayer: row } as never)
+      const y = isStateful(layer) ? (made as readonly [AnyExpr, unknown])[0] : (made as AnyExpr)
+      row('', layer, given.x, y)
+      return y
+    },
+  )
+  toProgram(f as never)
+  return rows
+}
+const numbers = (n: number | undefined): string => (n === undefined ? '' : n.toLocaleString('en-US'))
+/**
+ * A model as a table: its layers, the shapes that they make of an input, their numbers, their operations.
+ *
+ * Errors  BadInput for an input without sizes; what the model itself raises on it.
+ * @example summary(sequential(dense(2, 3), tanh), f32(4, 2)).split('\n').length // 6
+ */
+export const summary = (layer: AnyLayer, input: Spec | Operand): string => {
+  const rows = summaryOf(layer, input)
+  const whole = rows[rows.length - 1]!
+  const cells = [
+    ['layer', 'kind', 'makes', 'parameters', 'flops'],
+    ...rows.slice(0, -1).map((r) => [r.path, r.kind, `${r.dtype} [${r.shape.join(', ')}]`, numbers(r.parameters), numbers(r.flops)]),
+    [
+      '',
+      whole.kind,
+      `${whole.dtype} [${whole.shape.join(', ')}]`,
+      numbers(whole.parameters),
+      numbers(rows.slice(0, -1).reduce((n, r) => n + (r.flops ?? 0), 0) || whole.flops || 0),
+    ],
+  ]
+  const widths = cells[0]!.map((_, i) => Math.max(...cells.map((line) => line[i]!.length)))
+  const line = (texts: readonly string[]): string =>
+    texts
+      .map((t, i) => (i < 3 ? t.padEnd(widths[i]!) : t.padStart(widths[i]!)))
+      .join('  ')
+      .trimEnd()
+  const rule = widths.map((w) => '-'.repeat(w)).join('  ')
+  return [line(cells[0]!), rule, ...cells.slice(1, -1).map(line), rule, line(cells[cells.length - 1]!)].join('\n')
+}

@@ -1,0 +1,161 @@
+/** Parameters by the names and in the forms that PyTorch's state dicts have. */
+import { badInput, badShape } from '../core/errors/explain.js'
+import { func, type OptionsOf, readOptions } from '../core/errors/options.js'
+import { type AnyExpr, at, cast, concat, evaluate, slice, stack, type Tensor, transpose, treeMap } from '../index.js'
+import { type AnyLayer, type DeclaredOf, type InTorch, type StateOf, shapeOf, type Tensors } from './layer.js'
+
+/** Tensors by the names of a state dict. */
+export type Flat = Readonly<Record<string, Tensor>>
+/** An array of a model in PyTorch's: its name there, and how it is ours. */
+interface Entry {
+  readonly name: string
+  readonly how: InTorch
+  readonly path: string
+  /** Of repeated layers: which of them, from the outside in. */
+  readonly layers: readonly number[]
+}
+const joined = (...steps: readonly string[]): string => steps.filter((s) => s !== '').join('.')
+
+/** Every array that PyTorch has of the model. `path` is where the layer's arrays are, `name` the prefix of its names. */
+const entriesOf = (layer: AnyLayer, path: string, name: string, layers: readonly number[]): readonly Entry[] => {
+  const own = Object.entries(layer.torch ?? {}).flatMap(([leaf, hows]) =>
+    (Array.isArray(hows) ? (hows as readonly InTorch[]) : [hows as InTorch]).map((how) => ({
+      name: joined(name, leaf),
+      how,
+      path: joined(path, how.at),
+      layers,
+    })),
+  )
+  if (layer.repeated !== undefined) {
+    const [one] = Object.values(layer.parts ?? {})
+    return [...own, ...Array.from({ length: layer.repeated }, (_, i) => entriesOf(one!, path, joined(name, `${i}`), [...layers, i])).flat()]
+  }
+  return [
+    ...own,
+    ...Object.entries(layer.parts ?? {}).flatMap(([key, part]) => entriesOf(part, joined(path, key), joined(name, key), layers)),
+  ]
+}
+
+export const torchOptions = {
+  /** The name in the state dict of an array that PyTorch's own layers would call `name`: of models whose layers have other names. */
+  rename: func<((name: string) => string) | undefined>(),
+}
+/** Options of `fromTorch` and `toTorch`. */
+export type TorchOptions = OptionsOf<typeof torchOptions>
+
+const inverse = (axes: readonly number[]): readonly number[] => axes.map((_, i) => axes.indexOf(i))
+const part = (x: AnyExpr | Tensor, { axis, from, size }: NonNullable<InTorch['slice']>): AnyExpr => {
+  const shape = shapeOf(x)
+  return slice(
+    x as never,
+    shape.map((_, i) => (i === axis ? from : 0)) as never,
+    shape.map((d, i) => (i === axis ? size : d)) as never,
+  ) as AnyExpr
+}
+const ours = (x: Tensor, how: InTorch): AnyExpr => {
+  const cut = how.slice === undefined ? (x as unknown as AnyExpr) : part(x, how.slice)
+  return how.axes === undefined ? cut : (transpose(cut as never, how.axes as never) as unknown as AnyExpr)
+}
+
+/** A model's parameters and running state. */
+export interface FromTorch<L> {
+  readonly params: Tensors<DeclaredOf<L>>
+  readonly state: Tensors<StateOf<L>>
+}
+/**
+ * The parameters and the running state of a model from a state dict of PyTorch (tensors by name, as `decodeSafetensors` of codual/train gives them).
+ *
+ * Names are PyTorch's: `0.weight` in a sequence, `conv.bias` in a record; matrices are transposed, since PyTorch keeps them as [out, in]. Repeated layers are `0.`, `1.` ... there, stacked here.
+ * What is of another float dtype is cast. `num_batches_tracked` is passed over.   Options rename: other names, by PyTorch's own.
+ * Errors  BadInput that lists what is missing or left over; ShapeMismatch where a shape differs.
+ * @example
+ * const model = sequential(dense(2, 1))
+ * fromTorch(model, { '0.weight': tensor([[3, 4]], [1, 2], 'f32'), '0.bias': tensor([5], [1], 'f32') }).params // [{ w: [[3], [4]], b: [5] }]
+ */
+export const fromTorch = <L extends AnyLayer>(layer: L, tensors: Flat, options?: TorchOptions): FromTorch<L> => {
+  const { rename = (name: string) => name } = readOptions(torchOptions, options, 'fromTorch')
+  const entries = entriesOf(layer, '', '', [])
+  const missing = [...new Set(entries.map(({ name }) => rename(name)))].filter((name) => !Object.hasOwn(tensors, name))
+  const known = new Set(entries.map(({ name }) => rename(name)))
+  const left = Object.keys(tensors).filter((name) => !known.has(name) && !name.endsWith('num_batches_tracked'))
+  if (missing.length > 0 || left.length > 0)
+    badInput(
+      'fromTorch',
+      [missing.length > 0 && `the tensors lack ${listed(missing)}`, left.length > 0 && `nothing in the model is called ${listed(left)}`]
+        .filter(Boolean)
+        .join('; ')
+        .concat('.'),
+      'give the tensors of this model; where its layers have other names, say so by the option rename.',
+    )
+  const filled = (declared: unknown, where: 'params' | 'state'): unknown =>
+    declared === null || declared === undefined
+      ? null
+      : treeMap((leaf: unknown, path) => {
+          const { shape, dtype } = leaf as { readonly shape: readonly number[]; readonly dtype: 'f32' | 'f64' }
+          const found = entries.filter((e) => e.path === path && (e.how.in ?? 'params') === where)
+          if (found.length === 0)
+            return badInput(
+              'fromTorch',
+              `PyTorch has no array for ${path}.`,
+              'the layer does not say where PyTorch keeps it: give its parameters by hand.',
+            )
+          const put = found.map((e) => ours(tensors[rename(e.name)]!, e.how))
+          const made = put.length === 1 && found[0]!.layers.length === 0 ? put[0]! : (stack(put as never) as unknown as AnyExpr)
+          if (shapeOf(made).join() !== shape.join())
+            badShape(
+              'fromTorch',
+              [shapeOf(made), shape],
+              `${rename(found[0]!.name)} is not of the shape of ${path}.`,
+              'give the tensors of a model of these sizes.',
+            )
+          return castTo(made, dtype)
+        }, declared)
+  return evaluate({ params: filled(layer.declared, 'params'), state: filled(layer.state, 'state') } as never) as unknown as FromTorch<L>
+}
+const castTo = (x: AnyExpr, dtype: 'f32' | 'f64'): AnyExpr => (x.dtype === dtype ? x : (cast(x, dtype) as AnyExpr))
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, 6).join(', ')}${names.length > 6 ? ` and ${names.length - 6} more` : ''}`
+
+/**
+ * A model's parameters and running state as a state dict of PyTorch: the way back of `fromTorch`, ready for `encodeSafetensors` of codual/train.
+ *
+ * Options rename, as of `fromTorch`.   Errors  BadInput where the parameters are not the model's.
+ * @example
+ * const model = sequential(dense(2, 1))
+ * toTorch(model, [{ w: tensor([3, 4], [2, 1], 'f32'), b: tensor([5], [1], 'f32') }])['0.weight'] // [[3, 4]]
+ */
+export const toTorch = <L extends AnyLayer>(
+  layer: L,
+  params: Tensors<DeclaredOf<L>>,
+  state: Tensors<StateOf<L>> | null = null,
+  options?: TorchOptions,
+): Flat => {
+  const { rename = (name: string) => name } = readOptions(torchOptions, options, 'toTorch')
+  const leaves = new Map<string, AnyExpr>()
+  for (const [where, tree] of [
+    ['params', params],
+    ['state', state],
+  ] as const)
+    if (tree !== null)
+      treeMap((leaf: unknown, path) => {
+        leaves.set(`${where} ${path}`, leaf as AnyExpr)
+      }, tree as unknown)
+  const pieces = new Map<string, { readonly from: number; readonly axis: number; readonly x: AnyExpr }[]>()
+  for (const { name, how, path, layers } of entriesOf(layer, '', '', [])) {
+    if (how.in === 'state' && state === null) continue
+    const leaf = leaves.get(`${how.in ?? 'params'} ${path}`)
+    if (leaf === undefined) return badInput('toTorch', `the ${how.in ?? 'params'} have no ${path}.`, "give the model's own.")
+    const one = layers.reduce<AnyExpr>((x, i) => at(x as never, i) as AnyExpr, leaf)
+    const x = how.axes === undefined ? one : (transpose(one as never, inverse(how.axes) as never) as unknown as AnyExpr)
+    const list = pieces.get(rename(name)) ?? []
+    pieces.set(rename(name), [...list, { from: how.slice?.from ?? 0, axis: how.slice?.axis ?? 0, x }])
+  }
+  const joint = [...pieces].map(([name, list]) => {
+    const sorted = [...list].sort((a, b) => a.from - b.from)
+    return [
+      name,
+      sorted.length === 1 ? sorted[0]!.x : (concat(sorted.map(({ x }) => x) as never, { axis: sorted[0]!.axis }) as AnyExpr),
+    ] as const
+  })
+  return evaluate(Object.fromEntries(joint) as never) as unknown as Flat
+}
