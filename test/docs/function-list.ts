@@ -1,6 +1,8 @@
 // Every function of the package with its arguments, its options and its docstring, read from the sources; and docs/functions.md, a line for each.
 import { join } from 'node:path'
 import ts from 'typescript'
+import { signatureOf } from '../../src/core/ops/operation.js'
+import * as codual from '../../src/index.js'
 import { entries, type PublicName, publicNames, root, shortPath } from './public-names.js'
 
 /** What the files of a section have in common, in the order of the page. The first that fits a name takes it. */
@@ -47,7 +49,10 @@ const boundOf = (checker: ts.TypeChecker, signature: ts.Signature, p: ts.Symbol,
   return (parameter && checker.getBaseConstraintOfType(parameter)) ?? checker.getTypeOfSymbol(p)
 }
 /** Options that are declared as data, in the order of their declaration: that of a mapped type is the compiler's. */
-const inOrder = (properties: readonly ts.Symbol[]): readonly ts.Symbol[] => {
+const inOrder = (properties: readonly ts.Symbol[], name: string): readonly ts.Symbol[] => {
+  const declared = Object.keys(signatureOf((codual as Readonly<Record<string, unknown>>)[name])?.options ?? {})
+  if (properties.every((p) => declared.includes(p.name)))
+    return [...properties].sort((p, q) => declared.indexOf(p.name) - declared.indexOf(q.name))
   const at = properties.map((p) => p.declarations?.[0])
   if (!at.some((d) => d !== undefined && ts.isPropertyAssignment(d))) return properties
   const files = [...new Set(at.map((d) => d?.getSourceFile()))]
@@ -58,11 +63,14 @@ const inOrder = (properties: readonly ts.Symbol[]): readonly ts.Symbol[] => {
   })
 }
 /** The names of the options in a record's type, the needed ones first; none where it is no record. */
-const optionsOf = (checker: ts.TypeChecker, type: ts.Type): readonly string[] => {
+const optionsOf = (checker: ts.TypeChecker, type: ts.Type, of: string): readonly string[] => {
   const bound = checker.getNonNullableType(type)
   const records = bound.isUnion() ? bound.types : [bound]
   if (records.some((t) => !(t.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) || checker.isArrayLikeType(t))) return []
-  const properties = inOrder(bound.getProperties().filter((p) => !p.name.startsWith('__'))) // a brand is none
+  const properties = inOrder(
+    bound.getProperties().filter((p) => !p.name.startsWith('__')),
+    of,
+  ) // a brand is none
   const needed = properties.filter((p) => !(p.flags & ts.SymbolFlags.Optional))
   return [...needed.map((p) => p.name), ...properties.filter((p) => !needed.includes(p)).map((p) => `${p.name}?`)]
 }
@@ -77,7 +85,7 @@ const callOf = (checker: ts.TypeChecker, name: string, signatures: readonly ts.S
     const d = p.valueDeclaration
     const declared = d !== undefined && ts.isParameter(d) ? d : undefined
     if (i === fullest.parameters.length - 1 && /options|settings/.test(p.name)) {
-      const options = optionsOf(checker, boundOf(checker, fullest, p, declared?.type))
+      const options = optionsOf(checker, boundOf(checker, fullest, p, declared?.type), name)
       if (options.length > 0) return `{ ${options.join(', ')} }`
     }
     const rest = declared?.dotDotDotToken !== undefined
