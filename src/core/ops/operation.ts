@@ -175,4 +175,4 @@ const shapeIn = (x: unknown): readonly number[] => (x as AnyExpr | undefined)?.s
 /** Whatever is given, as it is: it is read later, with what stands beside it. */
 export const unread: Kind<unknown> = { read: (given) => given }
 /** The same, of what is a G. */
-export const unreadAs = <G>(): Kind<unknown, G> => ({ read: (given) => given })
+export const unreadAs = <G>(): Kind<G | undefined, G> => ({ read: (given) => given as G | undefined })

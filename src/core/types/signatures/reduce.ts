@@ -133,12 +133,3 @@ export interface LinearRecurrenceFn {
     options?: AxisOptions & { readonly reverse?: boolean | undefined },
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, 'linearRecurrence'>>, AsFloat<PromoteArgs<A, B>>>
 }
-
-/** Options of `variance` and `std`: the divisor is n - ddof. */
-export interface Ddof {
-  readonly ddof?: number | undefined
-}
-/** Options of `norm`: its order, 2 where absent. */
-export interface NormOrder {
-  readonly ord?: number | 'inf' | '-inf' | undefined
-}
