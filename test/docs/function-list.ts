@@ -74,6 +74,16 @@ const optionsOf = (checker: ts.TypeChecker, type: ts.Type, of: string): readonly
   const needed = properties.filter((p) => !(p.flags & ts.SymbolFlags.Optional))
   return [...needed.map((p) => p.name), ...properties.filter((p) => !needed.includes(p)).map((p) => `${p.name}?`)]
 }
+/** The names of all options that any overload takes. */
+const typedOptions = (checker: ts.TypeChecker, name: string, signatures: readonly ts.Signature[]): ReadonlySet<string> =>
+  new Set(
+    signatures.flatMap((signature) => {
+      const p = signature.parameters.at(-1)
+      const d = p?.valueDeclaration
+      if (p === undefined || d === undefined || !ts.isParameter(d) || !/options|settings/.test(p.name)) return []
+      return optionsOf(checker, boundOf(checker, signature, p, d.type), name).map((option) => option.replace(/\?$/, ''))
+    }),
+  )
 /** A function as a call of the overload that takes most: `sum(x, { axis?, keepdims? })`. What another overload lacks may be left out. */
 const callOf = (checker: ts.TypeChecker, name: string, signatures: readonly ts.Signature[]): string => {
   // The one with the most parameters says all; among equals the last, which is the general one.
@@ -110,6 +120,8 @@ const sentence = (n: PublicName): string => {
 export interface Listed {
   readonly section: string
   readonly call: string
+  /** Options, by its type. */
+  readonly options: ReadonlySet<string>
   readonly of: PublicName
 }
 /** Every function by section, in the order of the pages. */
@@ -135,7 +147,9 @@ export const listed = (): readonly (readonly [section: string, functions: readon
     if (symbol === undefined) continue
     const type = checker.getTypeOfSymbol(symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
     const section = sectionOf(n)
-    rows.set(section, [...(rows.get(section) ?? []), { section, call: callOf(checker, n.name, type.getCallSignatures()), of: n }])
+    const signatures = type.getCallSignatures()
+    const row = { section, call: callOf(checker, n.name, signatures), options: typedOptions(checker, n.name, signatures), of: n }
+    rows.set(section, [...(rows.get(section) ?? []), row])
   }
   return [...sections.map(([title]) => title), ...Object.values(others)].flatMap((title) => {
     const list = rows.get(title)

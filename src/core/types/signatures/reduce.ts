@@ -125,11 +125,11 @@ export interface LinearRecurrenceFn {
   <S extends Shape, D extends Float>(
     a: Operand<S, D>,
     b: Operand<NoInfer<S>, NoInfer<D>>,
-    options?: AxisOptions & { readonly reverse?: boolean | undefined },
+    options?: AxisOptions & Pick<RunningOptions, 'reverse'>,
   ): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, 'linearRecurrence'>, B>,
-    options?: AxisOptions & { readonly reverse?: boolean | undefined },
+    options?: AxisOptions & Pick<RunningOptions, 'reverse'>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, 'linearRecurrence'>>, AsFloat<PromoteArgs<A, B>>>
 }
