@@ -7,7 +7,7 @@ import { div, mul, sub } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, misfit } from '../../core/ops/arrays.js'
 import { diag } from '../../core/ops/construct.js'
 import { broadcastTo, reshape, transpose } from '../../core/ops/layout/layout.js'
-import { array, floats, operation, unread, unreadAs } from '../../core/ops/operation.js'
+import { array, floats, operation, type Unread, unread } from '../../core/ops/operation.js'
 import { max, mean, min, sum } from '../../core/ops/reductions.js'
 import { sqrt } from '../../core/ops/unary.js'
 import type { AnyExpr, NumberArray, Operand } from '../../core/types/expr.js'
@@ -16,7 +16,7 @@ import type { SumFn } from '../../core/types/signatures/reduce.js'
 import { matmul } from '../../families/contract.js'
 import { over } from './folds.js'
 
-const averageOptions = { ...over, axis: unreadAs<number | readonly number[] | null>(), weights: raw<Operand | NumberArray>() }
+const averageOptions = { ...over, axis: unread as Unread<number | readonly number[] | null>, weights: raw<Operand | NumberArray>() }
 /** Options of `average`. */
 interface AverageOptions extends OptionsOf<typeof averageOptions> {}
 /**

@@ -111,7 +111,7 @@ export const norm: FloatReduceFn<'norm', NormOptions> = operation(
 export const logsumexp: FloatReduceFn<'logsumexp', WhereOption> = operation(
   'logsumexp',
   { x: floats },
-  { ...over, ...whereOptions },
+  whereOptions,
   ({ x: given }, { where: mask, axis, keepdims }, op) => {
     const folds = { axis, keepdims }
     const x = keptOf(given, mask, Number.NEGATIVE_INFINITY, op)

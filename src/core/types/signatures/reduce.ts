@@ -11,7 +11,7 @@ import type { PromoteArgs } from './elementwise.js'
 
 /** Options of reductions with a mask. */
 export interface WhereOption extends OptionsOf<typeof whereOptions> {}
-/** `WhereOption`, and the number that the fold begins with. */
+/** Options of folds: `WhereOption`, and the number that they begin with. */
 export interface FoldOptions extends OptionsOf<typeof foldOptions> {}
 /** A reduction that keeps the dtype, over all axes without options: max, min. One signature: see `Unary`. */
 export type ReduceFn<Op extends string, Extra = NoOptions> = <
