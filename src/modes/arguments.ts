@@ -2,7 +2,7 @@
 
 import { badInput, badShape, raise } from '../core/errors/explain.js'
 import { calledAs } from '../core/errors/hints.js'
-import { flag, type Kind, type OptionsOf, oneOf, or, refused } from '../core/errors/options.js'
+import { flag, type Kind, type OptionsFor, type OptionsOf, oneOf, or, refused } from '../core/errors/options.js'
 import { type Meta, readArgs } from '../core/functions/function.js'
 import { isFloat, showAval } from '../core/graph/aval.js'
 import { castNode } from '../core/graph/cast.js'
@@ -15,6 +15,7 @@ import type { Spec } from '../core/graph/spec.js'
 import { NoTangent, type Tangent } from '../core/graph/tangent.js'
 import { ABSENT, flatten, hasParts, leafCount, leafPaths, sameDef, selectPath, showDef, type TreeDef } from '../core/graph/tree.js'
 import { beside } from '../core/graph/weak.js'
+import type * as signatures from '../core/types/signatures/transforms.js'
 
 export type WrtPath = string | number
 export type Wrt = WrtPath | readonly WrtPath[] | undefined
@@ -35,14 +36,19 @@ export const wrtOptions = {
       ? given
       : refused(given, what, where, "give a path such as 'params.w', the index of an argument, or an array of them."),
   ),
-}
+} satisfies OptionsFor<signatures.WrtOptions<readonly unknown[], unknown>>
 export type WrtOptions = OptionsOf<typeof wrtOptions>
 /** What is checked where it is used. */
 const unread: Kind<unknown> = { read: (given) => given }
-export const gradOptions = { ...wrtOptions, mode: oneOf('mixed', 'reverse', 'forward'), seed: unread, aux: flag() }
+export const gradOptions = {
+  ...wrtOptions,
+  mode: oneOf('mixed', 'reverse', 'forward'),
+  seed: unread,
+  aux: flag(),
+} satisfies OptionsFor<signatures.GradOptions<readonly unknown[], unknown, unknown>>
 export type GradOptions = OptionsOf<typeof gradOptions>
 /** `chunk` says how many rows of the basis run at once; all where it is not given. */
-export const jacOptions = { ...wrtOptions, chunk: fromOne() }
+export const jacOptions = { ...wrtOptions, chunk: fromOne() } satisfies OptionsFor<signatures.JacOptions<readonly unknown[], unknown>>
 export type JacOptions = OptionsOf<typeof jacOptions>
 
 /** What wrt selects: leaves of the argument list, and the tree in which their gradients are given. */

@@ -3,7 +3,7 @@
 import { recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
-import { type Kind, kind, type OptionsOf, readOptions } from '../core/errors/options.js'
+import { type Kind, kind, type OptionsFor, type OptionsOf, readOptions } from '../core/errors/options.js'
 import type { Meta } from '../core/functions/function.js'
 import { type Aval, aval, showAval } from '../core/graph/aval.js'
 import type { Node } from '../core/graph/expr.js'
@@ -11,6 +11,7 @@ import { normalizeAxis, range } from '../core/graph/shape.js'
 import type { Spec } from '../core/graph/spec.js'
 import { type Branch, below, hasParts, leafCount, leafPaths, MAX_DEPTH, partsAlong, pathIn, type TreeDef } from '../core/graph/tree.js'
 import { transposeNode } from '../core/ops/layout/move.js'
+import type * as signatures from '../core/types/signatures/vmap.js'
 import { needsArguments } from './arguments.js'
 
 /** An axis (null: none) for all leaves, or a list or record of these: a prefix of a tree. */
@@ -36,7 +37,9 @@ const some = (axes: Axes): boolean =>
   typeof axes === 'number' || (axes !== null && (Array.isArray(axes) ? (axes as readonly Axes[]) : Object.values(axes)).some(some))
 
 const axes: Kind<Axes, Axes> = kind((given = 0, what, where) => readAxes(given, what, where))
-export const vmapOptions = { inAxes: axes, outAxes: axes }
+export const vmapOptions = { inAxes: axes, outAxes: axes } satisfies OptionsFor<
+  signatures.VmapOptions<readonly unknown[], unknown, unknown, unknown>
+>
 export type VmapOptions = OptionsOf<typeof vmapOptions>
 /** Options of vmap, checked once, when the transform is made. */
 export const vmapAxes = (given: VmapOptions | undefined): { readonly inAxes: Axes; readonly outAxes: Axes } => {

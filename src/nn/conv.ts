@@ -170,7 +170,7 @@ export const conv2d: ConvOf<2> = /*#__PURE__*/ convOver('conv2d', 2) as never
  */
 export const conv3d: ConvOf<3> = /*#__PURE__*/ convOver('conv3d', 3) as never
 
-const transposeOptions = { ...convOptions, outputPadding: raw<PerAxis, 0>(0) }
+export const transposeOptions = { ...convOptions, outputPadding: raw<PerAxis, 0>(0) }
 const transposedOver =
   (op: string, axes: number) =>
   (inputs: unknown, outputs: unknown, given: unknown, options: unknown): unknown => {

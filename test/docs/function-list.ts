@@ -1,6 +1,8 @@
 // Every function of the package with its arguments, its options and its docstring, read from the sources; and docs/functions.md, a line for each.
 import { join } from 'node:path'
 import ts from 'typescript'
+import { signatureOf } from '../../src/core/ops/operation.js'
+import * as codual from '../../src/index.js'
 import { entries, type PublicName, publicNames, root, shortPath } from './public-names.js'
 
 /** What the files of a section have in common, in the order of the page. The first that fits a name takes it. */
@@ -48,7 +50,10 @@ const boundOf = (checker: ts.TypeChecker, signature: ts.Signature, p: ts.Symbol,
   return (parameter && checker.getBaseConstraintOfType(parameter)) ?? checker.getTypeOfSymbol(p)
 }
 /** Options that are declared as data, in the order of their declaration: that of a mapped type is the compiler's. */
-const inOrder = (properties: readonly ts.Symbol[]): readonly ts.Symbol[] => {
+const inOrder = (properties: readonly ts.Symbol[], name: string): readonly ts.Symbol[] => {
+  const declared = Object.keys(signatureOf((codual as Readonly<Record<string, unknown>>)[name])?.options ?? {})
+  if (properties.every((p) => declared.includes(p.name)))
+    return [...properties].sort((p, q) => declared.indexOf(p.name) - declared.indexOf(q.name))
   const at = properties.map((p) => p.declarations?.[0])
   if (!at.some((d) => d !== undefined && ts.isPropertyAssignment(d))) return properties
   const files = [...new Set(at.map((d) => d?.getSourceFile()))]
@@ -59,14 +64,27 @@ const inOrder = (properties: readonly ts.Symbol[]): readonly ts.Symbol[] => {
   })
 }
 /** The names of the options in a record's type, the needed ones first; none where it is no record. */
-const optionsOf = (checker: ts.TypeChecker, type: ts.Type): readonly string[] => {
+const optionsOf = (checker: ts.TypeChecker, type: ts.Type, of: string): readonly string[] => {
   const bound = checker.getNonNullableType(type)
   const records = bound.isUnion() ? bound.types : [bound]
   if (records.some((t) => !(t.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) || checker.isArrayLikeType(t))) return []
-  const properties = inOrder(bound.getProperties().filter((p) => !p.name.startsWith('__'))) // a brand is none
+  const properties = inOrder(
+    bound.getProperties().filter((p) => !p.name.startsWith('__')),
+    of,
+  ) // a brand is none
   const needed = properties.filter((p) => !(p.flags & ts.SymbolFlags.Optional))
   return [...needed.map((p) => p.name), ...properties.filter((p) => !needed.includes(p)).map((p) => `${p.name}?`)]
 }
+/** The names of all options that any overload takes. */
+const typedOptions = (checker: ts.TypeChecker, name: string, signatures: readonly ts.Signature[]): ReadonlySet<string> =>
+  new Set(
+    signatures.flatMap((signature) => {
+      const p = signature.parameters.at(-1)
+      const d = p?.valueDeclaration
+      if (p === undefined || d === undefined || !ts.isParameter(d) || !/options|settings/.test(p.name)) return []
+      return optionsOf(checker, boundOf(checker, signature, p, d.type), name).map((option) => option.replace(/\?$/, ''))
+    }),
+  )
 /** A function as a call of the overload that takes most: `sum(x, { axis?, keepdims? })`. What another overload lacks may be left out. */
 const callOf = (checker: ts.TypeChecker, name: string, signatures: readonly ts.Signature[]): string => {
   // The one with the most parameters says all; among equals the last, which is the general one.
@@ -78,7 +96,7 @@ const callOf = (checker: ts.TypeChecker, name: string, signatures: readonly ts.S
     const d = p.valueDeclaration
     const declared = d !== undefined && ts.isParameter(d) ? d : undefined
     if (i === fullest.parameters.length - 1 && /options|settings/.test(p.name)) {
-      const options = optionsOf(checker, boundOf(checker, fullest, p, declared?.type))
+      const options = optionsOf(checker, boundOf(checker, fullest, p, declared?.type), name)
       if (options.length > 0) return `{ ${options.join(', ')} }`
     }
     const rest = declared?.dotDotDotToken !== undefined
@@ -103,6 +121,8 @@ const sentence = (n: PublicName): string => {
 export interface Listed {
   readonly section: string
   readonly call: string
+  /** Options, by its type. */
+  readonly options: ReadonlySet<string>
   readonly of: PublicName
 }
 /** Every function by section, in the order of the pages. */
@@ -128,7 +148,9 @@ export const listed = (): readonly (readonly [section: string, functions: readon
     if (symbol === undefined) continue
     const type = checker.getTypeOfSymbol(symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
     const section = sectionOf(n)
-    rows.set(section, [...(rows.get(section) ?? []), { section, call: callOf(checker, n.name, type.getCallSignatures()), of: n }])
+    const signatures = type.getCallSignatures()
+    const row = { section, call: callOf(checker, n.name, signatures), options: typedOptions(checker, n.name, signatures), of: n }
+    rows.set(section, [...(rows.get(section) ?? []), row])
   }
   return [...sections.map(([title]) => title), ...Object.values(others)].flatMap((title) => {
     const list = rows.get(title)

@@ -2,6 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { signatureOf } from '../../src/core/ops/operation.js'
+import * as codual from '../../src/index.js'
 import { fileOf, functionsPage, listed } from './function-list.js'
 import { publicNames, root } from './public-names.js'
 import { labelled, referencePage } from './reference.js'
@@ -42,6 +44,16 @@ it('says where a function runs: on backends that have the kernels of its parts',
   expect(of('elementwise.md', 'tanh')).toContain('- Backends: reference, CPU, WebGPU\n')
   expect(of('elementwise.md', 'abs')).toContain('- Kinks: at 0 the partial is 0 (the middle of the subgradients)')
   expect(of('reductions-sorting-running-totals.md', 'logsumexp')).toMatch(/- Made of: `\w+`.*\n- Backends: reference, CPU, WebGPU\n/)
+})
+it('takes by its type the options that it declares, and no others', () => {
+  const functions = all.flatMap(([, functions]) => functions)
+  const compared = functions.flatMap(({ of, options }) => {
+    const declared = of.entry === 'codual' ? signatureOf((codual as Readonly<Record<string, unknown>>)[of.name])?.options : undefined
+    // Options of pad stand in the place of its value.
+    return declared === undefined || of.name === 'pad' ? [] : [[of.name, [...options].sort(), Object.keys(declared).sort()] as const]
+  })
+  expect(compared.filter(([, typed]) => typed.length > 0).length).toBeGreaterThan(100)
+  expect(compared.filter(([, typed, declared]) => typed.join() !== declared.join())).toEqual([])
 })
 it('shows the options of each function, and what may be left out', () => {
   const calls = [...page.matchAll(/^\| `([^`]*)` \|/gm)].map(([, call]) => call)

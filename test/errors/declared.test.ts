@@ -47,6 +47,16 @@ const junk: readonly unknown[] = [
   new Map(),
   new Proxy({}, { get: () => { throw new Error('nobody may look') } }), // biome-ignore format: one row
 ]
+/** Options whose types are written out, since they depend on type parameters of the function, and what holds their declaration to every name of them. */
+const written: Readonly<Record<string, string>> = {
+  WrtOptions: 'paths into the arguments A',
+  GradOptions: 'as WrtOptions; whether the result is [scalar, aux] is a type parameter',
+  JacOptions: 'as WrtOptions',
+  JetOptions: 'as WrtOptions',
+  SparseOptions: 'as WrtOptions',
+  VmapOptions: 'axes by argument of A and by leaf of Out',
+  WindowOptions: 'the dtype of the result is a type parameter',
+}
 const refusal = (f: () => unknown): unknown => {
   try {
     f()
@@ -75,6 +85,28 @@ describe('declared options', () => {
       ),
     )
     expect(hidden).toEqual([])
+  })
+  it('are where their types are made of them: none is written out a second time, but where it has type parameters', () => {
+    const sources = sourcesUnder('src')
+    const ofLayers = sources.filter(({ path }) => /^src\/(core|library)\//.test(path))
+    const bodies = ofLayers.flatMap(({ text }) =>
+      [...text.matchAll(/\b(?:interface (\w*Options?)\b[^{]*\{(?!\})|type (\w*Options?)\b[^=]*= \{)/g)].map(([, a, b]) => a ?? b),
+    )
+    expect(bodies.sort()).toEqual(Object.keys(written).sort())
+    // Nor in the parameter itself, but for a dtype that is a type parameter.
+    const inline = sources
+      .filter(({ path }) => path.startsWith('src/core/types/'))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/\boptions\??: [^\n]*\{[^\n]*/g)]
+          .map(([line]) => `${path}: ${line}`)
+          .filter((line) => !/\{ readonly dtype: D \}/.test(line)),
+      )
+    expect(inline).toEqual([])
+    for (const name of Object.keys(written))
+      expect(
+        sources.filter(({ text }) => new RegExp(`satisfies OptionsFor<\\s*(?:\\w+\\.)?${name}\\b`).test(text)).length,
+        `the declaration of ${name}`,
+      ).toBe(1)
   })
   it('are the only ones: outside of operations no other table of names is read', () => {
     const tables = sourcesUnder('src').filter(({ path, text }) => !/^src\/core\/(ops|errors)\//.test(path) && /\boptionsOf\(/.test(text))

@@ -178,12 +178,11 @@ export const readGiven = <O extends Options>(
   return Object.fromEntries(read) as { readonly [K in keyof O]?: Exclude<ReadOf<O>[K], undefined> }
 }
 /** A whole number that cannot be left out. */
-export const whole = (range: Range = {}): Kind<number> => ({
-  read: (given, what, where) => held(integerOf(given, what, where), range, what, where, 'whole '),
-})
+export const whole = (range: Range = {}): Needed<number> =>
+  needed((given, what, where) => held(integerOf(given, what, where), range, what, where, 'whole '))
 /** A whole number that must be given, from 0 unless a range says otherwise; the words are those of what is none. */
-export const wholeNumber = ({ from = 0, to = Infinity }: Range, reason: (given: unknown) => string, fix: string): Kind<number> =>
-  kind((given, _what, where) =>
+export const wholeNumber = ({ from = 0, to = Infinity }: Range, reason: (given: unknown) => string, fix: string): Needed<number> =>
+  needed((given, _what, where) =>
     Number.isInteger(given) && (given as number) >= from && (given as number) <= to
       ? (given as number)
       : badInput(where, reason(given), fix),

@@ -12,7 +12,7 @@ import type { DType } from '../types/dtype.js'
 import type { AnyExpr, Operand, Plain, PlainBool } from '../types/expr.js'
 import { where } from './arithmetic.js'
 import { broadcastNode } from './layout/move.js'
-import { axes, axisOrFlat, numbers, operation, unreadAs } from './operation.js'
+import { axes, axisOrFlat, numbers, operation, type Unread, unread } from './operation.js'
 import { type ReduceParams, reduceNode, sumPrimitive } from './reduce.js'
 
 /** The mask of a reduction of n, of n's shape. */
@@ -53,14 +53,15 @@ export const reduceOptions = {
 }
 /** Of those with a mask. */
 export const whereOptions = {
+  ...reduceOptions,
   /** A mask that broadcasts to x: elements where it does not hold are left out. */
-  where: unreadAs<Operand | Plain | PlainBool>(),
+  where: unread as Unread<Operand | Plain | PlainBool>,
 }
 /** Of folds. */
 export const foldOptions = {
   ...whereOptions,
   /** The number that the fold begins with. */
-  initial: unreadAs<number | boolean>(),
+  initial: unread as Unread<number | boolean>,
 }
 /** Of argmax and argmin. */
 export const argOptions = {
@@ -73,7 +74,7 @@ export const argOptions = {
 export type Join = (a: AnyExpr, b: number) => AnyExpr
 /** A fold that has an identity, over what is kept, from where it begins. */
 export const folded = <F>(prim: Primitive<'sum' | 'prod', ReduceParams, readonly ['float']>, identity: 0 | 1, join: Join): F =>
-  operation(prim.name, { x: numbers }, { ...reduceOptions, ...foldOptions }, ({ x }, o, op) => {
+  operation(prim.name, { x: numbers }, foldOptions, ({ x }, o, op) => {
     const y = asExpr(reduceNode(prim, keptNode(asNode(x), o.where, identity, op), o.axis, o.keepdims))
     const initial = initialOf(o.initial, x.dtype, op)
     return initial === undefined ? y : join(y, initial)

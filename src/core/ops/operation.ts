@@ -174,5 +174,5 @@ const none = Object.freeze({})
 const shapeIn = (x: unknown): readonly number[] => (x as AnyExpr | undefined)?.shape ?? scalar
 /** Whatever is given, as it is: it is read later, with what stands beside it. */
 export const unread: Kind<unknown> = { read: (given) => given }
-/** The same, of what is a G. */
-export const unreadAs = <G>(): Kind<unknown, G> => ({ read: (given) => given })
+/** The same, of what is a G: `unread as Unread<G>`. */
+export type Unread<G> = Kind<G | undefined, G>

@@ -37,31 +37,26 @@ export const sum: SumFn<'sum', FoldOptions> = folded(sumPrimitive, 0, add)
 const LEAST = { i32: -(2 ** 31), f64: Number.NEGATIVE_INFINITY, f32: Number.NEGATIVE_INFINITY } as const
 const MOST = { i32: 2 ** 31 - 1, f64: Number.POSITIVE_INFINITY, f32: Number.POSITIVE_INFINITY } as const
 const extreme = <F>(prim: Primitive<'max' | 'min', ReduceParams, readonly ['float']>): F =>
-  operation(
-    prim.name,
-    { x: array },
-    { ...reduceOptions, ...foldOptions },
-    ({ x }, { axis: axes, keepdims, initial: from, where: mask }, op) => {
-      const n0 = asNode(x)
-      const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
-      const identity = op === 'max' ? LEAST : MOST
-      const initial = initialOf(from, n0.dtype, op)
-      if (mask !== undefined && initial === undefined)
-        badInput(
-          op,
-          `where nothing is kept there is no ${op}.`,
-          `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${n0.dtype === 'bool' ? op !== 'max' : identity[n.dtype as keyof typeof LEAST]}.`,
-        )
-      const join: Join = op === 'max' ? maximum : minimum
-      const kept = keptNode(n, mask, identity[n.dtype as keyof typeof LEAST], op)
-      const y =
-        initial !== undefined && axes.some((a) => n.shape[a] === 0)
-          ? asExpr(broadcastNode(constant(initial, n.dtype), reducedShape(n, axes, keepdims)))
-          : asExpr(reduceNode(prim as Primitive<string, ReduceParams>, kept, axes, keepdims))
-      const all = initial === undefined ? y : join(y, initial)
-      return asExpr(castNode(asNode(all), n0.dtype))
-    },
-  )
+  operation(prim.name, { x: array }, foldOptions, ({ x }, { axis: axes, keepdims, initial: from, where: mask }, op) => {
+    const n0 = asNode(x)
+    const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
+    const identity = op === 'max' ? LEAST : MOST
+    const initial = initialOf(from, n0.dtype, op)
+    if (mask !== undefined && initial === undefined)
+      badInput(
+        op,
+        `where nothing is kept there is no ${op}.`,
+        `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${n0.dtype === 'bool' ? op !== 'max' : identity[n.dtype as keyof typeof LEAST]}.`,
+      )
+    const join: Join = op === 'max' ? maximum : minimum
+    const kept = keptNode(n, mask, identity[n.dtype as keyof typeof LEAST], op)
+    const y =
+      initial !== undefined && axes.some((a) => n.shape[a] === 0)
+        ? asExpr(broadcastNode(constant(initial, n.dtype), reducedShape(n, axes, keepdims)))
+        : asExpr(reduceNode(prim as Primitive<string, ReduceParams>, kept, axes, keepdims))
+    const all = initial === undefined ? y : join(y, initial)
+    return asExpr(castNode(asNode(all), n0.dtype))
+  })
 
 /**
  * Largest element over axes (all by default), `initial` among them if it is given. A NaN among them is the result. With a mask `where`, of the elements where
@@ -127,20 +122,15 @@ export const argmin: ArgReduceFn<'argmin'> = argReduce(argminPrimitive as never)
  * mean([1, 2, 3])                                    // 2
  * mean([1, 2, 6], { where: [true, true, false] })    // 1.5
  */
-export const mean: FloatReduceFn<'mean', WhereOption> = operation(
-  'mean',
-  { x: floats },
-  { ...reduceOptions, ...whereOptions },
-  ({ x }, o, op) => {
-    const n = asNode(x)
-    const total = asExpr(reduceNode(sumPrimitive, keptNode(n, o.where, 0, op), o.axis, o.keepdims))
-    return div(total, keptCount(n, o.where, o.axis, o.keepdims, op))
-  },
-)
+export const mean: FloatReduceFn<'mean', WhereOption> = operation('mean', { x: floats }, whereOptions, ({ x }, o, op) => {
+  const n = asNode(x)
+  const total = asExpr(reduceNode(sumPrimitive, keptNode(n, o.where, 0, op), o.axis, o.keepdims))
+  return div(total, keptCount(n, o.where, o.axis, o.keepdims, op))
+})
 
 const truths = (x: AnyExpr): Node => castNode(castNode(asNode(x), 'bool'), 'i32')
 const quantifier = <F>(op: 'any' | 'all'): F =>
-  operation(op, { x: array }, { ...reduceOptions, ...whereOptions }, ({ x }, { axis, keepdims, where: mask }) => {
+  operation(op, { x: array }, whereOptions, ({ x }, { axis, keepdims, where: mask }) => {
     const n = keptNode(truths(x), mask, op === 'all' ? 1 : 0, op)
     if (axis.some((a) => n.shape[a] === 0))
       return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axis, keepdims)))

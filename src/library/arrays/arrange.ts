@@ -3,7 +3,7 @@
 import { integersOf, listOf, shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
-import { integer, kind, raw, wholeNumber } from '../../core/errors/options.js'
+import { integer, kind, type OptionsOf, raw, wholeNumber } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { range } from '../../core/graph/shape.js'
 import { arrayOf, arraysOf, sizeOf } from '../../core/ops/arrays.js'
@@ -209,6 +209,8 @@ const plane = kind<readonly [number, number]>((given, what, op, shape) => {
   return at as unknown as readonly [number, number]
 })
 
+const rot90Options = { k: integer(1), axes: plane }
+interface Rot90Options extends OptionsOf<typeof rot90Options> {}
 /**
  * x turned by k quarters (one by default) in the plane of two axes (the first two by default), from the first axis to the second.
  *
@@ -216,7 +218,7 @@ const plane = kind<readonly [number, number]>((given, what, op, shape) => {
  * Errors  BadInput for axes that are not two different ones, and a k that is not whole.
  * @example rot90([[1, 2], [3, 4]])   // [[2, 4], [1, 3]]
  */
-export const rot90: Rot90Fn = operation('rot90', { x: array }, { k: integer(1), axes: plane }, ({ x }, { k, axes: [a, b] }) => {
+export const rot90: Rot90Fn<Rot90Options> = operation('rot90', { x: array }, rot90Options, ({ x }, { k, axes: [a, b] }) => {
   const quarters = ((k % 4) + 4) % 4
   if (quarters === 0) return x
   if (quarters === 2) return flip(x, { axis: [a, b] })

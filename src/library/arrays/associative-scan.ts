@@ -1,7 +1,7 @@
 /** Running results of an associative function, in a number of rounds that is the logarithm of the length. */
 import { functionOf } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
-import { flag, integer, kind } from '../../core/errors/options.js'
+import { flag, integer, kind, type OptionsOf } from '../../core/errors/options.js'
 import { isUndeclared, part, sameArray, type Tree, takenBeside, treeIn, treeWith } from '../../core/ops/arrays.js'
 import { placed, sameTree } from '../../core/ops/control/step.js'
 import { concat } from '../../core/ops/joins.js'
@@ -63,6 +63,14 @@ const running = (xs: Arrays, axes: readonly number[], length: number, combine: (
   return evens.map((x, i) => inTurn(x, odds[i]!, axes[i]!))
 }
 
+const associativeOptions = {
+  /** The axis along which it goes, the first by default; of every leaf. */
+  axis: integer(0),
+  /** From the last element to the first. */
+  reverse: flag(),
+}
+/** Options of `associativeScan`. */
+interface AssociativeOptions extends OptionsOf<typeof associativeOptions> {}
 /**
  * Running results of an associative function: x_0, op(x_0, x_1), op(op(x_0, x_1), x_2) ..., in about 2 log2(n) rounds of op over many elements at once.
  *
@@ -74,10 +82,10 @@ const running = (xs: Arrays, axes: readonly number[], length: number, combine: (
  * Errors  BadInput for another tree, lengths that differ or an axis out of range; ShapeMismatch and DTypeMismatch, with the leaf, where op changes one.
  * @example evaluate(associativeScan((a, b) => mul(a, b), tensor([1, 2, 3, 4])))   // [1, 2, 6, 24]
  */
-export const associativeScan: AssociativeScanFn = operation(
+export const associativeScan: AssociativeScanFn<AssociativeOptions> = operation(
   'associativeScan',
   { op: kind((f, what, op) => functionOf(f as Combine, what, op)), xs: kind((given, what, op) => treeIn(given, `${op}: ${what}`)) },
-  { axis: integer(0), reverse: flag() },
+  associativeOptions,
   ({ op: f, xs: tree }, { axis, reverse }, op) => {
     const xs = settledFor(f, tree, op)
     const axes = xs.map((x) => axisOf(axis, x.shape.length, op))

@@ -2,7 +2,7 @@
 
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
-import { flag, integer, list, number, type ReadOf, raw, wholeNumber } from '../../core/errors/options.js'
+import { flag, integer, type Kind, list, number, type OptionsOf, type ReadOf, raw, wholeNumber } from '../../core/errors/options.js'
 import { sameShape } from '../../core/graph/shape.js'
 import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, castTo, literal, part, positions, sizeOf } from '../../core/ops/arrays.js'
@@ -12,7 +12,7 @@ import { concat, stack } from '../../core/ops/joins.js'
 import { broadcastTo, reshape } from '../../core/ops/layout/layout.js'
 import { array, axis, floats, indices, operation, ordered } from '../../core/ops/operation.js'
 import { max, min, sum } from '../../core/ops/reductions.js'
-import type { AnyExpr } from '../../core/types/expr.js'
+import type { AnyExpr, NumberArray, Operand } from '../../core/types/expr.js'
 import type {
   ArgwhereFn,
   BincountFn,
@@ -33,6 +33,8 @@ const size = sizeOr(
   'how many there are follows from the data, and a shape is known before.',
   'give { size }, a whole number: places that are left hold `fill`, what is over is cut off. NumPy needs none.',
 )
+const placesOptions = { size, fill: integer(0) }
+interface PlacesOptions extends OptionsOf<typeof placesOptions> {}
 const filled = (shape: readonly number[], x: number): AnyExpr => broadcastTo(literal(x, 'i32'), shape)
 
 /** The places of the first `count` true elements of a vector, in order; 0 behind them. And which of these places are meant. */
@@ -50,7 +52,7 @@ const masked = (x: unknown, op: string): AnyExpr => castTo(arrayOf(x, op), 'bool
 
 /** For each axis the indices of what is not 0. */
 const coordinates = <F>(name: string, made: (columns: readonly AnyExpr[]) => unknown): F =>
-  operation(name, { x: array }, { size, fill: integer(0) }, ({ x }, { size: count, fill }, op) => {
+  operation(name, { x: array }, placesOptions, ({ x }, { size: count, fill }, op) => {
     if (x.shape.length === 0) badInput(op, 'a number has no axes.', 'atleast1d(x) has one.')
     const { places, valid } = truePlaces(flatten(masked(x, op)), count)
     return made(
@@ -65,7 +67,7 @@ const coordinates = <F>(name: string, made: (columns: readonly AnyExpr[]) => unk
  * Errors  BadInput without a size, which NumPy needs not: a shape is known before the data are.
  * @example nonzero([0, 5, 0, 7], { size: 3, fill: -1 })   // [[1, 3, -1]]
  */
-export const nonzero: NonzeroFn = coordinates('nonzero', (columns) => columns)
+export const nonzero: NonzeroFn<PlacesOptions> = coordinates('nonzero', (columns) => columns)
 
 /**
  * Where x is not 0, in row-major order, a row of indices for each. Rows that are left hold `fill` (0 unless given).
@@ -74,9 +76,10 @@ export const nonzero: NonzeroFn = coordinates('nonzero', (columns) => columns)
  * Errors  BadInput without a size, which NumPy needs not.
  * @example argwhere([[0, 1], [1, 0]], { size: 2 })   // [[0, 1], [1, 0]]
  */
-export const argwhere: ArgwhereFn = coordinates('argwhere', (columns) => stack(columns, { axis: 1 }))
+export const argwhere: ArgwhereFn<PlacesOptions> = coordinates('argwhere', (columns) => stack(columns, { axis: 1 }))
 
 const chosenOptions = { size, fill: number(0), axis: axis(0) }
+interface ChosenOptions extends OptionsOf<typeof chosenOptions> {}
 /** The slices of x at the true places of a mask over the axes from `along` on. */
 const chosen = (x: AnyExpr, m: AnyExpr, o: ReadOf<typeof chosenOptions>, op: string): AnyExpr => {
   const merged = reshape(x, [...x.shape.slice(0, o.axis), sizeOf(m), ...x.shape.slice(o.axis + m.shape.length)])
@@ -96,17 +99,22 @@ const chosen = (x: AnyExpr, m: AnyExpr, o: ReadOf<typeof chosenOptions>, op: str
  * Errors  BadInput without a size, which NumPy needs not; ShapeMismatch for a mask that does not fit.
  * @example booleanMask(tensor([1, 2, 3]), [true, false, true], { size: 3 })   // [1, 3, 0]
  */
-export const booleanMask: BooleanMaskFn = operation('booleanMask', { x: array, mask: raw() }, chosenOptions, ({ x, mask }, o, op) => {
-  const m = masked(mask, op)
-  if (m.shape.length === 0 || !sameShape(m.shape, x.shape.slice(o.axis, o.axis + m.shape.length)))
-    badShape(
-      op,
-      [x.shape, m.shape],
-      `a mask of ${showShape(m.shape)} does not fit the axes of ${showShape(x.shape)} from ${o.axis} on.`,
-      'broadcastTo the mask, or name the axis.',
-    )
-  return chosen(x, m, o, op)
-})
+export const booleanMask: BooleanMaskFn<ChosenOptions> = operation(
+  'booleanMask',
+  { x: array, mask: raw() },
+  chosenOptions,
+  ({ x, mask }, o, op) => {
+    const m = masked(mask, op)
+    if (m.shape.length === 0 || !sameShape(m.shape, x.shape.slice(o.axis, o.axis + m.shape.length)))
+      badShape(
+        op,
+        [x.shape, m.shape],
+        `a mask of ${showShape(m.shape)} does not fit the axes of ${showShape(x.shape)} from ${o.axis} on.`,
+        'broadcastTo the mask, or name the axis.',
+      )
+    return chosen(x, m, o, op)
+  },
+)
 
 /**
  * The slices of x along an axis (the first by default) where a vector of conditions holds: `size` of them, the places that are left hold `fill`. Slices
@@ -116,19 +124,26 @@ export const booleanMask: BooleanMaskFn = operation('booleanMask', { x: array, m
  * Errors  BadInput without a size, which NumPy needs not; ShapeMismatch for conditions that are no vector or too many.
  * @example compress([true, false, true], tensor([1, 2, 3]), { size: 2 })   // [1, 3]
  */
-export const compress: CompressFn = operation('compress', { condition: raw(), x: array }, chosenOptions, ({ condition, x }, o, op) => {
-  const m = masked(condition, op)
-  const length = m.shape[0]
-  if (m.shape.length !== 1 || length! > x.shape[o.axis]!)
-    badShape(
-      op,
-      [m.shape, x.shape],
-      `conditions of ${showShape(m.shape)} for axis ${o.axis} of ${showShape(x.shape)}.`,
-      'give a vector, at most one for each slice.',
-    )
-  return chosen(part(x, o.axis, 0, length!), m, o, op)
-})
+export const compress: CompressFn<ChosenOptions> = operation(
+  'compress',
+  { condition: raw(), x: array },
+  chosenOptions,
+  ({ condition, x }, o, op) => {
+    const m = masked(condition, op)
+    const length = m.shape[0]
+    if (m.shape.length !== 1 || length! > x.shape[o.axis]!)
+      badShape(
+        op,
+        [m.shape, x.shape],
+        `conditions of ${showShape(m.shape)} for axis ${o.axis} of ${showShape(x.shape)}.`,
+        'give a vector, at most one for each slice.',
+      )
+    return chosen(part(x, o.axis, 0, length!), m, o, op)
+  },
+)
 
+const uniqueOptions = { size, fill: number() }
+interface UniqueOptions extends OptionsOf<typeof uniqueOptions> {}
 /**
  * The different values of x, ascending, with where each comes first in the flattened x, which of them each element is, and how often it comes. `size` is how
  * many there may be: places that are left hold `fill` (the smallest value unless given), counts there are 0. All NaN are one value, the last.
@@ -138,7 +153,7 @@ export const compress: CompressFn = operation('compress', { condition: raw(), x:
  * Errors  BadInput without a size, which NumPy needs not.
  * @example unique([3, 1, 3], { size: 2 })   // { values: [1, 3], indices: [1, 0], inverse: [1, 0, 1], counts: [1, 2] }
  */
-export const unique: UniqueFn = operation('unique', { x: array }, { size, fill: number() }, ({ x }, { size: places, fill }, op) => {
+export const unique: UniqueFn<UniqueOptions> = operation('unique', { x: array }, uniqueOptions, ({ x }, { size: places, fill }, op) => {
   const count = sizeOf(x)
   const full = (value: number): AnyExpr => broadcastTo(arrayOf(value, op, 'any', x.dtype), [places])
   if (count === 0) {
@@ -180,6 +195,13 @@ const edgesOf = (v: AnyExpr, bins: unknown, over: readonly unknown[] | undefined
   return where(eq(i, bins), high, add(low, mul(i, div(sub(high, low), bins))))
 }
 
+const histogramOptions = {
+  bins: raw<number | Operand | readonly number[], 10>(10),
+  range: list<number>() as Kind<readonly number[] | undefined, readonly [number, number]>,
+  weights: raw<Operand | NumberArray>(),
+  density: flag(),
+}
+interface HistogramOptions extends OptionsOf<typeof histogramOptions> {}
 /**
  * How many elements lie in each bin, and the edges of these: counts[i] those in [edges[i], edges[i + 1]), the last edge included. `bins` are a number of
  * equally wide ones (10 unless given) over `range` (from the smallest to the largest element unless given), or their edges. What lies outside is not
@@ -190,26 +212,23 @@ const edgesOf = (v: AnyExpr, bins: unknown, over: readonly unknown[] | undefined
  * Errors  BadInput for a range or a number of bins that is none; ShapeMismatch for weights or edges that do not fit.
  * @example histogram([1, 2, 2, 5], { bins: 2, range: [0, 4] })   // { counts: [1, 2], edges: [0, 2, 4] }
  */
-export const histogram: HistogramFn = operation(
-  'histogram',
-  { x: floats },
-  { bins: raw(10), range: list(), weights: raw(), density: flag() },
-  ({ x }, o, op) => {
-    const v = stopGradient(flatten(x)) as AnyExpr
-    const [values, edges] = arraysOf([v, stopGradient(edgesOf(v, o.bins, o.range, op))], op) as [AnyExpr, AnyExpr]
-    const bins = sizeOf(edges) - 1
-    const bin = where(eq(values, gather(edges, -1)), bins - 1, sub(searchsorted(edges as never, values, { side: 'right' }), 1))
-    const size = sizeOf(values)
-    const weights = o.weights === undefined ? filled([size], 1) : arrayOf(o.weights, op, 'number')
-    if (sizeOf(weights) !== size) badShape(op, [weights.shape], `${sizeOf(weights)} weights for ${size} elements.`, 'give one for each.')
-    const counts = segmentSum(flatten(weights), bin, bins)
-    if (!o.density) return { counts, edges }
-    const width = sub(part(edges, 0, 1, bins), part(edges, 0, 0, bins))
-    return { counts: div(div(counts, sum(counts)), width), edges }
-  },
-)
+export const histogram: HistogramFn<HistogramOptions> = operation('histogram', { x: floats }, histogramOptions, ({ x }, o, op) => {
+  const v = stopGradient(flatten(x)) as AnyExpr
+  const [values, edges] = arraysOf([v, stopGradient(edgesOf(v, o.bins, o.range, op))], op) as [AnyExpr, AnyExpr]
+  const bins = sizeOf(edges) - 1
+  const bin = where(eq(values, gather(edges, -1)), bins - 1, sub(searchsorted(edges as never, values, { side: 'right' }), 1))
+  const size = sizeOf(values)
+  const weights = o.weights === undefined ? filled([size], 1) : arrayOf(o.weights, op, 'number')
+  if (sizeOf(weights) !== size) badShape(op, [weights.shape], `${sizeOf(weights)} weights for ${size} elements.`, 'give one for each.')
+  const counts = segmentSum(flatten(weights), bin, bins)
+  if (!o.density) return { counts, edges }
+  const width = sub(part(edges, 0, 1, bins), part(edges, 0, 0, bins))
+  return { counts: div(div(counts, sum(counts)), width), edges }
+})
 
 const bins = sizeOr('the largest number is known only when it runs, and a shape before.', 'give { size }, a whole number.')
+const bincountOptions = { size: bins, weights: raw<Operand | NumberArray>() }
+interface BincountOptions extends OptionsOf<typeof bincountOptions> {}
 
 /**
  * How often each of 0, 1, ..., size - 1 comes in x; with `weights` the sum of its elements' weights. Other numbers are not counted.
@@ -218,13 +237,15 @@ const bins = sizeOr('the largest number is known only when it runs, and a shape 
  * Errors  BadInput without a size, which NumPy needs not; DTypeMismatch for an x that is not i32; ShapeMismatch for weights that do not fit.
  * @example bincount([1, 1, 3], { size: 4 })   // [0, 2, 0, 1]
  */
-export const bincount: BincountFn = operation('bincount', { x: indices }, { size: bins, weights: raw() }, ({ x }, o, op) => {
+export const bincount: BincountFn<BincountOptions> = operation('bincount', { x: indices }, bincountOptions, ({ x }, o, op) => {
   const w = o.weights === undefined ? filled(x.shape, 1) : arrayOf(o.weights, op, 'number')
   if (!sameShape(w.shape, x.shape))
     badShape(op, [x.shape, w.shape], `weights of ${showShape(w.shape)} for numbers of ${showShape(x.shape)}.`, 'give one for each.')
   return segmentSum(flatten(w), flatten(x) as AnyExpr, o.size)
 })
 
+const digitizeOptions = { right: flag() }
+interface DigitizeOptions extends OptionsOf<typeof digitizeOptions> {}
 /**
  * The bin of each element: i where bins[i - 1] <= x < bins[i], with `right` where bins[i - 1] < x <= bins[i]. The bins ascend.
  *
@@ -232,6 +253,9 @@ export const bincount: BincountFn = operation('bincount', { x: indices }, { size
  * Errors  ShapeMismatch unless the bins are a vector.
  * @example digitize([0.5, 2, 9], [1, 2, 3])   // [0, 2, 3]
  */
-export const digitize: DigitizeFn = operation('digitize', { x: ordered, bins: ordered }, { right: flag() }, ({ x, bins }, { right }) =>
-  searchsorted(bins as never, x, { side: right ? 'left' : 'right' }),
+export const digitize: DigitizeFn<DigitizeOptions> = operation(
+  'digitize',
+  { x: ordered, bins: ordered },
+  digitizeOptions,
+  ({ x, bins }, { right }) => searchsorted(bins as never, x, { side: right ? 'left' : 'right' }),
 )

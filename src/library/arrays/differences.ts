@@ -2,7 +2,7 @@
 
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
-import { choice, integer, kind, number, raw } from '../../core/errors/options.js'
+import { choice, integer, kind, number, type OptionsOf, raw } from '../../core/errors/options.js'
 import { MAX_SIZE, range } from '../../core/graph/shape.js'
 import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, part, sizeOf } from '../../core/ops/arrays.js'
@@ -12,18 +12,8 @@ import { broadcastTo, flip, reshape } from '../../core/ops/layout/layout.js'
 import { axisOf, distinctAxes } from '../../core/ops/layout/move.js'
 import { floats, laterAxis, numbers, operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
-import type { AnyExpr } from '../../core/types/expr.js'
-import type {
-  AlongFn,
-  ConvolveFn,
-  DiffOptions,
-  FloatAlongFn,
-  GradientFn,
-  InterpFn,
-  PolyvalFn,
-  SpacingOptions,
-  TrapezoidFn,
-} from '../../core/types/signatures/arrays.js'
+import type { AnyExpr, Arg, NumberArray, Operand } from '../../core/types/expr.js'
+import type { AlongFn, ConvolveFn, FloatAlongFn, GradientFn, InterpFn, PolyvalFn, TrapezoidFn } from '../../core/types/signatures/arrays.js'
 import { cumsum, gather, searchsorted } from '../../families/indexing.js'
 import { conv } from '../../families/nn.js'
 
@@ -36,6 +26,8 @@ const differences = (x: AnyExpr, axis: number): AnyExpr => {
   return x.dtype === 'bool' ? ne(later, sooner) : sub(later, sooner)
 }
 
+const diffOptions = { axis: laterAxis(-1), n: integer(1), prepend: raw<Arg>(), append: raw<Arg>() }
+interface DiffOptions extends OptionsOf<typeof diffOptions> {}
 /**
  * Differences of neighbours x_{k+1} - x_k along an axis (the last by default), n times over (once by default). `prepend` and `append` are put before
  * and behind x first: arrays, or numbers.
@@ -47,7 +39,7 @@ const differences = (x: AnyExpr, axis: number): AnyExpr => {
 export const diff: AlongFn<'diff', DiffOptions> = operation(
   'diff',
   { x: raw() },
-  { axis: laterAxis(-1), n: integer(1), prepend: raw(), append: raw() },
+  diffOptions,
   (given, { axis: at, n, prepend, append }, op) => {
     const all = arraysOf([...(prepend === undefined ? [] : [prepend]), given.x, ...(append === undefined ? [] : [append])], op)
     const x = all[prepend === undefined ? 0 : 1]!
@@ -109,6 +101,13 @@ const edges = kind<1 | 2>((order = 1, _what, op) =>
   order === 1 || order === 2 ? order : badInput(op, `there are no edges of order ${shown(order)}.`, 'edgeOrder is 1 or 2.'),
 )
 
+type Spacing = number | Operand | NumberArray
+const gradientOptions = {
+  axis: raw<number | readonly number[] | null>(),
+  spacing: raw<Spacing | readonly Spacing[], 1>(1),
+  edgeOrder: edges,
+}
+interface GradientOptions extends OptionsOf<typeof gradientOptions> {}
 /**
  * The derivative of samples by differences of neighbours, central ones inside and one-sided ones of `edgeOrder` (1 or 2) at both ends. (`grad` is the
  * derivative of a function.) `spacing` is the distance of neighbours, 1 unless given, or their coordinates; a list of these for several axes.
@@ -118,10 +117,10 @@ const edges = kind<1 | 2>((order = 1, _what, op) =>
  * Errors  BadInput for an axis that is too short or out of range, and another edge order; ShapeMismatch for coordinates that do not fit.
  * @example gradient(tensor([1, 4, 9, 16]))   // [3, 4, 6, 7]
  */
-export const gradient: GradientFn = operation(
+export const gradient: GradientFn<GradientOptions> = operation(
   'gradient',
   { x: floats },
-  { axis: raw<number | readonly number[] | null>(), spacing: raw<unknown, number>(1), edgeOrder: edges },
+  gradientOptions,
   ({ x }, { axis, spacing, edgeOrder }, op) => {
     const rank = x.shape.length
     const axes = axis === undefined || axis === null ? range(rank) : distinctAxes(axis, rank, op)
@@ -136,9 +135,12 @@ export const gradient: GradientFn = operation(
   },
 )
 
+const spacingOptions = { axis: laterAxis(-1), x: raw<Operand | NumberArray>(), dx: number() }
+/** Where the samples of an integral are: at x, or dx apart. */
+interface SpacingOptions extends OptionsOf<typeof spacingOptions> {}
 /** What is made of the areas between neighbours: the mean of both times their distance. */
 const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly axis: number }) => AnyExpr): F =>
-  operation(name, { y: raw() }, { axis: laterAxis(-1), x: raw(), dx: number() }, (given, { axis: at, x: places, dx }, op) => {
+  operation(name, { y: raw() }, spacingOptions, (given, { axis: at, x: places, dx }, op) => {
     if (places !== undefined && dx !== undefined) badInput(op, 'both x and dx say where the samples are.', 'give one of them.')
     const [y, x] = places === undefined ? [arrayOf(given.y, op, 'float')] : arraysOf([given.y, places], op, 'float')
     const rank = y!.shape.length
@@ -169,7 +171,7 @@ const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly ax
  * Errors  BadInput for an axis out of range, and for x beside dx; ShapeMismatch for an x that does not fit.
  * @example trapezoid([1, 2, 3], { x: [0, 1, 3] })   // 6.5
  */
-export const trapezoid: TrapezoidFn = integral('trapezoid', sum)
+export const trapezoid: TrapezoidFn<SpacingOptions> = integral('trapezoid', sum)
 
 /**
  * The running integral of samples by the trapezoidal rule along an axis (the last by default), without the 0 that it begins with.
@@ -180,6 +182,8 @@ export const trapezoid: TrapezoidFn = integral('trapezoid', sum)
  */
 export const cumulativeTrapezoid: FloatAlongFn<'cumulativeTrapezoid', SpacingOptions> = integral('cumulativeTrapezoid', cumsum)
 
+const interpOptions = { left: number(), right: number() }
+interface InterpOptions extends OptionsOf<typeof interpOptions> {}
 /**
  * The line through the points (xp_k, fp_k), at x. Before the first point it is `left`, fp's first unless given, behind the last `right`.
  *
@@ -188,10 +192,10 @@ export const cumulativeTrapezoid: FloatAlongFn<'cumulativeTrapezoid', SpacingOpt
  * Errors  ShapeMismatch unless xp and fp are vectors of one length; BadInput where they are empty.
  * @example interp([0.5, 9], [0, 1, 2], [0, 10, 40])   // [5, 40]
  */
-export const interp: InterpFn = operation(
+export const interp: InterpFn<InterpOptions> = operation(
   'interp',
   { x: floats, xp: floats, fp: floats },
-  { left: number(), right: number() },
+  interpOptions,
   ({ x, xp, fp }, { left, right }, op) => {
     const n = xp.shape[0]!
     if (xp.shape.length !== 1 || fp.shape.length !== 1 || n !== fp.shape[0])
@@ -233,9 +237,11 @@ export const polyval: PolyvalFn = operation('polyval', { p: numbers, x: numbers 
   return range(n - 1).reduce<AnyExpr>((s, k) => add(mul(s, x), gather(p, k + 1)), broadcastTo(gather(p, 0), x.shape))
 })
 
+const modes = (standard: 'full' | 'valid') => ({ mode: choice(['full', 'same', 'valid'], standard, 'mode') })
+interface ConvolveOptions extends OptionsOf<ReturnType<typeof modes>> {}
 /** The products of two vectors at all distances: of a with v turned round. The shorter one is the kernel. */
-const convolution = (name: 'convolve' | 'correlate', standard: 'full' | 'valid'): ConvolveFn =>
-  operation(name, { a: floats, v: floats }, { mode: choice(['full', 'same', 'valid'], standard, 'mode') }, ({ a, v }, { mode }, op) => {
+const convolution = (name: 'convolve' | 'correlate', standard: 'full' | 'valid'): ConvolveFn<ConvolveOptions> =>
+  operation(name, { a: floats, v: floats }, modes(standard), ({ a, v }, { mode }, op) => {
     const [n, m] = [a, v].map(({ shape }) => (shape.length === 1 ? shape[0]! : -1)) as [number, number]
     if (n < 1 || m < 1)
       badShape(
@@ -267,7 +273,7 @@ const convolution = (name: 'convolve' | 'correlate', standard: 'full' | 'valid')
  * Errors  ShapeMismatch unless both are vectors with elements; BadInput for another mode.
  * @example convolve([1, 2, 3], [1, 10])   // [1, 12, 23, 30]
  */
-export const convolve: ConvolveFn = convolution('convolve', 'full')
+export const convolve: ConvolveFn<ConvolveOptions> = convolution('convolve', 'full')
 
 /**
  * Correlation of two vectors: y_k = sum_i a_{i+k} v_i. Mode 'valid' (the default) has the places where both overlap whole, 'same' and 'full' as in `convolve`.
@@ -276,4 +282,4 @@ export const convolve: ConvolveFn = convolution('convolve', 'full')
  * Errors  as `convolve`.
  * @example correlate([1, 2, 3], [1, 10])   // [21, 32]
  */
-export const correlate: ConvolveFn = convolution('correlate', 'valid')
+export const correlate: ConvolveFn<ConvolveOptions> = convolution('correlate', 'valid')

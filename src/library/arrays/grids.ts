@@ -2,7 +2,7 @@
 
 import { integerOf, listOf, numberOf, shown } from '../../core/errors/check-arguments.js'
 import { badDtype, badInput, badShape, showShape } from '../../core/errors/explain.js'
-import { choice, dtype, flag, kind, number, type ReadOf, wholeNumber } from '../../core/errors/options.js'
+import { choice, dtype, flag, kind, number, type OptionsOf, type ReadOf, wholeNumber } from '../../core/errors/options.js'
 import { MAX_SIZE } from '../../core/graph/shape.js'
 import { arrayOf, arraysOf, declaredAs, sizeOf } from '../../core/ops/arrays.js'
 import { broadcastTo, reshape } from '../../core/ops/layout/layout.js'
@@ -12,9 +12,13 @@ import type { MeshgridFn, SpacedFn, TriangleIndicesFn } from '../../core/types/s
 
 const length = wholeNumber({ to: MAX_SIZE }, (n) => `${shown(n)} is not a length.`, 'give a non-negative integer.')
 const ends = { from: kind(numberOf), to: kind(numberOf), n: length }
-const spacedOptions = { endpoint: flag(true), dtype: dtype() }
+const spacedOptions = { endpoint: flag(true) }
+interface SpacedOptions extends OptionsOf<typeof spacedOptions> {}
+const logspaceOptions = { ...spacedOptions, base: number(10) }
+interface LogspaceOptions extends OptionsOf<typeof logspaceOptions> {}
+const typed = { dtype: dtype() }
 /** n numbers, the i-th of them f(i / (n - 1)), i / n without the end: made on the host. */
-const sampled = (n: number, f: (t: number) => number, o: ReadOf<typeof spacedOptions>, op: string): AnyExpr => {
+const sampled = (n: number, f: (t: number) => number, o: ReadOf<typeof spacedOptions & typeof typed>, op: string): AnyExpr => {
   if (o.dtype === 'i32' || o.dtype === 'bool') badDtype(op, [o.dtype], `${o.dtype} is not a float`, 'cast the result.')
   const all = arrayOf(Array.from({ length: n }, (_, i) => f(i === 0 ? 0 : i / (o.endpoint ? n - 1 : n))), op) // biome-ignore format: one row
   return o.dtype === undefined ? all : declaredAs(all, o.dtype)
@@ -27,11 +31,8 @@ const sampled = (n: number, f: (t: number) => number, o: ReadOf<typeof spacedOpt
  * Errors  BadInput unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
  * @example logspace(0, 2, 3)   // [1, 10, 100]
  */
-export const logspace: SpacedFn<{ readonly endpoint?: boolean | undefined; readonly base?: number | undefined }> = operation(
-  'logspace',
-  ends,
-  { ...spacedOptions, base: number(10) },
-  ({ from, to, n }, o, op) => sampled(n, (t) => o.base ** (t === 1 ? to : from + t * (to - from)), o, op),
+export const logspace: SpacedFn<LogspaceOptions> = operation('logspace', ends, { ...logspaceOptions, ...typed }, ({ from, to, n }, o, op) =>
+  sampled(n, (t) => o.base ** (t === 1 ? to : from + t * (to - from)), o, op),
 )
 
 /**
@@ -41,18 +42,15 @@ export const logspace: SpacedFn<{ readonly endpoint?: boolean | undefined; reado
  * Errors  BadInput for ends that have no ratio, and unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
  * @example geomspace(1, 8, 4)   // [1, 2, 4, 8]
  */
-export const geomspace: SpacedFn<{ readonly endpoint?: boolean | undefined }> = operation(
-  'geomspace',
-  ends,
-  spacedOptions,
-  ({ from, to, n }, o, op) => {
-    const ratio = to / from
-    if (!(ratio > 0 && Number.isFinite(ratio)))
-      badInput(op, `from ${shown(from)} to ${shown(to)} there is no ratio.`, 'give two numbers of one sign, neither of them 0.')
-    return sampled(n, (t) => (t === 1 ? to : from * ratio ** t), o, op)
-  },
-)
+export const geomspace: SpacedFn<SpacedOptions> = operation('geomspace', ends, { ...spacedOptions, ...typed }, ({ from, to, n }, o, op) => {
+  const ratio = to / from
+  if (!(ratio > 0 && Number.isFinite(ratio)))
+    badInput(op, `from ${shown(from)} to ${shown(to)} there is no ratio.`, 'give two numbers of one sign, neither of them 0.')
+  return sampled(n, (t) => (t === 1 ? to : from * ratio ** t), o, op)
+})
 
+const meshgridOptions = { indexing: choice(['xy', 'ij'], 'xy') }
+interface MeshgridOptions extends OptionsOf<typeof meshgridOptions> {}
 /**
  * The coordinates of a grid: an array for each vector, all of one shape. With indexing 'xy', the default, the first vector runs along the columns (the
  * second axis), the second along the rows; with 'ij' vector i runs along axis i.
@@ -61,10 +59,10 @@ export const geomspace: SpacedFn<{ readonly endpoint?: boolean | undefined }> = 
  * Errors  ShapeMismatch for arrays of rank 2 and more; BadInput for another indexing.   Source  NumPy meshgrid.
  * @example meshgrid([[1, 2], [5, 6]])   // [[[1, 2], [1, 2]], [[5, 5], [6, 6]]]
  */
-export const meshgrid: MeshgridFn = operation(
+export const meshgrid: MeshgridFn<MeshgridOptions> = operation(
   'meshgrid',
   { xs: kind<readonly AnyExpr[]>((given, _what, op) => arraysOf(listOf(given, 'the first argument', op), op)) },
-  { indexing: choice(['xy', 'ij'], 'xy') },
+  meshgridOptions,
   ({ xs }, { indexing }, op) => {
     for (const { shape } of xs)
       if (shape.length > 1)

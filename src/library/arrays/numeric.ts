@@ -1,5 +1,5 @@
 /** Numbers made of others, element by element: quotients and remainders, choices that leave NaN out, tests of nearness. */
-import { flag, number } from '../../core/errors/options.js'
+import { flag, number, type OptionsOf } from '../../core/errors/options.js'
 import { isFloat } from '../../core/graph/aval.js'
 import { add, copysign, div, maximum, minimum, mod, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { castTo } from '../../core/ops/arrays.js'
@@ -119,6 +119,8 @@ export const isinf: UnaryTo<'bool'> = operation('isinf', { x: array }, {}, ({ x 
 export const signbit: UnaryTo<'bool'> = operation('signbit', { x: floats }, {}, ({ x }) => lt(copysign(1, x), 0))
 
 const closeOptions = { rtol: number(1e-5), atol: number(1e-8), equalNan: flag() }
+/** Options of isclose and allclose. */
+interface CloseOptions extends OptionsOf<typeof closeOptions> {}
 const closeness = <F>(name: string, of: (near: AnyExpr) => AnyExpr): F =>
   operation(name, { a: floats, b: floats }, closeOptions, ({ a, b }, { rtol, atol, equalNan }) => {
     const bound = add(atol, mul(rtol, abs(b)))
@@ -132,7 +134,7 @@ const closeness = <F>(name: string, of: (near: AnyExpr) => AnyExpr): F =>
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy isclose.
  * @example isclose([1, 2], [1.000001, 2.1])   // [true, false]
  */
-export const isclose: IsCloseFn = closeness('isclose', (near) => near)
+export const isclose: IsCloseFn<CloseOptions> = closeness('isclose', (near) => near)
 
 /**
  * Are all elements near, as `isclose` has it?
@@ -140,9 +142,11 @@ export const isclose: IsCloseFn = closeness('isclose', (near) => near)
  * Shapes  a and b broadcast -> [].   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy allclose.
  * @example allclose([1, 2], [1.000001, 2.1])   // false
  */
-export const allclose: AllCloseFn = closeness('allclose', (near) => all(near))
+export const allclose: AllCloseFn<CloseOptions> = closeness('allclose', (near) => all(near))
 
 const replacing = { nan: number(0), posinf: number(), neginf: number() }
+/** What nanToNum puts in the place of what is no number. */
+interface NanToNumOptions extends OptionsOf<typeof replacing> {}
 const LARGEST = { f64: Number.MAX_VALUE, f32: 2 ** 128 - 2 ** 104 } as const
 
 /**
@@ -151,7 +155,7 @@ const LARGEST = { f64: Number.MAX_VALUE, f32: 2 ** 128 - 2 ** 104 } as const
  * Shapes  x's.   Dtype  x's; integers stay as they are.   Rule  xBar = yBar where x is finite, 0 elsewhere.   Source  NumPy nan_to_num.
  * @example nanToNum([1, NaN, -Infinity], { neginf: -9 })   // [1, 0, -9]
  */
-export const nanToNum: NanToNumFn = operation('nanToNum', { x: array }, replacing, ({ x }, { nan, posinf, neginf }) => {
+export const nanToNum: NanToNumFn<NanToNumOptions> = operation('nanToNum', { x: array }, replacing, ({ x }, { nan, posinf, neginf }) => {
   if (!isFloat(x.dtype)) return x
   const largest = LARGEST[x.dtype as 'f64' | 'f32']
   return where(isfinite(x), x, where(isnan(x), nan, where(gt(x, 0), posinf ?? largest, neginf ?? -largest)))

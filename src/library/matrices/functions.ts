@@ -1,7 +1,7 @@
 /** Functions of matrices, and matrices made of vectors and blocks: compositions. */
 import { integerOf, listOf } from '../../core/errors/check-arguments.js'
 import { badInput, showShape } from '../../core/errors/explain.js'
-import { integer, kind } from '../../core/errors/options.js'
+import { integer, kind, type OptionsOf } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { range } from '../../core/graph/shape.js'
 import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
@@ -159,6 +159,8 @@ export const multiDot: MultiDotFn = operation('multiDot', { xs: listed }, {}, ({
   return multiply(0, last)
 })
 
+const crossOptions = { axis: laterAxis(-1) }
+interface CrossOptions extends OptionsOf<typeof crossOptions> {}
 /**
  * The vector product in three dimensions, of each pair of vectors along an axis (the last by default).
  *
@@ -166,7 +168,7 @@ export const multiDot: MultiDotFn = operation('multiDot', { xs: listed }, {}, ({
  * Errors  BadInput for an axis out of range; ShapeMismatch unless both have 3 elements along it, and the others broadcast.
  * @example cross([1, 0, 0], [0, 1, 0])   // [0, 0, 1]
  */
-export const cross: CrossFn = operation('cross', { a: numbers, b: numbers }, { axis: laterAxis(-1) }, ({ a, b }, options, op) => {
+export const cross: CrossFn<CrossOptions> = operation('cross', { a: numbers, b: numbers }, crossOptions, ({ a, b }, options, op) => {
   const rank = sharedShape([a, b], op).length
   const axis = axisOf(options.axis, rank, op) - rank
   if (a.shape.at(axis) !== 3 || b.shape.at(axis) !== 3)
@@ -224,6 +226,8 @@ export const blockDiag: BlockDiagFn = typed((...xs: readonly unknown[]): AnyExpr
 })
 
 const diagonals = { offset: integer(0), axis1: laterAxis(-2), axis2: laterAxis(-1) }
+/** Options of `diagonal` and `trace`: the main one of the last two axes unless given. */
+interface DiagonalOptions extends OptionsOf<typeof diagonals> {}
 /** The diagonal, and what is made of it. */
 const diagonalOf = <F>(name: string, result: (d: AnyExpr) => AnyExpr): F =>
   operation(name, { x: array }, diagonals, ({ x }, { offset, axis1, axis2 }, op) => {
@@ -241,7 +245,7 @@ const diagonalOf = <F>(name: string, result: (d: AnyExpr) => AnyExpr): F =>
  * Errors  ShapeMismatch for fewer than two axes; BadInput for an axis out of range or named twice, or an offset that is no whole number.
  * @example diagonal([[1, 2], [3, 4]], { offset: 1 })   // [2]
  */
-export const diagonal: DiagonalFn = diagonalOf('diagonal', (d) => d)
+export const diagonal: DiagonalFn<DiagonalOptions> = diagonalOf('diagonal', (d) => d)
 
 /**
  * Sum of a diagonal of a matrix, square or not, or of each of a stack of them: the sum of `diagonal`, with its options.
@@ -250,4 +254,4 @@ export const diagonal: DiagonalFn = diagonalOf('diagonal', (d) => d)
  * Errors  as `diagonal`.
  * @example trace([[1, 2, 3], [4, 5, 6]])   // 6
  */
-export const trace: TraceFn = diagonalOf('trace', (d) => sum(d, { axis: -1 }))
+export const trace: TraceFn<DiagonalOptions> = diagonalOf('trace', (d) => sum(d, { axis: -1 }))

@@ -1,7 +1,7 @@
 /** Norms of matrices. */
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
-import { flag, kind } from '../../core/errors/options.js'
+import { flag, kind, type OptionsOf } from '../../core/errors/options.js'
 import { literal } from '../../core/ops/arrays.js'
 import { broadcastTo, reshape } from '../../core/ops/layout/layout.js'
 import { matrixAxes } from '../../core/ops/linalg/factorisations.js'
@@ -9,7 +9,7 @@ import { floats, operation } from '../../core/ops/operation.js'
 import { max, min, sum } from '../../core/ops/reductions.js'
 import { abs } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import type { MatrixNormFn } from '../../core/types/signatures/linalg.js'
+import type { MatrixNormFn, MatrixOrder } from '../../core/types/signatures/linalg.js'
 import { svdvals } from '../../families/svd.js'
 import { norm } from '../statistics/reductions.js'
 
@@ -26,7 +26,7 @@ const orders: Readonly<Record<string, (x: AnyExpr) => AnyExpr>> = {
   '-inf': (x) => min(sum(abs(x), last), last),
 }
 /** A norm by what it is called: 'inf' and Infinity are one. */
-const order = kind<(x: AnyExpr) => AnyExpr, unknown>((ord = 'fro', _what, where) => {
+const order = kind<(x: AnyExpr) => AnyExpr, MatrixOrder>((ord = 'fro', _what, where) => {
   const name = typeof ord === 'number' ? String(ord).replace('Infinity', 'inf') : ord
   return typeof name === 'string' && Object.hasOwn(orders, name)
     ? orders[name]!
@@ -37,6 +37,13 @@ const order = kind<(x: AnyExpr) => AnyExpr, unknown>((ord = 'fro', _what, where)
       )
 })
 
+const matrixNormOptions = {
+  /** 'fro' unless given; 'nuc', 1, -1, 2, -2, 'inf' or '-inf'. */
+  ord: order,
+  keepdims: flag(),
+}
+/** Options of `matrixNorm`. */
+interface MatrixNormOptions extends OptionsOf<typeof matrixNormOptions> {}
 /**
  * A norm of each matrix, of order `ord`: 'fro' (the default), the root of the sum of squares; 'nuc', the sum of the singular values; 2 and -2, the largest and the smallest
  * of these; 1 and -1, the largest and smallest sum of |x| down a column; 'inf' and '-inf', those along a row. Of vectors it is `norm`.
@@ -48,10 +55,10 @@ const order = kind<(x: AnyExpr) => AnyExpr, unknown>((ord = 'fro', _what, where)
  * matrixNorm([[3, 0], [0, 4]])                   // 5
  * matrixNorm([[3, 0], [0, 4]], { ord: 'nuc' })   // 7
  */
-export const matrixNorm: MatrixNormFn = operation(
+export const matrixNorm: MatrixNormFn<MatrixNormOptions> = operation(
   'matrixNorm',
   { x: floats },
-  { ord: order, keepdims: flag() },
+  matrixNormOptions,
   ({ x }, { ord, keepdims }, op) => {
     const { lead, rows, columns } = matrixAxes(x.shape, op)
     const y = rows * columns === 0 ? broadcastTo(literal(0, x.dtype), lead) : ord(x)

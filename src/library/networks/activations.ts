@@ -1,11 +1,11 @@
 /** Compositions: functions without a primitive of their own; their derivatives follow from what they are made of. */
 import { flagOf } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
-import { kind, number, type Options, type ReadOf, raw } from '../../core/errors/options.js'
+import { kind, number, type Options, type OptionsOf, type ReadOf, raw } from '../../core/errors/options.js'
 import { add, div, mul, sub, where } from '../../core/ops/arithmetic.js'
 import { part } from '../../core/ops/arrays.js'
 import { gt } from '../../core/ops/compare.js'
-import { axis, floats, operation } from '../../core/ops/operation.js'
+import { axisOptions, floats, operation } from '../../core/ops/operation.js'
 import { abs, neg, sign, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { FloatUnary, FloatUnaryWith, Unary } from '../../core/types/signatures/elementwise.js'
@@ -20,25 +20,26 @@ const activation = (name: string, f: (x: AnyExpr) => AnyExpr): FloatUnary => act
 const kept = (name: string, low: number, high: number): Unary =>
   operation(name, { x: raw() }, {}, ({ x }) => clamp(x as AnyExpr, low, high))
 
-type LeakyReluOptions = { readonly slope?: number | undefined }
+const leakyOptions = { slope: number(0.01) }
+interface LeakyReluOptions extends OptionsOf<typeof leakyOptions> {}
 /**
  * x where x > 0, slope x elsewhere; the slope is 0.01 unless given.
  *
  * Rule  dy = dx or slope dx; slope dx at 0.   Source  NNlib leakyrelu.
  * @example leakyRelu([-2, 3], { slope: 0.5 })   // [-1, 3]
  */
-export const leakyRelu: FloatUnaryWith<LeakyReluOptions> = activationWith('leakyRelu', { slope: number(0.01) }, (x, { slope }) =>
+export const leakyRelu: FloatUnaryWith<LeakyReluOptions> = activationWith('leakyRelu', leakyOptions, (x, { slope }) =>
   where(gt(x, 0), x, mul(x, slope)),
 )
-type EluOptions = { readonly alpha?: number | undefined }
-const alpha = number(1)
+const eluOptions = { alpha: number(1) }
+interface EluOptions extends OptionsOf<typeof eluOptions> {}
 /**
  * x where x > 0, alpha (exp(x) - 1) elsewhere; alpha is 1 unless given.
  *
  * Rule  dy = dx or alpha exp(x) dx; alpha dx at 0.   Source  NNlib elu.
  * @example elu([-1, 2])   // [-0.6321, 2]
  */
-export const elu: FloatUnaryWith<EluOptions> = activationWith('elu', { alpha }, (x, o) => where(gt(x, 0), x, mul(expm1(x), o.alpha)))
+export const elu: FloatUnaryWith<EluOptions> = activationWith('elu', eluOptions, (x, o) => where(gt(x, 0), x, mul(expm1(x), o.alpha)))
 /**
  * 1.0507 x where x > 0, 1.7581 (exp(x) - 1) elsewhere: elu with the constants that keep mean 0 and variance 1.
  *
@@ -46,17 +47,19 @@ export const elu: FloatUnaryWith<EluOptions> = activationWith('elu', { alpha }, 
  * @example selu([0])   // [0]
  */
 export const selu: FloatUnary = activation('selu', (x) => mul(elu(x, { alpha: 1.6732632423543772 }), 1.0507009873554805))
-type GeluOptions = { readonly approximate?: boolean | 'tanh' | 'none' | undefined }
-const byTanh = kind<boolean, boolean | 'tanh' | 'none'>(
-  (given, what, where) => given === 'tanh' || (given !== 'none' && flagOf(given, what, where)),
-)
+const geluOptions = {
+  approximate: kind<boolean, boolean | 'tanh' | 'none'>(
+    (given, what, where) => given === 'tanh' || (given !== 'none' && flagOf(given, what, where)),
+  ),
+}
+interface GeluOptions extends OptionsOf<typeof geluOptions> {}
 /**
  * x Phi(x), Phi the normal distribution function; with `approximate` (true or 'tanh') its tanh form.
  *
  * Rule  dy = (Phi(x) + x phi(x)) dx.   Source  Hendrycks and Gimpel 2016. Through erfc: accurate for large negative x.
  * @example gelu([-1, 0, 1])   // [-0.1587, 0, 0.8413]
  */
-export const gelu: FloatUnaryWith<GeluOptions> = activationWith('gelu', { approximate: byTanh }, (x, { approximate }) => {
+export const gelu: FloatUnaryWith<GeluOptions> = activationWith('gelu', geluOptions, (x, { approximate }) => {
   if (!approximate) return mul(mul(x, 0.5), erfc(mul(x, -Math.SQRT1_2)))
   const inner = mul(mul(x, Math.sqrt(2 / Math.PI)), add(mul(square(x), 0.044715), 1))
   return mul(mul(x, 0.5), add(tanh(inner), 1))
@@ -102,7 +105,7 @@ export const relu6: Unary = kept('relu6', 0, 6)
  * Rule  dy = dx or exp(x / alpha) dx.   Source  Barron 2017.
  * @example celu([-1, 2], { alpha: 2 })   // [-0.7869, 2]
  */
-export const celu: FloatUnaryWith<EluOptions> = activationWith('celu', { alpha }, (x, o) =>
+export const celu: FloatUnaryWith<EluOptions> = activationWith('celu', eluOptions, (x, o) =>
   where(gt(x, 0), x, mul(expm1(div(x, o.alpha)), o.alpha)),
 )
 /**
@@ -126,15 +129,15 @@ export const hardSwish: FloatUnary = activation('hardSwish', (x) => mul(x, hardS
  * @example hardTanh([-3, 0.5, 2])   // [-1, 0.5, 1]
  */
 export const hardTanh: Unary = kept('hardTanh', -1, 1)
-type ShrinkOptions = { readonly lambda?: number | undefined }
-const shrinking = { lambda: number(0.5, { from: 0 }) }
+const shrinkOptions = { lambda: number(0.5, { from: 0 }) }
+interface ShrinkOptions extends OptionsOf<typeof shrinkOptions> {}
 /**
  * x moved towards 0 by lambda (0.5 unless given), and 0 within it: the proximal operator of lambda |x|.
  *
  * Rule  dy = dx outside, 0 inside.   Source  NNlib softshrink.   Errors  BadInput for a negative lambda.
  * @example softShrink([-2, 0.25, 1])   // [-1.5, 0, 0.5]
  */
-export const softShrink: FloatUnaryWith<ShrinkOptions> = activationWith('softShrink', shrinking, (x, { lambda }) =>
+export const softShrink: FloatUnaryWith<ShrinkOptions> = activationWith('softShrink', shrinkOptions, (x, { lambda }) =>
   where(gt(abs(x), lambda), sub(x, mul(sign(x), lambda)), mul(x, 0)),
 )
 /**
@@ -143,7 +146,7 @@ export const softShrink: FloatUnaryWith<ShrinkOptions> = activationWith('softShr
  * Rule  dy = dx outside, 0 inside.   Source  PyTorch hardshrink.   Errors  BadInput for a negative lambda.
  * @example hardShrink([-2, 0.25, 1])   // [-2, 0, 1]
  */
-export const hardShrink: FloatUnaryWith<ShrinkOptions> = activationWith('hardShrink', shrinking, (x, { lambda }) =>
+export const hardShrink: FloatUnaryWith<ShrinkOptions> = activationWith('hardShrink', shrinkOptions, (x, { lambda }) =>
   where(gt(abs(x), lambda), x, mul(x, 0)),
 )
 /**
@@ -178,7 +181,7 @@ export const logCosh: FloatUnary = activation('logCosh', (x) => {
  * Errors  BadInput for an axis out of range or of odd length.
  * @example glu([2, 0])   // [1]
  */
-export const glu: GluFn = operation('glu', { x: floats }, { axis: axis(-1) }, ({ x }, o, op) => {
+export const glu: GluFn = operation('glu', { x: floats }, axisOptions, ({ x }, o, op) => {
   const n = x.shape[o.axis]! / 2
   if (!Number.isInteger(n)) badInput(op, `axis ${o.axis} has ${2 * n} entries.`, 'give an axis of even length: two halves.')
   return mul(part(x, o.axis, 0, n), sigmoid(part(x, o.axis, n, n)))

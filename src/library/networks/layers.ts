@@ -4,7 +4,7 @@ import { badInput, within } from '../../core/errors/explain.js'
 import { typed } from '../../core/graph/operation.js'
 import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf } from '../../core/ops/arrays.js'
-import { axis, floats, operation } from '../../core/ops/operation.js'
+import { axisOptions, floats, operation } from '../../core/ops/operation.js'
 import { max, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr, Expr } from '../../core/types/expr.js'
 import type { Shape } from '../../core/types/shape.js'
@@ -24,7 +24,7 @@ const shifted = (x: AnyExpr, along: number): AnyExpr => sub(x, stopGradient(max(
  * Errors  BadInput when the axis is out of range.
  * @example softmax([0, 0])   // [0.5, 0.5]
  */
-export const softmax: FloatAlongAxisFn<'softmax'> = operation('softmax', { x: floats }, { axis: axis(-1) }, ({ x }, o) => {
+export const softmax: FloatAlongAxisFn<'softmax'> = operation('softmax', { x: floats }, axisOptions, ({ x }, o) => {
   const e = exp(shifted(x, o.axis))
   return div(e, sum(e, { ...o, keepdims: true }))
 })
@@ -36,7 +36,7 @@ export const softmax: FloatAlongAxisFn<'softmax'> = operation('softmax', { x: fl
  * Errors  BadInput when the axis is out of range.
  * @example logSoftmax([0, 0])   // [-0.6931, -0.6931]
  */
-export const logSoftmax: FloatAlongAxisFn<'logSoftmax'> = operation('logSoftmax', { x: floats }, { axis: axis(-1) }, ({ x }, o) => {
+export const logSoftmax: FloatAlongAxisFn<'logSoftmax'> = operation('logSoftmax', { x: floats }, axisOptions, ({ x }, o) => {
   const z = shifted(x, o.axis)
   return sub(z, log(sum(exp(z), { ...o, keepdims: true })))
 })

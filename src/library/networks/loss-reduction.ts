@@ -1,7 +1,7 @@
 /** How the losses of single predictions become one: their mean, their sum, or as they are. */
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
-import { type Kind, kind } from '../../core/errors/options.js'
+import { type Kind, kind, type OptionsOf } from '../../core/errors/options.js'
 import { mean, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 
@@ -13,7 +13,7 @@ export const reductions: Readonly<Record<Reduction, (losses: AnyExpr) => AnyExpr
   none: (l) => l,
 }
 /** How the losses of single predictions become one. */
-export const reduction: Kind<Reduction> = kind((given = 'mean', _what, where) =>
+const reduction: Kind<Reduction> = kind((given = 'mean', _what, where) =>
   typeof given === 'string' && Object.hasOwn(reductions, given)
     ? (given as Reduction)
     : badInput(
@@ -22,3 +22,9 @@ export const reduction: Kind<Reduction> = kind((given = 'mean', _what, where) =>
         `give 'mean', 'sum' or 'none'${given === 'batchmean' ? "; 'batchmean' is 'sum' divided by the number of examples" : ''}.`,
       ),
 )
+export const lossOptions = {
+  /** How losses become one; `none` keeps one for each position. */
+  reduction,
+}
+/** Options of every loss. */
+export interface LossOptions extends OptionsOf<typeof lossOptions> {}

@@ -1,31 +1,20 @@
 /** What models are fitted by: the distance of predictions from targets, one for each, their mean or their sum. */
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
-import { flag, integer, kind, number, type Options, type ReadOf, raw } from '../../core/errors/options.js'
+import { flag, integer, kind, number, type Options, type OptionsOf, type ReadOf, raw } from '../../core/errors/options.js'
 import { broadcastShapes, sameShape } from '../../core/graph/shape.js'
 import { add, cast, div, maximum, mul, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, indicesOf, positions } from '../../core/ops/arrays.js'
 import { and, eq, ge, le, lt, ne } from '../../core/ops/compare.js'
 import { broadcastTo, reshape } from '../../core/ops/layout/layout.js'
 import { axisOf } from '../../core/ops/layout/move.js'
-import { axis, floats, laterAxis, operation } from '../../core/ops/operation.js'
+import { axisOptions, floats, laterAxis, operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
 import { abs, neg, relu, sqrt, square } from '../../core/ops/unary.js'
-import type { AnyExpr } from '../../core/types/expr.js'
-import type {
-  BceOptions,
-  CosineFn,
-  CrossEntropyFn,
-  FocalOptions,
-  HingeOptions,
-  HuberOptions,
-  KlDivOptions,
-  LossFn,
-  NllFn,
-  SmoothL1Options,
-} from '../../core/types/signatures/nn.js'
+import type { AnyExpr, Arg } from '../../core/types/expr.js'
+import type { CosineFn, CrossEntropyFn, LossFn } from '../../core/types/signatures/nn.js'
 import { exp, log, log1p, pow, sigmoid, softplus, xlogy } from '../../families/exponentials.js'
 import { logSoftmax } from './layers.js'
-import { type Reduction, reduction, reductions } from './loss-reduction.js'
+import { type LossOptions, lossOptions, type Reduction, reductions } from './loss-reduction.js'
 
 /** The target must broadcast against the prediction. */
 const belongs = (x: AnyExpr, t: AnyExpr, op: string): void => {
@@ -39,12 +28,17 @@ const belongs = (x: AnyExpr, t: AnyExpr, op: string): void => {
 }
 
 const entropyOptions = {
-  axis: axis(-1),
-  reduction,
+  ...axisOptions,
+  ...lossOptions,
+  /** The share of each target that is spread evenly over all classes. */
   labelSmoothing: number(0, { from: 0, to: 1 }),
-  weight: raw(),
+  /** One number for each class. */
+  weight: raw<Arg>(),
+  /** The class of positions that add nothing, and do not count in the mean. */
   ignoreIndex: integer(),
 }
+/** Options of `crossEntropy` and `nllLoss`. */
+interface CrossEntropyOptions extends OptionsOf<typeof entropyOptions> {}
 type Entropy = ReadOf<typeof entropyOptions>
 /** One number for each class, along the axis of x. */
 const classWeights = (given: unknown, x: AnyExpr, along: number, op: string): AnyExpr => {
@@ -126,7 +120,7 @@ const weighed = ({ losses, shares }: Weighed, { reduction: by }: Entropy): AnyEx
  * crossEntropy([[0, 0]], [1])   // 0.6931471805599453
  * crossEntropy([[0, 0], [5, 0]], [1, -100], { ignoreIndex: -100 })   // 0.6931471805599453
  */
-export const crossEntropy: CrossEntropyFn = operation(
+export const crossEntropy: CrossEntropyFn<CrossEntropyOptions> = operation(
   'crossEntropy',
   { logits: floats, targets: raw() },
   entropyOptions,
@@ -139,13 +133,16 @@ export const crossEntropy: CrossEntropyFn = operation(
  * Rule    linear in logP; classes have no tangent.   Errors  as crossEntropy.
  * @example nllLoss([[-1, -2]], [1])   // 2
  */
-export const nllLoss: NllFn = operation('nllLoss', { logP: floats, targets: raw() }, entropyOptions, ({ logP, targets }, o, op) =>
-  weighed(entropyOf(logP, targets, o, op), o),
+export const nllLoss: CrossEntropyFn<CrossEntropyOptions> = operation(
+  'nllLoss',
+  { logP: floats, targets: raw() },
+  entropyOptions,
+  ({ logP, targets }, o, op) => weighed(entropyOf(logP, targets, o, op), o),
 )
 
 /** A loss of single numbers, reduced. */
 const lossOf = <F, O extends Options>(name: string, options: O, loss: (x: AnyExpr, t: AnyExpr, o: ReadOf<O>) => AnyExpr): F =>
-  operation(name, { prediction: floats, target: floats }, { ...options, reduction }, ({ prediction, target }, o, op) => {
+  operation(name, { prediction: floats, target: floats }, { ...options, ...lossOptions }, ({ prediction, target }, o, op) => {
     belongs(prediction, target, op)
     return reductions[o.reduction as Reduction](loss(prediction, target, o as ReadOf<O>))
   })
@@ -156,45 +153,47 @@ const lossOf = <F, O extends Options>(name: string, options: O, loss: (x: AnyExp
  * Errors  ShapeMismatch for a target of another shape, BadInput for another reduction.
  * @example mseLoss([1, 3], [1, 1])   // 2
  */
-export const mseLoss: LossFn<'mseLoss'> = lossOf('mseLoss', {}, (x, t) => square(sub(x, t)))
+export const mseLoss: LossFn<'mseLoss', LossOptions> = lossOf('mseLoss', {}, (x, t) => square(sub(x, t)))
 /**
  * |x - t|, and its mean.
  *
  * Shapes  as mseLoss.   Rule  sign(x - t) dx; 0 where they are equal.   Errors  as mseLoss.
  * @example l1Loss([1, 3], [1, 1])   // 1
  */
-export const l1Loss: LossFn<'l1Loss'> = lossOf('l1Loss', {}, (x, t) => abs(sub(x, t)))
+export const l1Loss: LossFn<'l1Loss', LossOptions> = lossOf('l1Loss', {}, (x, t) => abs(sub(x, t)))
+const huberOptions = { delta: number(1, { above: 0 }) }
+interface HuberOptions extends LossOptions, OptionsOf<typeof huberOptions> {}
 /**
  * d^2 / 2 where |d| <= delta (1 unless given), delta (|d| - delta / 2) elsewhere, d = x - t; and its mean.
  *
  * Shapes  as mseLoss.   Rule  d dx, or delta sign(d) dx.   Source  Huber 1964.   Errors  as mseLoss; BadInput for a delta that is not positive.
  * @example huberLoss([1, 4], [1, 1])   // 1.25
  */
-export const huberLoss: LossFn<'huberLoss', HuberOptions> = lossOf('huberLoss', { delta: number(1, { above: 0 }) }, (x, t, { delta }) => {
+export const huberLoss: LossFn<'huberLoss', HuberOptions> = lossOf('huberLoss', huberOptions, (x, t, { delta }) => {
   const d = sub(x, t)
   return where(le(abs(d), delta), mul(square(d), 0.5), mul(sub(abs(d), delta / 2), delta))
 })
+const smoothOptions = { beta: number(1, { above: 0 }) }
+interface SmoothL1Options extends LossOptions, OptionsOf<typeof smoothOptions> {}
 /**
  * d^2 / (2 beta) where |d| < beta (1 unless given), |d| - beta / 2 elsewhere, d = x - t; and its mean. Huber's loss divided by beta.
  *
  * Shapes  as mseLoss.   Rule  d dx / beta, or sign(d) dx.   Source  Girshick 2015.   Errors  as mseLoss; BadInput for a beta that is not positive.
  * @example smoothL1Loss([1, 4], [1, 1])   // 1.25
  */
-export const smoothL1Loss: LossFn<'smoothL1Loss', SmoothL1Options> = lossOf(
-  'smoothL1Loss',
-  { beta: number(1, { above: 0 }) },
-  (x, t, { beta }) => {
-    const d = sub(x, t)
-    return where(lt(abs(d), beta), mul(square(d), 0.5 / beta), sub(abs(d), beta / 2))
-  },
-)
+export const smoothL1Loss: LossFn<'smoothL1Loss', SmoothL1Options> = lossOf('smoothL1Loss', smoothOptions, (x, t, { beta }) => {
+  const d = sub(x, t)
+  return where(lt(abs(d), beta), mul(square(d), 0.5 / beta), sub(abs(d), beta / 2))
+})
+const bceOptions = { posWeight: raw<Arg>() }
+interface BceOptions extends LossOptions, OptionsOf<typeof bceOptions> {}
 /**
  * -t log s(x) - (1 - t) log(1 - s(x)), s the logistic function, without overflow; and its mean. `posWeight` multiplies the first term.
  *
  * Shapes  as mseLoss; posWeight broadcasts against x.   Rule  (s(x) - t) dx.   Source  PyTorch binary_cross_entropy_with_logits.   Errors  as mseLoss.
  * @example bceWithLogits([0, 100], [1, 0])   // 50.34657359027997
  */
-export const bceWithLogits: LossFn<'bceWithLogits', BceOptions> = lossOf('bceWithLogits', { posWeight: raw() }, (x, t, { posWeight }) => {
+export const bceWithLogits: LossFn<'bceWithLogits', BceOptions> = lossOf('bceWithLogits', bceOptions, (x, t, { posWeight }) => {
   if (posWeight === undefined) return sub(softplus(x), mul(x, t))
   const weight = arrayOf(posWeight, 'bceWithLogits', 'any', x.dtype)
   return add(mul(sub(1, t), x), mul(add(1, mul(sub(weight, 1), t)), softplus(neg(x))))
@@ -207,52 +206,55 @@ const bounded = (x: AnyExpr): AnyExpr => maximum(x, -100)
  * Shapes  as mseLoss.   Rule  (p - t) / (p (1 - p)) dp; 0 through a logarithm that is bounded.   Source  PyTorch binary_cross_entropy.   Errors  as mseLoss. NaN for p out of [0, 1].
  * @example binaryCrossEntropy([0.5, 1], [1, 0])   // 50.34657359027997
  */
-export const binaryCrossEntropy: LossFn<'binaryCrossEntropy'> = lossOf('binaryCrossEntropy', {}, (p, t) =>
+export const binaryCrossEntropy: LossFn<'binaryCrossEntropy', LossOptions> = lossOf('binaryCrossEntropy', {}, (p, t) =>
   neg(add(mul(t, bounded(log(p))), mul(sub(1, t), bounded(log1p(neg(p)))))),
 )
 const share = number(0.25, { from: 0, to: 1 })
-const focal = {
+const focalOptions = {
   gamma: number(2, { from: 0 }),
   alpha: kind<number | null, number | null>((given = 0.25, what, where, shape) =>
     given === null ? null : share.read(given, what, where, shape),
   ),
 }
+interface FocalOptions extends LossOptions, OptionsOf<typeof focalOptions> {}
 /**
  * (1 - p_t)^gamma times bceWithLogits, p_t the probability of the target; with alpha (0.25 unless given, null for none) weights of alpha for ones and 1 - alpha for zeros; and its mean.
  *
  * Shapes  as mseLoss.   Rule  by composition.   Source  Lin et al. 2017; gamma 2.   Errors  as mseLoss; BadInput for a negative gamma or an alpha out of [0, 1].
  * @example focalLoss([0], [1])   // 0.04332169878499658
  */
-export const focalLoss: LossFn<'focalLoss', FocalOptions> = lossOf('focalLoss', focal, (x, t, { gamma, alpha }) => {
+export const focalLoss: LossFn<'focalLoss', FocalOptions> = lossOf('focalLoss', focalOptions, (x, t, { gamma, alpha }) => {
   const p = sigmoid(x)
   const other = add(mul(p, sub(1, t)), mul(sigmoid(neg(x)), t))
   const loss = mul(pow(other, gamma), sub(softplus(x), mul(x, t)))
   return alpha === null ? loss : mul(add(mul(t, alpha), mul(sub(1, t), 1 - alpha)), loss)
 })
+const hingeOptions = { margin: number(1), squared: flag() }
+interface HingeOptions extends LossOptions, OptionsOf<typeof hingeOptions> {}
 /**
  * max(0, margin - t x) of targets -1 and 1, and its mean; the margin is 1 unless given; `squared` squares it.
  *
  * Shapes  as mseLoss.   Rule  -t dx inside of the margin.   Source  Cortes and Vapnik 1995.   Errors  as mseLoss.
  * @example hingeLoss([0.5, 2], [1, -1])   // 1.75
  */
-export const hingeLoss: LossFn<'hingeLoss', HingeOptions> = lossOf(
-  'hingeLoss',
-  { margin: number(1), squared: flag() },
-  (x, t, { margin, squared }) => {
-    const y = relu(sub(margin, mul(t, x)))
-    return squared ? square(y) : y
-  },
-)
+export const hingeLoss: LossFn<'hingeLoss', HingeOptions> = lossOf('hingeLoss', hingeOptions, (x, t, { margin, squared }) => {
+  const y = relu(sub(margin, mul(t, x)))
+  return squared ? square(y) : y
+})
+const klOptions = { logTarget: flag() }
+interface KlDivOptions extends LossOptions, OptionsOf<typeof klOptions> {}
 /**
  * t (log t - logP), 0 where t is 0, of log probabilities logP; and its mean. With `logTarget` the target is log t.
  *
  * Shapes  as mseLoss.   Rule  -t dlogP.   Source  PyTorch kl_div; `batchmean` there is the sum over the number of examples.   Errors  as mseLoss.
  * @example klDivLoss([-1, -2], [0, 1], { reduction: 'sum' })   // 2
  */
-export const klDivLoss: LossFn<'klDivLoss', KlDivOptions> = lossOf('klDivLoss', { logTarget: flag() }, (x, t, { logTarget }) =>
+export const klDivLoss: LossFn<'klDivLoss', KlDivOptions> = lossOf('klDivLoss', klOptions, (x, t, { logTarget }) =>
   logTarget ? mul(exp(t), sub(t, x)) : sub(xlogy(t, t), mul(t, x)),
 )
 
+const cosineOptions = { axis: laterAxis(-1), eps: number(1e-8, { above: 0 }) }
+interface CosineOptions extends OptionsOf<typeof cosineOptions> {}
 /**
  * The cosine of the angle between a and b along an axis (the last by default): a b / (|a| |b|), each length at least eps (1e-8 unless given).
  *
@@ -260,10 +262,10 @@ export const klDivLoss: LossFn<'klDivLoss', KlDivOptions> = lossOf('klDivLoss', 
  * Errors  BadInput for an axis out of range or an eps that is not positive, ShapeMismatch when a and b do not broadcast.
  * @example cosineSimilarity([[1, 0], [1, 1]], [1, 1])   // [0.7071, 1.000]
  */
-export const cosineSimilarity: CosineFn = operation(
+export const cosineSimilarity: CosineFn<CosineOptions> = operation(
   'cosineSimilarity',
   { a: floats, b: floats },
-  { axis: laterAxis(-1), eps: number(1e-8, { above: 0 }) },
+  cosineOptions,
   ({ a, b }, { axis: along, eps }, op) => {
     const product = mul(a, b)
     const axis = axisOf(along, product.shape.length, op)

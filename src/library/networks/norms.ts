@@ -1,6 +1,6 @@
 /** Layers that give their inputs mean 0 and variance 1, or length 1, over some axes. */
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
-import { number, type ReadOf, raw, whole } from '../../core/errors/options.js'
+import { number, type OptionsOf, type ReadOf, raw, whole } from '../../core/errors/options.js'
 import { broadcastShapes, otherAxes, sameShape } from '../../core/graph/shape.js'
 import { add, mul, sub } from '../../core/ops/arithmetic.js'
 import { arrayOf } from '../../core/ops/arrays.js'
@@ -8,7 +8,7 @@ import { reshape } from '../../core/ops/layout/layout.js'
 import { axes, axis, floats, operation } from '../../core/ops/operation.js'
 import { mean } from '../../core/ops/reductions.js'
 import { rsqrt, square } from '../../core/ops/unary.js'
-import type { AnyExpr } from '../../core/types/expr.js'
+import type { AnyExpr, Operand } from '../../core/types/expr.js'
 import type { BatchNormFn, BatchStatisticsFn, GroupNormFn, InstanceNormFn, LayerNormFn, RmsNormFn } from '../../core/types/signatures/nn.js'
 
 /** A parameter with one number for each place along the axes, so that it broadcasts against x; a number or one of x's rank broadcasts as it is. */
@@ -34,8 +34,10 @@ const momentsOf = (x: AnyExpr, over: readonly number[]) => {
   const centred = sub(x, m)
   return { mean: m, centred, variance: mean(square(centred), { axis: over, keepdims: true }) }
 }
-const affine = { eps: number(1e-5), scale: raw(), bias: raw() }
+const affine = { eps: number(1e-5), scale: raw<Operand>(), bias: raw<Operand>() }
 type Affine = ReadOf<typeof affine>
+/** Options of `groupNorm` and `instanceNorm`. */
+interface GroupNormOptions extends OptionsOf<typeof affine> {}
 interface Moments {
   readonly centred: AnyExpr
   readonly variance: AnyExpr
@@ -53,6 +55,9 @@ const normalised = (
   return bias === undefined ? z : add(z, alongAxes(bias, x, along, op))
 }
 
+const layerOptions = { ...affine, axis: axes(-1) }
+/** Options of `layerNorm`. */
+interface LayerNormOptions extends OptionsOf<typeof layerOptions> {}
 /**
  * x with mean 0 and variance 1 over axes (the last by default), then scale and bias along them.
  *
@@ -61,11 +66,13 @@ const normalised = (
  * Errors  BadInput for an axis out of range, ShapeMismatch for a scale or bias that does not fit.
  * @example layerNorm(tensor([[1, 3]]))   // [[-1.000, 1.000]]
  */
-export const layerNorm: LayerNormFn = operation('layerNorm', { x: floats }, { ...affine, axis: axes(-1) }, ({ x }, o, op) =>
+export const layerNorm: LayerNormFn<LayerNormOptions> = operation('layerNorm', { x: floats }, layerOptions, ({ x }, o, op) =>
   normalised(momentsOf(x, o.axis), o, x, o.axis, op),
 )
 
-const byChannel = { ...affine, axis: axis(1), mean: raw(), variance: raw() }
+const channelOptions = { ...affine, axis: axis(1), mean: raw<Operand>(), variance: raw<Operand>() }
+/** Options of `batchNorm`: with mean and variance given, those are used (inference). */
+interface BatchNormOptions extends OptionsOf<typeof channelOptions> {}
 /**
  * x with mean 0 and variance 1 in each channel over all other axes, or by a given mean and variance; then scale and bias by channel.
  *
@@ -74,7 +81,7 @@ const byChannel = { ...affine, axis: axis(1), mean: raw(), variance: raw() }
  * Errors  BadInput for an axis out of range or a mean without a variance, ShapeMismatch for a parameter that does not fit.
  * @example batchNorm(tensor([[1], [3]]))   // [[-1.000], [1.000]]
  */
-export const batchNorm: BatchNormFn = operation('batchNorm', { x: floats }, byChannel, ({ x }, o, op) => {
+export const batchNorm: BatchNormFn<BatchNormOptions> = operation('batchNorm', { x: floats }, channelOptions, ({ x }, o, op) => {
   if ((o.mean === undefined) !== (o.variance === undefined)) badInput(op, 'mean and variance come together.', 'give both, or neither.')
   const by = (p: unknown): AnyExpr => alongAxes(p, x, [o.axis], op)
   const moments =
@@ -95,7 +102,9 @@ export const batchStatistics: BatchStatisticsFn = operation('batchStatistics', {
   return { mean: flat(moments.mean), variance: flat(moments.variance) }
 })
 
-const scaled = { eps: number(1e-6), scale: raw(), axis: axes(-1) }
+const rmsOptions = { eps: number(1e-6), scale: raw<Operand>(), axis: axes(-1) }
+/** Options of `rmsNorm`. */
+interface RmsNormOptions extends OptionsOf<typeof rmsOptions> {}
 /**
  * x divided by the root of its mean square over axes (the last by default), then scale along them.
  *
@@ -104,11 +113,16 @@ const scaled = { eps: number(1e-6), scale: raw(), axis: axes(-1) }
  * Errors  BadInput for an axis out of range, ShapeMismatch for a scale that does not fit.
  * @example rmsNorm(tensor([[3, 4]]))   // [[0.8485, 1.131]]
  */
-export const rmsNorm: RmsNormFn = operation('rmsNorm', { x: floats }, scaled, ({ x }, { eps, scale, axis: over }, op) => {
-  const size = mean(square(x), { axis: over, keepdims: true })
-  const y = mul(x, rsqrt(add(size, eps)))
-  return scale === undefined ? y : mul(y, alongAxes(scale, x, over, op))
-})
+export const rmsNorm: RmsNormFn<RmsNormOptions> = operation(
+  'rmsNorm',
+  { x: floats },
+  rmsOptions,
+  ({ x }, { eps, scale, axis: over }, op) => {
+    const size = mean(square(x), { axis: over, keepdims: true })
+    const y = mul(x, rsqrt(add(size, eps)))
+    return scale === undefined ? y : mul(y, alongAxes(scale, x, over, op))
+  },
+)
 
 /** x normalised over each group of channels (axis 1) and all positions, for each example. */
 const inGroups = (x: AnyExpr, groups: number, o: Affine, op: string): AnyExpr => {
@@ -126,8 +140,11 @@ const inGroups = (x: AnyExpr, groups: number, o: Affine, op: string): AnyExpr =>
  * Errors  BadInput unless the groups divide the channels, ShapeMismatch for a parameter that does not fit or x of rank 0 or 1.
  * @example groupNorm(tensor([[1, 3, 5, 9]]), 2)   // [[-1.000, 1.000, -1.000, 1.000]]
  */
-export const groupNorm: GroupNormFn = operation('groupNorm', { x: floats, groups: whole() }, affine, ({ x, groups }, o, op) =>
-  inGroups(x, groups, o, op),
+export const groupNorm: GroupNormFn<GroupNormOptions> = operation(
+  'groupNorm',
+  { x: floats, groups: whole() },
+  affine,
+  ({ x, groups }, o, op) => inGroups(x, groups, o, op),
 )
 /**
  * x with mean 0 and variance 1 over the positions of each channel of each example; then scale and bias by channel.
@@ -137,6 +154,6 @@ export const groupNorm: GroupNormFn = operation('groupNorm', { x: floats, groups
  * Errors  ShapeMismatch for a parameter that does not fit or x of rank 0 or 1.
  * @example instanceNorm(tensor([[[1, 3], [2, 6]]]))   // [[[-1.000, 1.000], [-1.000, 1.000]]]
  */
-export const instanceNorm: InstanceNormFn = operation('instanceNorm', { x: floats }, affine, ({ x }, o, op) =>
+export const instanceNorm: InstanceNormFn<GroupNormOptions> = operation('instanceNorm', { x: floats }, affine, ({ x }, o, op) =>
   inGroups(x, Math.max(1, x.shape[1] ?? 1), o, op),
 )

@@ -1,6 +1,6 @@
 /** Layers and losses over sequences: attention, and connectionist temporal classification. */
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
-import { flag, integer, number, raw } from '../../core/errors/options.js'
+import { flag, integer, number, type OptionsOf, raw } from '../../core/errors/options.js'
 import { broadcastShapes } from '../../core/graph/shape.js'
 import { add, div, maximum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, literal, part, positions } from '../../core/ops/arrays.js'
@@ -10,13 +10,13 @@ import { concat } from '../../core/ops/joins.js'
 import { broadcastTo, reshape, transpose } from '../../core/ops/layout/layout.js'
 import { floats, indices, operation } from '../../core/ops/operation.js'
 import { max, mean, sum } from '../../core/ops/reductions.js'
-import type { AnyExpr } from '../../core/types/expr.js'
+import type { AnyExpr, Arg } from '../../core/types/expr.js'
 import type { AttentionFn, CtcFn } from '../../core/types/signatures/sequences.js'
 import { matmul } from '../../families/contract.js'
 import { checkpoint, scan } from '../../families/control.js'
 import { exp, log } from '../../families/exponentials.js'
 import { takeAlongAxis } from '../../families/indexing.js'
-import { reduction, reductions } from './loss-reduction.js'
+import { lossOptions, reductions } from './loss-reduction.js'
 
 /** Queries of more rows than this are taken so many at a time. */
 const WHOLE = 128
@@ -58,6 +58,16 @@ const inBlocks = (x: AnyExpr, axis: number, count: number): AnyExpr => {
     [axis, ...shape.keys()].filter((a, i) => i === 0 || a !== axis),
   )
 }
+const attentionOptions = {
+  /** True where a score counts, or a number that is added to it; broadcasts against [..., n, m]. */
+  mask: raw<Arg>(),
+  /** Row i of q sees k's rows up to i. */
+  causal: flag(),
+  /** 1 / sqrt(d) unless given. */
+  scale: number(),
+}
+/** Options of `scaledDotProductAttention`. */
+interface AttentionOptions extends OptionsOf<typeof attentionOptions> {}
 /**
  * The rows of v, weighted for each row of q by softmax(q k^T scale): attention. Long sequences are taken some rows of q at a time and computed again on the way back, so that no array of rows by rows is kept.
  *
@@ -67,10 +77,10 @@ const inBlocks = (x: AnyExpr, axis: number, count: number): AnyExpr => {
  * Rule    by composition.   Errors  ShapeMismatch for shapes that do not belong together, BadInput for options of another form.
  * @example scaledDotProductAttention(tensor([[1, 0]]), tensor([[1, 0], [1, 0]]), tensor([[2], [4]]))   // [[3]]
  */
-export const scaledDotProductAttention: AttentionFn = operation(
+export const scaledDotProductAttention: AttentionFn<AttentionOptions> = operation(
   'scaledDotProductAttention',
   { q: floats, k: floats, v: floats },
-  { mask: raw(), causal: flag(), scale: number() },
+  attentionOptions,
   (given, o, op) => {
     const { q, k, v, mask, ungroup } = inGroups(given, o.mask === undefined ? undefined : arrayOf(o.mask, op, 'any', given.q.dtype), op)
     const how = { scale: o.scale ?? 1 / Math.sqrt(Math.max(1, q.shape.at(-1)!)), causal: o.causal }
@@ -149,6 +159,15 @@ const logSum = (xs: readonly AnyExpr[]): AnyExpr => {
   const top = stopGradient(xs.reduce((a, b) => maximum(a, b)))
   return add(top, log(xs.map((x): AnyExpr => exp(sub(x, top))).reduce((a, b) => add(a, b))))
 }
+const ctcOptions = {
+  /** The class that stands for nothing. */
+  blank: integer(0),
+  ...lossOptions,
+  /** Is the loss of an impossible target 0? */
+  zeroInfinity: flag(),
+}
+/** Options of `ctcLoss`. */
+interface CtcOptions extends OptionsOf<typeof ctcOptions> {}
 /**
  * Connectionist temporal classification: -log of the probability of all ways to write the target with blanks and repetitions over the steps.
  *
@@ -159,10 +178,10 @@ const logSum = (xs: readonly AnyExpr[]): AnyExpr => {
  * Errors  ShapeMismatch for shapes that do not belong together, DTypeMismatch for targets that are not i32, BadInput for a blank out of range.
  * @example ctcLoss(tensor([[[-1, -0.5]], [[-1, -0.5]]]), [[1]], [2], [1])   // 0.20562
  */
-export const ctcLoss: CtcFn = operation(
+export const ctcLoss: CtcFn<CtcOptions> = operation(
   'ctcLoss',
   { logP: floats, targets: indices, inputLengths: indices, targetLengths: indices },
-  { blank: integer(0), reduction, zeroInfinity: flag() },
+  ctcOptions,
   ({ logP: p, targets: labels, inputLengths: steps, targetLengths: lengths }, { blank, reduction: by, zeroInfinity }, op) => {
     const [t, n, k] = p.shape as readonly [number, number, number]
     const s = labels.shape[1]!

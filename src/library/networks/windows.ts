@@ -3,7 +3,7 @@
 import { from } from '../../core/calculus/pack.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
-import { flag, integer, type Kind, kind, type ReadOf, raw, whole } from '../../core/errors/options.js'
+import { flag, integer, type Kind, kind, needed, type OptionsOf, type ReadOf, raw, whole } from '../../core/errors/options.js'
 import { add, mul, where } from '../../core/ops/arithmetic.js'
 import { part, spread, table } from '../../core/ops/arrays.js'
 import { four, onPlane, paddingOf, perAxis, windowed } from '../../core/ops/conv.js'
@@ -12,21 +12,38 @@ import { pad, reshape, slice, transpose } from '../../core/ops/layout/layout.js'
 import * as volumes from '../../core/ops/nn.js'
 import { array, floats, operation } from '../../core/ops/operation.js'
 import { max, sum } from '../../core/ops/reductions.js'
-import type { AnyExpr } from '../../core/types/expr.js'
-import type { Padding } from '../../core/types/shape-contract.js'
-import type { AdaptivePoolFn, ConvTransposeFn, FoldFn, PixelShuffleFn, ResizeFn, UnfoldFn } from '../../core/types/signatures/windows.js'
+import type { AsFloat, DType, Promote } from '../../core/types/dtype.js'
+import type { AnyExpr, Expr, Operand } from '../../core/types/expr.js'
+import type { Guard, NoOptions, Ok, Shape } from '../../core/types/shape.js'
+import type { ConvTranspose, Padding } from '../../core/types/shape-contract.js'
+import type { AdaptivePoolFn, FoldFn, PixelShuffleFn, ResizeFn, UnfoldFn } from '../../core/types/signatures/windows.js'
 import { gather } from '../../families/indexing.js'
 import { nnPack } from '../../packs/nn.js'
 
 const convInputOver = /*#__PURE__*/ from(nnPack, volumes.convInputOver)
 
-const transposing = {
-  stride: raw<unknown, 1>(1),
+const transposedOptions = {
+  stride: raw<number | readonly number[], 1>(1),
   padding: raw<Padding>(),
-  outputPadding: raw<unknown, 0>(0),
-  dilation: raw<unknown, 1>(1),
+  /** Positions more, behind each axis: which of the sizes that `conv` would shrink to x is meant. */
+  outputPadding: raw<number | readonly number[], 0>(0),
+  dilation: raw<number | readonly number[], 1>(1),
   groups: integer(1),
 }
+/** Options of `convTranspose`. */
+interface ConvTransposeOptions extends OptionsOf<typeof transposedOptions> {}
+/** convTranspose(x, k, { stride, padding, outputPadding, dilation, groups }): x [n, c, ...positions], k [c, o / groups, ...window]. */
+type ConvTransposeFn = <
+  X extends Shape,
+  DX extends DType,
+  K extends Shape,
+  DK extends DType,
+  const O extends ConvTransposeOptions = NoOptions,
+>(
+  x: Operand<X, DX>,
+  k: Guard<ConvTranspose<X, K, O>, Operand<K, DK>>,
+  options?: O,
+) => Expr<Ok<ConvTranspose<X, K, O>>, AsFloat<Promote<DX, DK>>>
 /**
  * The adjoint of `conv` in its input: each entry of x times the kernel, added where windows overlap. Over one, two or three axes.
  *
@@ -35,7 +52,7 @@ const transposing = {
  * Errors  ShapeMismatch when channels differ or nothing is left, BadInput for options of another form.
  * @example convTranspose(tensor([[[1, 2]]]), tensor([[[1, 1]]]), { stride: 2 })   // [[[1, 1, 2, 2]]]
  */
-export const convTranspose: ConvTransposeFn = operation('convTranspose', { x: floats, k: floats }, transposing, ({ x, k }, o, op) => {
+export const convTranspose: ConvTransposeFn = operation('convTranspose', { x: floats, k: floats }, transposedOptions, ({ x, k }, o, op) => {
   const { groups, outputPadding: more } = o
   const axes = x.shape.length === 3 && k.shape.length === 3 ? 1 : x.shape.length === 5 ? 3 : 2
   const line = axes === 1
@@ -167,7 +184,15 @@ const method: Kind<Method> = kind((given = 'linear', _what, where) =>
         `give ${METHODS.map((m) => `'${m}'`).join(', ')}; they are the same for every number of axes ('bilinear' is 'linear', 'bicubic' is 'cubic').`,
       ),
 )
-const resizeOptions = { method, alignCorners: flag(), antialias: flag() }
+const resizeOptions = {
+  method,
+  /** The first and last positions of both grids lie on each other; else their outer edges do. */
+  alignCorners: flag(),
+  /** Where x is made smaller, each result is a mean over as many more positions: no detail is left out. */
+  antialias: flag(),
+}
+/** Options of `resize`. */
+interface ResizeOptions extends OptionsOf<typeof resizeOptions> {}
 /** Keys' cubic kernel at a distance from 0. */
 const cubicAt = (distance: number, a: number): number => {
   const d = Math.abs(distance)
@@ -221,7 +246,7 @@ const evenTaps = (taps: readonly Taps[]): readonly Taps[] => {
  * resize(tensor([[[0, 1]]]), 4)   // [[[0, 0.25, 0.75, 1]]]
  * resize(tensor([[[0, 0, 0, 8]]]), 2, { antialias: true })   // [[[0, 3.4286]]]
  */
-export const resize: ResizeFn = operation('resize', { x: floats, size: raw() }, resizeOptions, ({ x, size }, o, op) => {
+export const resize: ResizeFn<ResizeOptions> = operation('resize', { x: floats, size: raw() }, resizeOptions, ({ x, size }, o, op) => {
   if (o.antialias && (o.alignCorners || o.method.startsWith('nearest')))
     badInput(op, 'antialias is of linear and cubic methods, without alignCorners.')
   return overPositions(x, size, op, (y, axis, n, m, behind) => {
@@ -236,9 +261,20 @@ export const resize: ResizeFn = operation('resize', { x: floats, size: raw() }, 
   })
 })
 
-const onBoth = (standard?: number): Kind<readonly number[]> => kind((given = standard, what, where) => perAxis(given, 2, what, where))
-const unfoldOptions = { window: onBoth(), stride: onBoth(1), padding: raw<Padding>(), dilation: onBoth(1) }
-const foldOptions = { ...unfoldOptions, size: kind((given, _what, where) => sizesOf(given, 2, where)) }
+type OnBoth = number | readonly number[]
+const onBoth = (standard?: number): Kind<readonly number[], OnBoth> =>
+  kind((given = standard, what, where) => perAxis(given, 2, what, where))
+const window = needed<readonly number[], OnBoth>(onBoth().read)
+const unfoldOptions = { window, stride: onBoth(1), padding: raw<Padding>(), dilation: onBoth(1) }
+const foldOptions = {
+  ...unfoldOptions,
+  /** The size of the plane. */
+  size: needed<readonly number[], OnBoth>((given, _what, where) => sizesOf(given, 2, where)),
+}
+/** Options of `unfold`. */
+interface UnfoldOptions extends OptionsOf<typeof unfoldOptions> {}
+/** Options of `fold`: those of the `unfold` that it is the adjoint of, and the size of the plane. */
+interface FoldOptions extends OptionsOf<typeof foldOptions> {}
 /** Where the windows of a plane of this size lie. */
 const windowsOf = (o: ReadOf<typeof unfoldOptions>, size: readonly number[], op: string) => {
   const { window, stride, dilation } = o
@@ -260,7 +296,7 @@ const windowsOf = (o: ReadOf<typeof unfoldOptions>, size: readonly number[], op:
  * Errors  ShapeMismatch for x of another rank or a window that does not fit, BadInput for options of another form.
  * @example unfold(tensor([[[[1, 2, 3]]]]), { window: [1, 2] })   // [[[1, 2], [2, 3]]]
  */
-export const unfold: UnfoldFn = operation('unfold', { x: floats }, unfoldOptions, ({ x }, o, op) => {
+export const unfold: UnfoldFn<UnfoldOptions> = operation('unfold', { x: floats }, unfoldOptions, ({ x }, o, op) => {
   const [b, c, h, w] = four(x, op)
   const { stride, padding, count, taps } = windowsOf(o, [h, w], op)
   const [top, bottom, left, right] = padding as [number, number, number, number]
@@ -278,7 +314,7 @@ export const unfold: UnfoldFn = operation('unfold', { x: floats }, unfoldOptions
  * Errors  ShapeMismatch for columns that do not belong to the windows, BadInput for options of another form.
  * @example fold(tensor([[[1, 2], [2, 3]]]), { size: [1, 3], window: [1, 2] })   // [[[[1, 4, 3]]]]
  */
-export const fold: FoldFn = operation('fold', { x: floats }, foldOptions, ({ x }, { size, ...o }, op) => {
+export const fold: FoldFn<FoldOptions> = operation('fold', { x: floats }, foldOptions, ({ x }, { size, ...o }, op) => {
   const { stride, padding, count, wide, taps } = windowsOf(o, size, op)
   const [b, rows, columns] = x.shape as readonly [number, number, number]
   const c = rows / taps.length

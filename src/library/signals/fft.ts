@@ -1,7 +1,7 @@
 /** Discrete Fourier transforms of any length, on pairs of a real and an imaginary part. */
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
-import { choice, type Kind, kind, list, type ReadOf } from '../../core/errors/options.js'
+import { choice, type Kind, kind, list, type OptionsOf, type ReadOf } from '../../core/errors/options.js'
 import { mul } from '../../core/ops/arithmetic.js'
 import { table } from '../../core/ops/arrays.js'
 import { roll } from '../../core/ops/layout/layout.js'
@@ -19,7 +19,11 @@ const lengthOf = (n: unknown, op: string, what: string): number =>
 const length: Kind<number | undefined> = kind((given, what, op) => (given === undefined ? undefined : lengthOf(given, op, what)))
 const norm = choice(['backward', 'ortho', 'forward'], 'backward')
 const one = { n: length, axis: laterAxis(-1), norm }
+/** Options of fft, ifft, rfft and irfft. */
+interface FftOptions extends OptionsOf<typeof one> {}
 const several = { s: list<number>(), axes: list<number>(), norm }
+/** Options of fft2 and fftn and their kin. */
+interface FftnOptions extends OptionsOf<typeof several> {}
 
 const transform = (x: Parts, axis: number, n: number, sign: Sign, norm: Norm): Pair => {
   const scale = norm === 'ortho' ? 1 / Math.sqrt(n) : (norm === 'backward') === (sign === 1) ? 1 / n : 1
@@ -32,7 +36,7 @@ const rowOf = (x: AnyExpr, { n, axis }: ReadOf<typeof one>, op: string, points =
   return [at, n ?? lengthOf(points(x.shape[at]!), op, 'the number of points along the axis')]
 }
 
-const complexFft = <Op extends string>(name: Op, sign: Sign): FftFn<Op> =>
+const complexFft = <Op extends string>(name: Op, sign: Sign): FftFn<Op, FftOptions> =>
   operation(name, { x: complex }, one, ({ x }, o, op) => transform(x, ...rowOf(x.re, o, op), sign, o.norm))
 /**
  * The discrete Fourier transform X_k = sum of x_j exp(-2 pi i j k / n) along an axis (the last by default), of a pair or a real array.
@@ -42,14 +46,14 @@ const complexFft = <Op extends string>(name: Op, sign: Sign): FftFn<Op> =>
  * Errors  BadInput for an axis out of range, no points or another norm; ShapeMismatch where the parts differ.
  * @example fft([1, 0, 0, 0])   // { re: [1, 1, 1, 1], im: [0, 0, 0, 0] }
  */
-export const fft: FftFn<'fft'> = complexFft('fft', -1)
+export const fft: FftFn<'fft', FftOptions> = complexFft('fft', -1)
 /**
  * The inverse of fft: x_j = (1 / n) sum of X_k exp(2 pi i j k / n).
  *
  * Shapes, norm and errors  as fft.   Rule  linear.   Source  NumPy ifft.
  * @example ifft({ re: [1, 1, 1, 1], im: [0, 0, 0, 0] })   // { re: [1, 0, 0, 0], im: [0, 0, 0, 0] }
  */
-export const ifft: FftFn<'ifft'> = complexFft('ifft', 1)
+export const ifft: FftFn<'ifft', FftOptions> = complexFft('ifft', 1)
 
 /** The half of the spectrum of a real array. */
 const halved = (x: AnyExpr, axis: number, n: number, norm: Norm): Pair => {
@@ -63,7 +67,7 @@ const halved = (x: AnyExpr, axis: number, n: number, norm: Norm): Pair => {
  * Shapes  [..., n] -> [..., floor(n / 2) + 1].   Norm and errors  as fft; BadInput for a pair.   Rule  linear.   Source  NumPy rfft.
  * @example rfft([1, 2, 3, 4])   // { re: [10, -2, -2], im: [0, 2, 0] }
  */
-export const rfft: RfftFn<'rfft'> = operation('rfft', { x: real }, one, ({ x }, o, op) => halved(x, ...rowOf(x, o, op), o.norm))
+export const rfft: RfftFn<'rfft', FftOptions> = operation('rfft', { x: real }, one, ({ x }, o, op) => halved(x, ...rowOf(x, o, op), o.norm))
 
 /** The real array of the half of its spectrum: weights of 2 where an element stands for its conjugate too. */
 const doubled = (x: Parts, axis: number, n: number, norm: Norm): AnyExpr => {
@@ -81,7 +85,7 @@ const doubled = (x: Parts, axis: number, n: number, norm: Norm): AnyExpr => {
  * Norm and errors  as fft.   Rule  linear.   Source  NumPy irfft.
  * @example irfft({ re: [10, -2, -2], im: [0, 2, 0] })   // [1, 2, 3, 4]
  */
-export const irfft: IrfftFn<'irfft'> = operation('irfft', { x: complex }, one, ({ x }, o, op) =>
+export const irfft: IrfftFn<'irfft', FftOptions> = operation('irfft', { x: complex }, one, ({ x }, o, op) =>
   doubled(x, ...rowOf(x.re, o, op, (size) => 2 * (size - 1)), o.norm),
 )
 
@@ -106,7 +110,7 @@ const rowsOf = (x: AnyExpr, { s, axes }: ReadOf<typeof several>, op: string, sta
 /** One axis after the other, the last first. */
 const overAxes = (x: Parts, at: readonly number[], sizes: readonly number[], sign: Sign, norm: Norm): Parts =>
   at.reduceRight<Parts>((y, axis, i) => transform(y, axis, sizes[i]!, sign, norm), x)
-const complexFftn = (name: string, sign: Sign, standard?: readonly number[]): FftnFn =>
+const complexFftn = (name: string, sign: Sign, standard?: readonly number[]): FftnFn<FftnOptions> =>
   operation(name, { x: complex }, several, ({ x }, o, op) => {
     const { at, sizes } = rowsOf(x.re, o, op, standard)
     return overAxes(x, at, sizes, sign, o.norm)
@@ -117,29 +121,29 @@ const complexFftn = (name: string, sign: Sign, standard?: readonly number[]): Ff
  * Shapes, norm and errors  as fft.   Rule  linear.   Source  NumPy fftn.
  * @example fftn([[1, 0], [0, 0]])   // { re: [[1, 1], [1, 1]], im: [[0, 0], [0, 0]] }
  */
-export const fftn: FftnFn = complexFftn('fftn', -1)
+export const fftn: FftnFn<FftnOptions> = complexFftn('fftn', -1)
 /**
  * The inverse of fftn.
  *
  * Rule  linear.   Source  NumPy ifftn.
  * @example ifftn({ re: [[1, 1], [1, 1]], im: [[0, 0], [0, 0]] }).re   // [[1, 0], [0, 0]]
  */
-export const ifftn: FftnFn = complexFftn('ifftn', 1)
+export const ifftn: FftnFn<FftnOptions> = complexFftn('ifftn', 1)
 /**
  * fft along the last two axes, or the two of `axes`.
  *
  * Rule  linear.   Source  NumPy fft2.
  * @example fft2([[1, 0], [0, 0]]).re   // [[1, 1], [1, 1]]
  */
-export const fft2: FftnFn = complexFftn('fft2', -1, [-2, -1])
+export const fft2: FftnFn<FftnOptions> = complexFftn('fft2', -1, [-2, -1])
 /**
  * The inverse of fft2.
  *
  * Rule  linear.   Source  NumPy ifft2.
  * @example ifft2([[1, 1], [1, 1]]).re   // [[1, 0], [0, 0]]
  */
-export const ifft2: FftnFn = complexFftn('ifft2', 1, [-2, -1])
-const realFftn = (name: string, standard?: readonly number[]): RfftnFn =>
+export const ifft2: FftnFn<FftnOptions> = complexFftn('ifft2', 1, [-2, -1])
+const realFftn = (name: string, standard?: readonly number[]): RfftnFn<FftnOptions> =>
   operation(name, { x: real }, several, ({ x }, o, op) => {
     const { at, sizes, axis, n } = rowsOf(x, o, op, standard)
     return overAxes(halved(x, axis, n, o.norm), at.slice(0, -1), sizes, -1, o.norm)
@@ -150,15 +154,15 @@ const realFftn = (name: string, standard?: readonly number[]): RfftnFn =>
  * Shapes  [..., n] -> [..., floor(n / 2) + 1].   Rule  linear.   Source  NumPy rfftn.
  * @example rfftn([[1, 2], [3, 4]]).re   // [[10, -2], [-4, 0]]
  */
-export const rfftn: RfftnFn = realFftn('rfftn')
+export const rfftn: RfftnFn<FftnOptions> = realFftn('rfftn')
 /**
  * rfftn along the last two axes, or the two of `axes`.
  *
  * Rule  linear.   Source  NumPy rfft2.
  * @example rfft2([[1, 2], [3, 4]]).re   // [[10, -2], [-4, 0]]
  */
-export const rfft2: RfftnFn = realFftn('rfft2', [-2, -1])
-const realIfftn = (name: string, standard?: readonly number[]): IrfftnFn =>
+export const rfft2: RfftnFn<FftnOptions> = realFftn('rfft2', [-2, -1])
+const realIfftn = (name: string, standard?: readonly number[]): IrfftnFn<FftnOptions> =>
   operation(name, { x: complex }, several, ({ x }, o, op) => {
     const { at, sizes, axis, n } = rowsOf(x.re, o, op, standard, true)
     return doubled(overAxes(x, at.slice(0, -1), sizes, 1, o.norm), axis, n, o.norm)
@@ -169,20 +173,22 @@ const realIfftn = (name: string, standard?: readonly number[]): IrfftnFn =>
  * Rule  linear.   Source  NumPy irfftn.
  * @example irfftn({ re: [[10, -2], [-4, 0]], im: [[0, 0], [0, 0]] })   // [[1, 2], [3, 4]]
  */
-export const irfftn: IrfftnFn = realIfftn('irfftn')
+export const irfftn: IrfftnFn<FftnOptions> = realIfftn('irfftn')
 /**
  * irfftn along the last two axes, or the two of `axes`.
  *
  * Rule  linear.   Source  NumPy irfft2.
  * @example irfft2({ re: [[10, -2], [-4, 0]], im: [[0, 0], [0, 0]] })   // [[1, 2], [3, 4]]
  */
-export const irfft2: IrfftnFn = realIfftn('irfft2', [-2, -1])
+export const irfft2: IrfftnFn<FftnOptions> = realIfftn('irfft2', [-2, -1])
 
 const shiftedAxes: Kind<readonly number[], number | readonly number[]> = kind((given, _what, op, shape) =>
   given === undefined ? [...shape.keys()] : axesIn(given as number | readonly number[], shape.length, op),
 )
-const shifted = (name: string, by: (size: number) => number): FftShiftFn =>
-  operation(name, { x: array }, { axes: shiftedAxes }, ({ x }, { axes }) =>
+const shiftOptions = { axes: shiftedAxes }
+interface ShiftOptions extends OptionsOf<typeof shiftOptions> {}
+const shifted = (name: string, by: (size: number) => number): FftShiftFn<ShiftOptions> =>
+  operation(name, { x: array }, shiftOptions, ({ x }, { axes }) =>
     axes.reduce((y, axis) => (y.shape[axis] === 0 ? y : roll(y, by(y.shape[axis]!), { axis })), x),
   )
 /**
@@ -191,11 +197,11 @@ const shifted = (name: string, by: (size: number) => number): FftShiftFn =>
  * Shapes  x's.   Rule  linear.   Source  NumPy fftshift.
  * @example fftshift([0, 1, 2, -2, -1])   // [-2, -1, 0, 1, 2]
  */
-export const fftshift: FftShiftFn = shifted('fftshift', (n) => Math.floor(n / 2))
+export const fftshift: FftShiftFn<ShiftOptions> = shifted('fftshift', (n) => Math.floor(n / 2))
 /**
  * The inverse of fftshift.
  *
  * Shapes  x's.   Rule  linear.   Source  NumPy ifftshift.
  * @example ifftshift([-2, -1, 0, 1, 2])   // [0, 1, 2, -2, -1]
  */
-export const ifftshift: FftShiftFn = shifted('ifftshift', (n) => -Math.floor(n / 2))
+export const ifftshift: FftShiftFn<ShiftOptions> = shifted('ifftshift', (n) => -Math.floor(n / 2))

@@ -1,6 +1,6 @@
 /** Transforms of frames, and frames put together again. */
 import { badInput } from '../../core/errors/explain.js'
-import { flag, integer, type ReadOf, raw, whole } from '../../core/errors/options.js'
+import { flag, integer, type OptionsOf, type ReadOf, raw, whole } from '../../core/errors/options.js'
 import { div, mul } from '../../core/ops/arithmetic.js'
 import { arrayOf, table } from '../../core/ops/arrays.js'
 import { concat } from '../../core/ops/joins.js'
@@ -8,7 +8,7 @@ import { broadcastTo, flip, reshape, transpose } from '../../core/ops/layout/lay
 import { floats, operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { AnyExpr } from '../../core/types/expr.js'
+import type { AnyExpr, Operand, Plain } from '../../core/types/expr.js'
 import type { IstftFn, StftFn } from '../../core/types/signatures/fft.js'
 import { take } from '../../families/indexing.js'
 import { irfft, rfft } from './fft.js'
@@ -16,7 +16,9 @@ import { complex, hasLast, lastPart, resized } from './fft-arguments.js'
 import { eachPart } from './fft-core.js'
 import { hann } from './spectra.js'
 
-const framing = { size: whole({ from: 1 }), hop: integer(undefined, { from: 1 }), window: raw(), center: flag(true) }
+const framing = { size: whole({ from: 1 }), hop: integer(undefined, { from: 1 }), window: raw<Operand | Plain>(), center: flag(true) }
+/** Options of stft. */
+interface StftOptions extends OptionsOf<typeof framing> {}
 /** The hop between frames, a quarter of their size unless given, and the window, a periodic Hann unless given. */
 const framesOf = ({ size, hop, window }: ReadOf<typeof framing>, dtype: DType, op: string) => {
   const own = dtype === 'f32' ? 'f32' : 'f64'
@@ -32,7 +34,7 @@ const framesOf = ({ size, hop, window }: ReadOf<typeof framing>, dtype: DType, o
  * Errors  BadInput for sizes that are no positive whole numbers, a window of another length, or fewer samples than a frame needs.
  * @example stft([1, 2, 3, 4], { size: 2, hop: 2, window: [1, 1], center: false }).re   // [[3, 7], [-1, -1]]
  */
-export const stft: StftFn = operation('stft', { signal: floats }, framing, ({ signal }, o, op) => {
+export const stft: StftFn<StftOptions> = operation('stft', { signal: floats }, framing, ({ signal }, o, op) => {
   const { size, center } = o
   const { step, w } = framesOf(o, signal.dtype, op)
   const n = hasLast(signal, op, 'the signal')
@@ -66,6 +68,8 @@ const overlapped = (x: AnyExpr, hop: number): AnyExpr => {
 }
 
 const inverse = { ...framing, length: integer(undefined, { from: 1 }) }
+/** Options of istft. */
+interface IstftOptions extends OptionsOf<typeof inverse> {}
 /**
  * The inverse of stft: overlapping frames window irfft(Y_t) are summed and divided by the sum of the squared windows, which is the signal that
  * fits all frames best.
@@ -75,7 +79,7 @@ const inverse = { ...framing, length: integer(undefined, { from: 1 }) }
  * Errors  BadInput for another number of frequencies, no frames, sizes that are no positive whole numbers, or a window of another length.
  * @example istft(stft([1, 2, 3, 4], { size: 2, hop: 1 }), { size: 2, hop: 1 })   // [1, 2, 3, 4]
  */
-export const istft: IstftFn = operation('istft', { y: complex }, inverse, ({ y }, o, op) => {
+export const istft: IstftFn<IstftOptions> = operation('istft', { y: complex }, inverse, ({ y }, o, op) => {
   const { size, center, length } = o
   const [count, frames] = y.re.shape.slice(-2)
   if (frames === undefined || frames === 0 || count !== Math.floor(size / 2) + 1)

@@ -1,11 +1,11 @@
 /** What is made of Fourier transforms or goes with them: frequencies, windows, convolution. */
 import { numberOf } from '../../core/errors/check-arguments.js'
-import { choice, flag, kind, number, type ReadOf, whole } from '../../core/errors/options.js'
+import { choice, flag, kind, number, type OptionsFor, type OptionsOf, type ReadOf, whole } from '../../core/errors/options.js'
 import { table } from '../../core/ops/arrays.js'
 import { floats, operation } from '../../core/ops/operation.js'
 import { besselI } from '../../core/ops/special/bessel-values.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import type { ConvolveMode, FftConvolveFn, FreqFn, KaiserFn, WindowFn } from '../../core/types/signatures/fft.js'
+import type { ConvolveMode, FftConvolveFn, FreqFn, KaiserFn, WindowFn, WindowOptions } from '../../core/types/signatures/fft.js'
 import { irfft, rfft } from './fft.js'
 import { hasLast, lastPart } from './fft-arguments.js'
 import { times } from './fft-core.js'
@@ -36,7 +36,7 @@ const half = (n: number): number => Math.floor(n / 2) + 1
 export const rfftfreq: FreqFn = frequencies('rfftfreq', (k) => k, half)
 
 const points = whole({ from: 0 })
-const windowOptions = { periodic: flag(), dtype: choice(['f64', 'f32'], 'f64') }
+const windowOptions = { periodic: flag(), dtype: choice(['f64', 'f32'], 'f64') } satisfies OptionsFor<WindowOptions>
 /** f of the place in [0, 1]: n - 1 apart, or n for one period; a single one is 1, and none at all is an empty window. */
 const windowed = (n: number, { periodic, dtype }: ReadOf<typeof windowOptions>, f: (t: number) => number): AnyExpr =>
   filled(n, dtype, (k) => (n === 1 ? 1 : f(k / (periodic ? n : n - 1))))
@@ -87,7 +87,8 @@ const fastLength = (n: number): number => {
     if (rest === 1) return m
   }
 }
-const convolving = { mode: choice(['full', 'same', 'valid'], 'full') }
+const convolveOptions = { mode: choice(['full', 'same', 'valid'], 'full') }
+interface ConvolveOptions extends OptionsOf<typeof convolveOptions> {}
 /**
  * The convolution of real arrays along the last axis, by rfft: y_k = sum of a_j b_{k - j}; the other axes broadcast.
  *
@@ -95,14 +96,19 @@ const convolving = { mode: choice(['full', 'same', 'valid'], 'full') }
  * Error   a few eps of the 2-norms of a and b, as SciPy fftconvolve.   Errors  BadInput for numbers, empty axes or another mode.
  * @example fftConvolve([1, 2], [1, 1, 1])   // [1, 3, 3, 2]
  */
-export const fftConvolve: FftConvolveFn = operation('fftConvolve', { a: floats, b: floats }, convolving, ({ a, b }, { mode }, op) => {
-  const [n, m] = [hasLast(a, op, 'the first'), hasLast(b, op, 'the second')]
-  const parts: Readonly<Record<ConvolveMode, readonly [number, number]>> = {
-    full: [0, n + m - 1],
-    same: [Math.floor((m - 1) / 2), n],
-    valid: [Math.min(n, m) - 1, Math.abs(n - m) + 1],
-  }
-  const length = fastLength(n + m - 1)
-  const product = times(rfft(a, { n: length }), rfft(b, { n: length }))
-  return lastPart(irfft(product, { n: length }), ...parts[mode])
-})
+export const fftConvolve: FftConvolveFn<ConvolveOptions> = operation(
+  'fftConvolve',
+  { a: floats, b: floats },
+  convolveOptions,
+  ({ a, b }, { mode }, op) => {
+    const [n, m] = [hasLast(a, op, 'the first'), hasLast(b, op, 'the second')]
+    const parts: Readonly<Record<ConvolveMode, readonly [number, number]>> = {
+      full: [0, n + m - 1],
+      same: [Math.floor((m - 1) / 2), n],
+      valid: [Math.min(n, m) - 1, Math.abs(n - m) + 1],
+    }
+    const length = fastLength(n + m - 1)
+    const product = times(rfft(a, { n: length }), rfft(b, { n: length }))
+    return lastPart(irfft(product, { n: length }), ...parts[mode])
+  },
+)

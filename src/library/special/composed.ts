@@ -1,9 +1,9 @@
 /** Special functions that are compositions: their derivatives of every order follow from what they are made of. */
 
-import { flag } from '../../core/errors/options.js'
+import { runningOptions } from '../../core/ops/along-axis.js'
 import { add, div, mul, strongMul, sub, where } from '../../core/ops/arithmetic.js'
 import { and, eq, ge, gt, isnan, le, lt } from '../../core/ops/compare.js'
-import { axis, floats, operation } from '../../core/ops/operation.js'
+import { axisOptions, floats, operation } from '../../core/ops/operation.js'
 import { round } from '../../core/ops/rounding.js'
 import { abs, neg, sign, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
@@ -119,6 +119,6 @@ export const sinc: FloatUnary = unary('sinc', (x) => {
 export const logcumsumexp: FloatAlongAxisFn<'logcumsumexp', Pick<RunningOptions, 'reverse'>> = operation(
   'logcumsumexp',
   { x: floats },
-  { axis: axis(-1), reverse: flag() },
+  { ...axisOptions, reverse: runningOptions.reverse },
   ({ x }, options) => associativeScan((a: AnyExpr, b: AnyExpr) => logaddexp(a, b), x, options),
 )

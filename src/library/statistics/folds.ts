@@ -1,14 +1,20 @@
 /** What reductions that are compositions have in common. */
-import { flag } from '../../core/errors/options.js'
+import { number, type OptionsOf } from '../../core/errors/options.js'
 import { where } from '../../core/ops/arithmetic.js'
 import { literal } from '../../core/ops/arrays.js'
 import { eq } from '../../core/ops/compare.js'
 import { broadcastTo } from '../../core/ops/layout/layout.js'
-import { axes } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 
 /** The options of reductions. */
-export const over = { axis: axes(), keepdims: flag() }
+export { reduceOptions as over } from '../../core/ops/masked.js'
+
+export const ddofOptions = {
+  /** The divisor is n - ddof. */
+  ddof: number(0),
+}
+/** Options of `variance` and `std`. */
+export interface Ddof extends OptionsOf<typeof ddofOptions> {}
 /** What they are read as. */
 export interface Over {
   readonly axis: readonly number[]

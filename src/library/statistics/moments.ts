@@ -1,21 +1,24 @@
 /** Averages with weights, ranges, covariance: compositions of sums and products. */
 
 import { showShape } from '../../core/errors/explain.js'
-import { flag, number, raw } from '../../core/errors/options.js'
+import { flag, number, type OptionsOf, raw } from '../../core/errors/options.js'
 import { sameShape } from '../../core/graph/shape.js'
 import { div, mul, sub } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, misfit } from '../../core/ops/arrays.js'
 import { diag } from '../../core/ops/construct.js'
 import { broadcastTo, reshape, transpose } from '../../core/ops/layout/layout.js'
-import { array, floats, operation, unread } from '../../core/ops/operation.js'
+import { array, floats, operation, type Unread, unread } from '../../core/ops/operation.js'
 import { max, mean, min, sum } from '../../core/ops/reductions.js'
 import { sqrt } from '../../core/ops/unary.js'
-import type { AnyExpr } from '../../core/types/expr.js'
-import type { AverageFn, CovFn, CovOptions } from '../../core/types/signatures/arrays.js'
+import type { AnyExpr, NumberArray, Operand } from '../../core/types/expr.js'
+import type { AverageFn, CovFn } from '../../core/types/signatures/arrays.js'
 import type { SumFn } from '../../core/types/signatures/reduce.js'
 import { matmul } from '../../families/contract.js'
 import { over } from './folds.js'
 
+const averageOptions = { ...over, axis: unread as Unread<number | readonly number[] | null>, weights: raw<Operand | NumberArray>() }
+/** Options of `average`. */
+interface AverageOptions extends OptionsOf<typeof averageOptions> {}
 /**
  * The mean over axes (all by default) with weights: sum(w x) / sum(w). Weights have x's shape, or are a vector along the one axis.
  *
@@ -23,7 +26,7 @@ import { over } from './folds.js'
  * Errors  BadInput for an axis out of range; ShapeMismatch for weights that do not fit.
  * @example average([1, 2, 3], { weights: [3, 0, 1] })   // 1.5
  */
-export const average: AverageFn = operation('average', { x: unread }, { ...over, axis: unread, weights: raw() }, (args, options, op) => {
+export const average: AverageFn<AverageOptions> = operation('average', { x: unread }, averageOptions, (args, options, op) => {
   const { weights, keepdims } = options
   const [x, w] = (weights === undefined ? [arrayOf(args.x, op)] : arraysOf([args.x, weights], op, 'float')) as [AnyExpr, AnyExpr?]
   const axis = over.axis.read(options.axis, 'axis', op, x.shape)
@@ -81,6 +84,14 @@ const covariance = (x: AnyExpr, { ddof, rowvar, weights }: Covariance, op: strin
   return shaped(div(product(mul(centred, w), centred), divisor))
 }
 
+const covOptions = {
+  /** The divisor is n - ddof. */
+  ddof: number(1),
+  rowvar: flag(true),
+  weights: raw<Operand | readonly number[]>(),
+}
+/** Options of `cov`. */
+interface CovOptions extends OptionsOf<typeof covOptions> {}
 /**
  * The covariance matrix of variables in rows (in columns with `rowvar: false`), each column an observation: (x - mean) (x - mean)^T / (n - ddof).
  * ddof is 1 unless given. `weights` are the observations' (NumPy's aweights).
@@ -89,12 +100,7 @@ const covariance = (x: AnyExpr, { ddof, rowvar, weights }: Covariance, op: strin
  * Errors  ShapeMismatch for rank 0, ranks above 2, and weights that do not fit.
  * @example cov([[1, 2, 3], [1, 0, 2]])   // [[1, 0.5], [0.5, 1]]
  */
-export const cov: CovFn<CovOptions> = operation(
-  'cov',
-  { x: floats },
-  { ddof: number(1), rowvar: flag(true), weights: raw() },
-  ({ x }, options, op) => covariance(x, options, op),
-)
+export const cov: CovFn<CovOptions> = operation('cov', { x: floats }, covOptions, ({ x }, options, op) => covariance(x, options, op))
 
 /**
  * The correlation matrix of variables in rows (in columns with `rowvar: false`): c_ij / sqrt(c_ii c_jj), c their covariance. NaN for one that is constant.
@@ -105,7 +111,7 @@ export const cov: CovFn<CovOptions> = operation(
 export const corrcoef: CovFn<Pick<CovOptions, 'rowvar'>> = operation(
   'corrcoef',
   { x: floats },
-  { rowvar: flag(true) },
+  { rowvar: covOptions.rowvar },
   ({ x }, { rowvar }, op) => {
     const c = covariance(x, { ddof: 1, rowvar }, op)
     if (c.shape.length === 0) return div(c, c)

@@ -1,26 +1,19 @@
 /** Reductions of what is not NaN. What is left out has no cotangent: it is replaced before it is folded. */
 
-import { flag, kind, number } from '../../core/errors/options.js'
+import { kind } from '../../core/errors/options.js'
 import { isFloat } from '../../core/graph/aval.js'
+import { runningOptions } from '../../core/ops/along-axis.js'
 import { div, sub, where } from '../../core/ops/arithmetic.js'
 import { gt, isnan, not } from '../../core/ops/compare.js'
 import { axisOf } from '../../core/ops/layout/move.js'
-import { array, axis, floats, numbers, operation } from '../../core/ops/operation.js'
+import { array, axisOptions, floats, numbers, operation } from '../../core/ops/operation.js'
 import { noElement } from '../../core/ops/reduce.js'
 import { all, argmax, argmin, count, max, min, sum } from '../../core/ops/reductions.js'
 import { sqrt, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import type {
-  AlongAxisFn,
-  ArgReduceFn,
-  Ddof,
-  ReduceFn,
-  RunningOptions,
-  SettledReduceFn,
-  SumFn,
-} from '../../core/types/signatures/reduce.js'
+import type { AlongAxisFn, ArgReduceFn, ReduceFn, RunningOptions, SettledReduceFn, SumFn } from '../../core/types/signatures/reduce.js'
 import { cumprod, cumsum, prod } from '../../families/indexing.js'
-import { type Over, over, zeroAtZero } from './folds.js'
+import { type Ddof, ddofOptions, type Over, over, zeroAtZero } from './folds.js'
 
 /** x with a number in the place of NaN; integers have none. */
 const without = (x: AnyExpr, value: number): AnyExpr => (isFloat(x.dtype) ? where(isnan(x), value, x) : x)
@@ -41,7 +34,7 @@ export const nansum: SumFn<'nansum'> = operation('nansum', { x: array }, over, (
  */
 export const nanprod: SumFn<'nanprod'> = operation('nanprod', { x: array }, over, ({ x }, folds) => prod(without(x, 1), folds))
 
-const running = { axis: axis(-1), reverse: flag(), exclusive: flag() }
+const running = { ...axisOptions, ...runningOptions }
 /**
  * Running sums along an axis (the last by default) of what is not NaN: a NaN adds 0.
  *
@@ -100,7 +93,7 @@ export const nanmean: SettledReduceFn<'nanmean'> = operation('nanmean', { x: flo
 
 /** The variance, and what is made of it. */
 const varianceOf = <const N extends string>(name: N, result: (v: AnyExpr) => AnyExpr): SettledReduceFn<N, Ddof> =>
-  operation(name, { x: floats }, { ...over, ddof: number(0) }, ({ x }, { ddof, ...folds }) => {
+  operation(name, { x: floats }, { ...over, ...ddofOptions }, ({ x }, { ddof, ...folds }) => {
     const valid = not(isnan(x))
     const centred = where(valid, sub(x, meanOf(x, { axis: folds.axis, keepdims: true })), 0)
     const degrees = sub(count(valid, folds), Math.trunc(ddof))

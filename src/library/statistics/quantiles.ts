@@ -2,7 +2,7 @@
 
 import { listOf, shown } from '../../core/errors/check-arguments.js'
 import { badInput, showShape } from '../../core/errors/explain.js'
-import { choice, kind, raw } from '../../core/errors/options.js'
+import { choice, kind, type OptionsOf, raw } from '../../core/errors/options.js'
 import { isExpr } from '../../core/graph/expr.js'
 import { otherAxes, sameShape } from '../../core/graph/shape.js'
 import { isTensor } from '../../core/graph/tensor.js'
@@ -89,9 +89,12 @@ const quantileOf = (lines: Lines, q: AnyExpr | number, method: QuantileMethod): 
 }
 
 const method = choice<QuantileMethod, 'linear'>(['linear', 'lower', 'higher', 'nearest', 'midpoint'], 'linear', 'method')
+const quantileOptions = { ...over, method }
+/** Options of `quantile` and its kin. */
+interface QuantileOptions extends OptionsOf<typeof quantileOptions> {}
 /** Quantiles at q: a number or several, or an expression or a tensor of rank 0 or 1; `whole` is what counts as all. */
-const quantiles = <const N extends string>(name: N, whole: 1 | 100, skipsNan: boolean): QuantileFn<N> =>
-  operation(name, { x: floats, q: raw() }, { ...over, method }, ({ x, q }, { method: by, ...folds }, op) => {
+const quantiles = <const N extends string>(name: N, whole: 1 | 100, skipsNan: boolean): QuantileFn<N, QuantileOptions> =>
+  operation(name, { x: floats, q: raw() }, quantileOptions, ({ x, q }, { method: by, ...folds }, op) => {
     const lines = linesOf(isUndeclared(x) ? declaredAs(x, 'f64') : x, folds, skipsNan, op)
     const known = (v: unknown): AnyExpr =>
       typeof v === 'number' && v >= 0 && v <= whole
@@ -116,7 +119,7 @@ const quantiles = <const N extends string>(name: N, whole: 1 | 100, skipsNan: bo
  * Errors  BadInput for a q that is out of range (one that is computed is not checked), another method, an axis out of range, or nothing to order.
  * @example quantile([1, 2, 4, 8], 0.5)   // 3
  */
-export const quantile: QuantileFn<'quantile'> = quantiles('quantile', 1, false)
+export const quantile: QuantileFn<'quantile', QuantileOptions> = quantiles('quantile', 1, false)
 
 /**
  * The p-th percentile over axes (all by default), 0 <= p <= 100: `quantile` at p / 100.
@@ -124,7 +127,7 @@ export const quantile: QuantileFn<'quantile'> = quantiles('quantile', 1, false)
  * Shapes, dtype, rule, errors  as `quantile`.
  * @example percentile([1, 2, 4, 8], [0, 50])   // [1, 3]
  */
-export const percentile: QuantileFn<'percentile'> = quantiles('percentile', 100, false)
+export const percentile: QuantileFn<'percentile', QuantileOptions> = quantiles('percentile', 100, false)
 
 /**
  * The quantile of what is not NaN, as `quantile`; NaN where there is nothing else.
@@ -132,7 +135,7 @@ export const percentile: QuantileFn<'percentile'> = quantiles('percentile', 100,
  * Shapes, dtype, errors  as `quantile`.   Rule  as `quantile`; a NaN has no cotangent.
  * @example nanquantile([1, NaN, 3], 0.5)   // 2
  */
-export const nanquantile: QuantileFn<'nanquantile'> = quantiles('nanquantile', 1, true)
+export const nanquantile: QuantileFn<'nanquantile', QuantileOptions> = quantiles('nanquantile', 1, true)
 
 /**
  * The percentile of what is not NaN, as `percentile`; NaN where there is nothing else.
@@ -140,7 +143,7 @@ export const nanquantile: QuantileFn<'nanquantile'> = quantiles('nanquantile', 1
  * Shapes, dtype, errors  as `quantile`.   Rule  as `quantile`; a NaN has no cotangent.
  * @example nanpercentile([1, NaN, 3], 50)   // 2
  */
-export const nanpercentile: QuantileFn<'nanpercentile'> = quantiles('nanpercentile', 100, true)
+export const nanpercentile: QuantileFn<'nanpercentile', QuantileOptions> = quantiles('nanpercentile', 100, true)
 
 const middle = <const N extends string>(name: N, skipsNan: boolean): FloatReduceFn<N> =>
   operation(name, { x: floats }, over, ({ x }, folds, op) => quantileOf(linesOf(x, folds, skipsNan, op), 0.5, 'midpoint'))

@@ -2,32 +2,28 @@
 
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
-import { kind, number, raw } from '../../core/errors/options.js'
+import { kind, type OptionsOf } from '../../core/errors/options.js'
 import { add, div, maximum, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { castTo, keptCountOf, keptOf } from '../../core/ops/arrays.js'
 import { eq, isfinite, ne, or } from '../../core/ops/compare.js'
 import { reshape } from '../../core/ops/layout/layout.js'
+import { whereOptions } from '../../core/ops/masked.js'
 import { floats, operation } from '../../core/ops/operation.js'
 import { max, mean, min, sum } from '../../core/ops/reductions.js'
 import { abs, sqrt, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import type { Ddof, FloatReduceFn, NormOrder, WhereOption } from '../../core/types/signatures/reduce.js'
+import type { FloatReduceFn, WhereOption } from '../../core/types/signatures/reduce.js'
 import { exp, log, pow } from '../../families/exponentials.js'
-import { foldedShape, ofNothing, over, zeroAtZero } from './folds.js'
+import { type Ddof, ddofOptions, foldedShape, ofNothing, over, zeroAtZero } from './folds.js'
 
 /** The variance, and what is made of it. */
 const varianceOf = <const N extends string>(name: N, result: (v: AnyExpr) => AnyExpr): FloatReduceFn<N, Ddof & WhereOption> =>
-  operation(
-    name,
-    { x: floats },
-    { ...over, ddof: number(0), where: raw<WhereOption['where']>() },
-    ({ x }, { axis, keepdims, ddof, where: mask }, op) => {
-      const centred = sub(x, mean(x, { axis, keepdims: true, where: mask }))
-      const total = sum(square(keptOf(centred, mask, 0, op)), { axis, keepdims })
-      const count = keptCountOf(x, mask, axis, keepdims, op)
-      return result(div(total, typeof count === 'number' ? Math.max(0, count - ddof) : maximum(sub(count, ddof), 0)))
-    },
-  )
+  operation(name, { x: floats }, { ...over, ...ddofOptions, ...whereOptions }, ({ x }, { axis, keepdims, ddof, where: mask }, op) => {
+    const centred = sub(x, mean(x, { axis, keepdims: true, where: mask }))
+    const total = sum(square(keptOf(centred, mask, 0, op)), { axis, keepdims })
+    const count = keptCountOf(x, mask, axis, keepdims, op)
+    return result(div(total, typeof count === 'number' ? Math.max(0, count - ddof) : maximum(sub(count, ddof), 0)))
+  })
 /**
  * Variance over axes (all by default): the sum of (x - mean)^2 over n - ddof; of the elements where the mask `where` holds, if there is one.
  *
@@ -49,7 +45,7 @@ export const variance: FloatReduceFn<'variance', Ddof & WhereOption> = varianceO
 export const std: FloatReduceFn<'std', Ddof & WhereOption> = varianceOf('std', (v) => zeroAtZero(v, sqrt))
 
 /** The order as a number: 'inf' and '-inf' are the infinities. */
-const order = kind<number, NormOrder['ord']>((ord = 2, _what, where) => {
+const order = kind<number, number | 'inf' | '-inf'>((ord = 2, _what, where) => {
   if (ord === 'inf' || ord === '-inf') return ord === 'inf' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
   if (typeof ord === 'number' && !Number.isNaN(ord)) return ord
   return badInput(
@@ -71,6 +67,12 @@ const rootOfPowers = (size: AnyExpr, p: number, total: (y: AnyExpr) => AnyExpr):
   return where(isNone, Number.POSITIVE_INFINITY, where(isInfinite, 0, root))
 }
 
+const normOptions = {
+  /** Its order, 2 unless given. */
+  ord: order,
+}
+/** Options of `norm`. */
+interface NormOptions extends OptionsOf<typeof normOptions> {}
 /**
  * Norm over axes (all by default) of order `ord` (2 by default): the root (sum of |x|^ord)^(1 / ord); 'inf' is the largest |x|, '-inf' the smallest, 0 how many are
  * not 0. Below 1 it is no norm in the strict sense. Of matrices it is `matrixNorm`.
@@ -83,10 +85,10 @@ const rootOfPowers = (size: AnyExpr, p: number, total: (y: AnyExpr) => AnyExpr):
  * norm([3, 4])                  // 5
  * norm([3, 0, -4], { ord: 0 })  // 2
  */
-export const norm: FloatReduceFn<'norm', NormOrder> = operation(
+export const norm: FloatReduceFn<'norm', NormOptions> = operation(
   'norm',
   { x: floats },
-  { ...over, ord: order },
+  { ...over, ...normOptions },
   ({ x }, { ord, axis, keepdims }) => {
     const folds = { axis, keepdims }
     const total = (y: AnyExpr): AnyExpr => sum(y, folds)
@@ -109,7 +111,7 @@ export const norm: FloatReduceFn<'norm', NormOrder> = operation(
 export const logsumexp: FloatReduceFn<'logsumexp', WhereOption> = operation(
   'logsumexp',
   { x: floats },
-  { ...over, where: raw() },
+  whereOptions,
   ({ x: given }, { where: mask, axis, keepdims }, op) => {
     const folds = { axis, keepdims }
     const x = keptOf(given, mask, Number.NEGATIVE_INFINITY, op)

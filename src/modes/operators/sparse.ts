@@ -5,7 +5,7 @@ import { estimatesIn } from '../../core/calculus/rule.js'
 import { recordOf, shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
-import { type OptionsOf, oneOf, readOptions } from '../../core/errors/options.js'
+import { type OptionsFor, type OptionsOf, oneOf, readOptions } from '../../core/errors/options.js'
 import { type Meta, metaOf, readArgs } from '../../core/functions/function.js'
 import { aval, isFloat } from '../../core/graph/aval.js'
 import { castNode } from '../../core/graph/cast.js'
@@ -21,6 +21,7 @@ import { concatNode } from '../../core/ops/layout/join.js'
 import { reshapeNode } from '../../core/ops/layout/move.js'
 import { sliceAxis } from '../../core/ops/layout/slice.js'
 import type { DType } from '../../core/types/dtype.js'
+import type * as signatures from '../../core/types/signatures/sparse.js'
 import { activeLeaves, select, type WrtOptions, wrtOptions } from '../arguments.js'
 import { zeros } from '../common.js'
 import { type Coloured, colouredColumns, colouredRows, colouredSymmetric, rowsOf } from '../compression.js'
@@ -29,7 +30,9 @@ import { batch } from '../vmap.js'
 import { gradientOf } from './gradient.js'
 import { type Callable, type Context, derived, mixed, operator, resultOf } from './shared.js'
 
-export const sparseOptions = { ...wrtOptions, mode: oneOf('forward', 'reverse') }
+export const sparseOptions = { ...wrtOptions, mode: oneOf('forward', 'reverse') } satisfies OptionsFor<
+  signatures.SparseOptions<readonly unknown[], unknown>
+>
 export type SparseOptions = OptionsOf<typeof sparseOptions>
 
 /** A derivative as a linear map, and where its entries are found in products with it. */

@@ -3,12 +3,13 @@ import { Series } from '../../core/calculus/taylor.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
 import { calledAs } from '../../core/errors/hints.js'
-import { type OptionsOf, readOptions } from '../../core/errors/options.js'
+import { type OptionsFor, type OptionsOf, readOptions } from '../../core/errors/options.js'
 import { type Meta, metaOf, type ReadArgs, readArgs } from '../../core/functions/function.js'
 import { isFloat } from '../../core/graph/aval.js'
 import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
 import { type Forced, NoTangent, ZeroTangent } from '../../core/graph/tangent.js'
 import { mul } from '../../core/ops/elementwise.js'
+import type * as signatures from '../../core/types/signatures/transforms.js'
 import { chosen, fromOne, spread, tangentSeeds, varied, wrtOptions } from '../arguments.js'
 import { derivativeOf } from '../common.js'
 import { seriesThrough } from '../transform.js'
@@ -16,7 +17,7 @@ import { type Callable, type Context, operator, resultOf, treeOf, withTangents }
 
 /** The highest order whose factorial is a number. */
 const MOST = 170
-export const jetOptions = { ...wrtOptions, order: fromOne(MOST) }
+export const jetOptions = { ...wrtOptions, order: fromOne(MOST) } satisfies OptionsFor<signatures.JetOptions<readonly unknown[], unknown>>
 export type JetOptions = OptionsOf<typeof jetOptions>
 
 /** The derivatives that were given, a list of trees of tangents; and how many are asked for. */

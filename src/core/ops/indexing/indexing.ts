@@ -2,7 +2,7 @@
 
 import { dtypeOf, integersOf, settled, shown } from '../../errors/check-arguments.js'
 import { badDtype, badInput } from '../../errors/explain.js'
-import { choice } from '../../errors/options.js'
+import { choice, type OptionsOf } from '../../errors/options.js'
 import { aval } from '../../graph/aval.js'
 import { castNode } from '../../graph/cast.js'
 import { apply, asExpr, asNode } from '../../graph/expr.js'
@@ -109,6 +109,12 @@ export const takeAlongAxis: TakeAlongAxisFn = operation('takeAlongAxis', { x: ar
   asExpr(takeAlongNode(asNode(given.x), asNode(given.indices), o.axis)),
 )
 
+const searchOptions = {
+  /** Before its equals ('left'), or after them. */
+  side: choice(['left', 'right'], 'left', 'side'),
+}
+/** Options of `searchsorted`. */
+interface SearchOptions extends OptionsOf<typeof searchOptions> {}
 /**
  * Where each value would go into an ascending vector: before its equals, or after them with side 'right'.
  *
@@ -116,10 +122,10 @@ export const takeAlongAxis: TakeAlongAxisFn = operation('takeAlongAxis', { x: ar
  * Errors  ShapeMismatch unless sorted is a vector; BadInput for another side.
  * @example searchsorted(tensor([1, 3, 5]), tensor([0, 3, 9]))   // [0, 1, 3]
  */
-export const searchsorted: SearchSortedFn = operation(
+export const searchsorted: SearchSortedFn<SearchOptions> = operation(
   'searchsorted',
   { sorted: ordered, values: ordered },
-  { side: choice(['left', 'right'], 'left', 'side') },
+  searchOptions,
   ({ sorted, values }, { side }) => asExpr(apply(searchsortedPrimitive, [asNode(sorted), asNode(values)], { side, batchDims: 0 })),
 )
 

@@ -3,7 +3,7 @@
 import { listOf, settled, shown } from '../../errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../errors/explain.js'
 import { reading } from '../../errors/language.js'
-import { kind, raw, readOptions } from '../../errors/options.js'
+import { kind, type OptionsOf, raw, readOptions } from '../../errors/options.js'
 import { shapeGiven } from '../../graph/aval.js'
 import { castNode } from '../../graph/cast.js'
 import { asExpr, asNode, isExpr } from '../../graph/expr.js'
@@ -30,6 +30,12 @@ import { axesIn, broadcastNode, distinctAxes, reshapeNode, swapLast, transposeNo
 import { padded, padOptions } from './pad-modes.js'
 import { padNode, partOfAxis, sliceAxis, sliceNode } from './slice.js'
 
+const flipOptions = {
+  /** One or more; all of them where it is absent or null. */
+  axis: axesInOrder(),
+}
+/** Options of `flip`. */
+interface FlipOptions extends OptionsOf<typeof flipOptions> {}
 /**
  * x reversed along the axes (all by default).
  *
@@ -37,7 +43,7 @@ import { padNode, partOfAxis, sliceAxis, sliceNode } from './slice.js'
  * Errors  BadInput for an axis out of range or named twice.
  * @example flip([1, 2, 3])   // [3, 2, 1]
  */
-export const flip: FlipFn = operation('flip', { x: array }, { axis: axesInOrder() }, ({ x }, { axis }) => {
+export const flip: FlipFn<FlipOptions> = operation('flip', { x: array }, flipOptions, ({ x }, { axis }) => {
   const n = asNode(x)
   const turned = (i: number, d: number): boolean => axis.includes(i) && d > 1
   return asExpr(
@@ -49,9 +55,14 @@ export const flip: FlipFn = operation('flip', { x: array }, { axis: axesInOrder(
   )
 })
 
-const axesOrFlat = kind<readonly number[] | undefined, number | readonly number[] | null>((given, _what, op, shape) =>
-  given === undefined || given === null ? undefined : axesIn(given as number, shape.length, op),
-)
+const rollOptions = {
+  /** One or more; the flattened array where it is absent or null. */
+  axis: kind<readonly number[] | undefined, number | readonly number[] | null>((given, _what, op, shape) =>
+    given === undefined || given === null ? undefined : axesIn(given as number, shape.length, op),
+  ),
+}
+/** Options of `roll`. */
+interface RollOptions extends OptionsOf<typeof rollOptions> {}
 /**
  * x rotated by `shift` places along an axis, or along each of several; without an axis the flattened array is rotated.
  * Element i goes to i + shift, modulo the length.
@@ -60,10 +71,10 @@ const axesOrFlat = kind<readonly number[] | undefined, number | readonly number[
  * Errors  BadInput for an axis out of range, a fractional shift, or as many shifts as there are not axes.
  * @example roll(tensor([1, 2, 3]), 1)   // [3, 1, 2]
  */
-export const roll: RollFn = operation(
+export const roll: RollFn<RollOptions> = operation(
   'roll',
   { x: array, shift: raw<number | readonly number[]>() },
-  { axis: axesOrFlat },
+  rollOptions,
   ({ x, shift }, { axis }) => {
     const n = asNode(x)
     const given = Array.isArray(shift) ? (shift as readonly number[]) : [shift as number]

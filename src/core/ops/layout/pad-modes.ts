@@ -5,7 +5,7 @@ import { badInput, showShape } from '../../errors/explain.js'
 import { kind } from '../../errors/options.js'
 import type { Node } from '../../graph/expr.js'
 import type { PadMode } from '../../types/signatures/layout.js'
-import { unreadAs } from '../operation.js'
+import { type Unread, unread } from '../operation.js'
 import { concatNode } from './join.js'
 import { broadcastNode } from './move.js'
 import { sliceNode } from './slice.js'
@@ -42,7 +42,7 @@ export const padOptions = {
   /** What it puts around x. */
   mode: kind<PadMode>((mode, _what, where) => (mode === undefined ? 'constant' : padModeOf(mode, where))),
   /** The number around x, where no mode is given: 0 unless given. */
-  value: unreadAs<number>(),
+  value: unread as Unread<number>,
 }
 
 /** Elements in the order of the places, as runs with one step: 1 forwards, -1 backwards, 0 the same again. */

@@ -1,13 +1,13 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
 import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
+import type { Broadcast, Dim, Guard, NoOptions, Ok, Reduce, Shape } from '../shape.js'
 import type { AnySizes, WithAxis } from '../shape-index.js'
 import type { AddDim } from '../shape-layout.js'
 import type { PromoteArgs } from './elementwise.js'
 import type { Index } from './index-ops.js'
 import type { PromoteAll } from './layout.js'
-import type { AxisOptions, Ddof } from './reduce.js'
+import type { AxisOptions } from './reduce.js'
 
 /** As many axes as S has, of unknown sizes; an unknown rank stays unknown. */
 export type SameRank<S extends Shape> = [number] extends [S['length']] ? Shape : AnySizes<S>
@@ -16,31 +16,19 @@ type LastAxis<S extends Shape, O, Op extends string> = WithAxis<S, AxisIn<O, -1>
 
 // ---- numbers
 
-/** Options of isclose and allclose. */
-export interface CloseOptions {
-  readonly rtol?: number | undefined
-  readonly atol?: number | undefined
-  readonly equalNan?: boolean | undefined
-}
-export type IsCloseFn = <A extends Arg, B extends Arg>(
+export type IsCloseFn<Options> = <A extends Arg, B extends Arg>(
   a: A,
   b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, 'isclose'>, B>,
-  options?: CloseOptions,
+  options?: Options,
 ) => Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, 'isclose'>>, 'bool'>
-export type AllCloseFn = <A extends Arg, B extends Arg>(
+export type AllCloseFn<Options> = <A extends Arg, B extends Arg>(
   a: A,
   b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, 'allclose'>, B>,
-  options?: CloseOptions,
+  options?: Options,
 ) => Expr<[], 'bool'>
-/** What nanToNum puts in the place of what is no number. */
-export interface NanToNumOptions {
-  readonly nan?: number | undefined
-  readonly posinf?: number | undefined
-  readonly neginf?: number | undefined
-}
-export type NanToNumFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type NanToNumFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
-  options?: NanToNumOptions,
+  options?: Options,
 ) => Expr<S, NoInfer<D>>
 
 // ---- new arrays
@@ -52,9 +40,9 @@ export interface SpacedFn<Options> {
 }
 type AxisOfEach<X extends readonly unknown[]> = { -readonly [K in keyof X]: number }
 /** meshgrid([x, y, ...], { indexing }): the coordinates of a grid, an array for each axis. */
-export type MeshgridFn = <const X extends readonly Arg[]>(
+export type MeshgridFn<Options> = <const X extends readonly Arg[]>(
   xs: X,
-  options?: { readonly indexing?: 'xy' | 'ij' | undefined },
+  options?: Options,
 ) => { readonly [K in keyof X]: Expr<SameRank<AxisOfEach<X>>, PromoteAll<X>> }
 /** trilIndices, triuIndices: rows and columns. */
 export type TriangleIndicesFn = (
@@ -108,9 +96,9 @@ export type ArraySplitFn = <S extends Shape, D extends DType>(
 /** Arrays in rows in ... : what `block` joins. */
 export type BlockList = readonly (Arg | BlockList)[]
 export type BlockFn = (blocks: BlockList) => Expr<Shape, DType>
-export type Rot90Fn = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type Rot90Fn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
-  options?: { readonly k?: number | undefined; readonly axes?: readonly [number, number] | undefined },
+  options?: Options,
 ) => Expr<SameRank<S>, NoInfer<D>>
 /** The dtype of an array of D and of another operand X, which may be plain numbers, or none. */
 type With<D extends DType, X> = [X] extends [Plain | undefined] ? D : [X] extends [Operand] ? Promote<D, DTypeOf<X>> : DType
@@ -137,18 +125,8 @@ export type FloatAlongFn<Op extends string, Extra = NoOptions> = <
 
 // ---- differences, sums, interpolation
 
-export interface DiffOptions {
-  readonly n?: number | undefined
-  readonly prepend?: Arg | undefined
-  readonly append?: Arg | undefined
-}
-export interface GradientOptions {
-  readonly axis?: number | readonly number[] | null | undefined
-  readonly spacing?: number | Operand | NumberArray | readonly (number | Operand | NumberArray)[] | undefined
-  readonly edgeOrder?: 1 | 2 | undefined
-}
 /** gradient(x): of a vector, or along one axis, an array; else one for each axis. */
-export type GradientFn = <S extends Shape, D extends DType, const O extends GradientOptions = NoOptions>(
+export type GradientFn<Options> = <S extends Shape, D extends DType, const O extends Options = NoOptions & Options>(
   x: Operand<S, D>,
   options?: O,
 ) => O extends { readonly axis: number }
@@ -158,66 +136,47 @@ export type GradientFn = <S extends Shape, D extends DType, const O extends Grad
       ? readonly Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
       : Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
     : readonly Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
-/** Where the samples of an integral are: at x, or dx apart. */
-export interface SpacingOptions {
-  readonly x?: Operand | NumberArray | undefined
-  readonly dx?: number | undefined
-}
-export type TrapezoidFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions & SpacingOptions = NoOptions>(
+export type TrapezoidFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   y: Operand<S, D> | Plain,
   options?: O,
 ) => Expr<Ok<Reduce<S, { readonly axis: AxisIn<O, -1> }, 'trapezoid'>>, AsFloat<With<D, Given<O, 'x'>>>>
-export interface InterpOptions {
-  readonly left?: number | undefined
-  readonly right?: number | undefined
-}
 type Points = Operand | readonly number[]
-export type InterpFn = <P extends Points, F extends Points, S extends Shape = Shape, D extends DType = WeakF64>(
+export type InterpFn<Options> = <P extends Points, F extends Points, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   xp: P,
   fp: F,
-  options?: InterpOptions,
+  options?: Options,
 ) => Expr<S, AsFloat<PromoteAll<readonly [Expr<S, D>, P, F]>>>
 export type PolyvalFn = <P extends Operand | readonly number[], X extends Arg>(p: P, x: X) => Expr<ShapeOf<X>, AsNumber<PromoteArgs<P, X>>>
-export type ConvolveFn = <A extends Operand | readonly number[], B extends Operand | readonly number[]>(
+export type ConvolveFn<Options> = <A extends Operand | readonly number[], B extends Operand | readonly number[]>(
   a: A,
   v: B,
-  options?: { readonly mode?: 'full' | 'same' | 'valid' | undefined },
+  options?: Options,
 ) => Expr<[number], AsFloat<PromoteArgs<A, B>>>
 
 // ---- order and moments
 
 /** How a quantile lies between two elements. */
 export type QuantileMethod = 'linear' | 'lower' | 'higher' | 'nearest' | 'midpoint'
-export interface QuantileOptions extends ReduceOptions {
-  readonly method?: QuantileMethod | undefined
-}
 /** quantile, percentile: of one q a reduction; a list of them is a first axis. */
-export interface QuantileFn<Op extends string> {
-  <S extends Shape = Shape, D extends DType = WeakF64, const O extends QuantileOptions = NoOptions>(
+export interface QuantileFn<Op extends string, Options> {
+  <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
     x: Operand<S, D> | Plain,
     q: number,
     options?: Guard<Reduce<S, O, Op>, O>,
   ): Expr<Ok<Reduce<S, O, Op>>, Settled<AsFloat<D>>>
-  <S extends Shape = Shape, D extends DType = WeakF64, const O extends QuantileOptions = NoOptions>(
+  <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
     x: Operand<S, D> | Plain,
     q: Operand | readonly number[],
     options?: Guard<Reduce<S, O, Op>, O>,
   ): Expr<Shape, Settled<AsFloat<D>>>
 }
 export type LexsortFn = (keys: readonly (Operand | NumberArray)[], options?: AxisOptions) => Expr<Shape, 'i32'>
-export interface AverageOptions extends ReduceOptions {
-  readonly weights?: Operand | NumberArray | undefined
-}
 /** average(x, { weights, axis, keepdims }). */
-export type AverageFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AverageOptions = NoOptions>(
+export type AverageFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, 'average'>, O>,
 ) => Expr<Ok<Reduce<S, O, 'average'>>, AsFloat<With<D, Given<O, 'weights'>>>>
-export interface CovOptions extends Ddof {
-  readonly rowvar?: boolean | undefined
-  readonly weights?: Operand | readonly number[] | undefined
-}
 /** cov, corrcoef: [variables, variables]; of a vector a number. */
 export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options & NoOptions>(
   x: Operand<S, D> | Plain,
@@ -229,33 +188,26 @@ export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64
 
 // ---- counting, and what has a size that data decide
 
-/** Results have `size` places; those that nothing needs hold `fill`. */
-export interface SizeOptions {
-  readonly size: number
-}
-export interface FilledSize extends SizeOptions {
-  readonly fill?: number | undefined
-}
 type SizeIn<O> = O extends { readonly size: infer N extends number } ? N : number
-export type NonzeroFn = <S extends Shape = Shape, const O extends FilledSize = FilledSize>(
+export type NonzeroFn<Options> = <S extends Shape = Shape, const O extends Options = Options>(
   x: Operand<S> | Plain | PlainBool,
   options: O,
 ) => { readonly [K in keyof S]: Expr<[SizeIn<O>], 'i32'> }
-export type ArgwhereFn = <S extends Shape = Shape, const O extends FilledSize = FilledSize>(
+export type ArgwhereFn<Options> = <S extends Shape = Shape, const O extends Options = Options>(
   x: Operand<S> | Plain | PlainBool,
   options: O,
 ) => Expr<[SizeIn<O>, [number] extends [S['length']] ? number : S['length'] & number], 'i32'>
-export type BooleanMaskFn = <S extends Shape, D extends DType>(
+export type BooleanMaskFn<Options> = <S extends Shape, D extends DType>(
   x: Operand<S, D>,
   mask: Operand | PlainBool | NumberArray,
-  options: FilledSize & AxisOptions,
+  options: Options,
 ) => Expr<Shape, D>
-export type CompressFn = <S extends Shape, D extends DType>(
+export type CompressFn<Options> = <S extends Shape, D extends DType>(
   condition: Operand<Shape> | readonly (boolean | number)[],
   x: Operand<S, D>,
-  options: FilledSize & AxisOptions,
+  options: Options,
 ) => Expr<SameRank<S>, D>
-export type UniqueFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FilledSize = FilledSize>(
+export type UniqueFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
   x: Operand<S, D> | Plain,
   options: O,
 ) => {
@@ -264,12 +216,6 @@ export type UniqueFn = <S extends Shape = Shape, D extends DType = WeakF64, cons
   readonly inverse: Expr<S, 'i32'>
   readonly counts: Expr<[SizeIn<O>], 'i32'>
 }
-export interface HistogramOptions {
-  readonly bins?: number | Operand | readonly number[] | undefined
-  readonly range?: readonly [number, number] | undefined
-  readonly weights?: Operand | NumberArray | undefined
-  readonly density?: boolean | undefined
-}
 /** How many bins: 10 unless said, or as many as lie between the edges. */
 type Bins<O> = O extends { readonly bins: infer B } ? (B extends number ? B : number) : 10
 /** The dtype of counts: i32, that of the weights, a float for densities. */
@@ -277,18 +223,15 @@ type Counted<O> = O extends { readonly density: infer B } ? (B extends true ? Fl
 /** The dtype of edges: x's, and that of edges that are given. */
 type Edged<D extends DType, O> = O extends { readonly bins: infer B } ? (B extends number ? AsFloat<D> : Float) : AsFloat<D>
 type Weighed<O> = O extends { readonly weights: infer W } ? (undefined extends W ? DType : AsNumber<DTypeOf<W>>) : 'i32'
-export type HistogramFn = <D extends DType = WeakF64, const O extends HistogramOptions = NoOptions>(
+export type HistogramFn<Options> = <D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   x: Operand<Shape, D> | Plain,
   options?: O,
 ) => { readonly counts: Expr<[Bins<O>], Counted<O>>; readonly edges: Expr<[AddDim<Bins<O>, 1>], Edged<D, O>> }
-export type BincountFn = <const O extends { readonly size: number; readonly weights?: Operand | NumberArray | undefined }>(
-  x: Index | PlainIndex,
-  options: O,
-) => Expr<[SizeIn<O>], Weighed<O>>
-export type DigitizeFn = <S extends Shape = Shape>(
+export type BincountFn<Options> = <const O extends Options>(x: Index | PlainIndex, options: O) => Expr<[SizeIn<O>], Weighed<O>>
+export type DigitizeFn<Options> = <S extends Shape = Shape>(
   x: Operand<S> | Plain,
   bins: Operand | readonly number[],
-  options?: { readonly right?: boolean | undefined },
+  options?: Options,
 ) => Expr<S, 'i32'>
 type Segments<S extends Shape, N extends number> = [number] extends [S['length']]
   ? Shape

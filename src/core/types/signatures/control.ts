@@ -110,18 +110,11 @@ type Elements<X> =
         : X extends Static
           ? NoInfer<X>
           : { readonly [K in keyof X]: Elements<X[K]> }
-/** Options of `associativeScan`. */
-export interface AssociativeOptions {
-  /** The axis along which it goes, the first by default; of every leaf. */
-  readonly axis?: number | undefined
-  /** From the last element to the first. */
-  readonly reverse?: boolean | undefined
-}
 /** associativeScan(op, xs, { axis, reverse }): x_0, op(x_0, x_1), op(op(x_0, x_1), x_2) ... */
-export type AssociativeScanFn = <X>(
+export type AssociativeScanFn<Options> = <X>(
   op: (a: Elements<X>, b: Elements<X>) => Next<Elements<X>>,
   xs: X,
-  options?: AssociativeOptions,
+  options?: Options,
 ) => Carried<X>
 /** checkpoint(f, keep): f, of which the way back keeps less. */
 export type CheckpointFn = <const A extends readonly unknown[], R>(

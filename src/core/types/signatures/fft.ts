@@ -17,18 +17,6 @@ export type ComplexArg<S extends Shape, D extends DType> =
   | { readonly re: Operand<S, D> | Plain; readonly im: Operand<S, D> | Plain }
 /** As NumPy: which of the two directions divides by n, or both by its root. */
 export type Norm = 'backward' | 'ortho' | 'forward'
-/** Options of fft, ifft, rfft and irfft. */
-export interface FftOptions {
-  readonly n?: number | undefined
-  readonly axis?: number | undefined
-  readonly norm?: Norm | undefined
-}
-/** Options of fft2 and fftn and their kin. */
-export interface FftnOptions {
-  readonly s?: readonly number[] | undefined
-  readonly axes?: readonly number[] | undefined
-  readonly norm?: Norm | undefined
-}
 type NoOptions = Readonly<Record<never, never>>
 /** A shape of which only the rank is known. */
 export type Unsized<S extends Shape> = { [K in keyof S]: number }
@@ -37,39 +25,51 @@ type AxisOf<O> = O extends { readonly axis: infer A } ? A : -1
 type Kept<S extends Shape, O> = O extends { readonly n: number } | { readonly s: readonly number[] } ? Unsized<S> : S
 
 /** fft and ifft: the shape stays unless a length is given. */
-export type FftFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftOptions = NoOptions>(
+export type FftFn<Op extends string, Options> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends Options = NoOptions & Options,
+>(
   x: ComplexArg<S, D>,
   options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
 ) => ComplexPair<Kept<S, O>, Settled<AsFloat<D>>>
 /** rfft: of a real array, with another length. */
-export type RfftFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftOptions = NoOptions>(
+export type RfftFn<Op extends string, Options> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends Options = NoOptions & Options,
+>(
   x: Operand<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
 ) => ComplexPair<Unsized<S>, Settled<AsFloat<D>>>
 /** irfft: a real array. */
-export type IrfftFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftOptions = NoOptions>(
+export type IrfftFn<Op extends string, Options> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends Options = NoOptions & Options,
+>(
   x: ComplexArg<S, D>,
   options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
 ) => Expr<Unsized<S>, Settled<AsFloat<D>>>
 /** fft2, fftn and their inverses. */
-export type FftnFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftnOptions = NoOptions>(
+export type FftnFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   x: ComplexArg<S, D>,
   options?: O,
 ) => ComplexPair<Kept<S, O>, Settled<AsFloat<D>>>
 /** rfftn. */
-export type RfftnFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type RfftnFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
-  options?: FftnOptions,
+  options?: Options,
 ) => ComplexPair<Unsized<S>, Settled<AsFloat<D>>>
 /** irfftn. */
-export type IrfftnFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type IrfftnFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: ComplexArg<S, D>,
-  options?: FftnOptions,
+  options?: Options,
 ) => Expr<Unsized<S>, Settled<AsFloat<D>>>
 /** fftshift and ifftshift. */
-export type FftShiftFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type FftShiftFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
-  options?: { readonly axes?: number | readonly number[] | undefined },
+  options?: Options,
 ) => Expr<S, NoInfer<D>>
 
 /** fftfreq and rfftfreq: (n, spacing?). */
@@ -90,29 +90,18 @@ export type KaiserFn = <const N extends number, D extends 'f64' | 'f32' = 'f64'>
 /** Which part of a convolution: all of it, as long as the first, where both overlap whole. */
 export type ConvolveMode = 'full' | 'same' | 'valid'
 /** fftConvolve(a, b, { mode }): of the rank of the longer. */
-export type FftConvolveFn = <A extends Arg, B extends Arg>(
+export type FftConvolveFn<Options> = <A extends Arg, B extends Arg>(
   a: A,
   b: B,
-  options?: { readonly mode?: ConvolveMode | undefined },
+  options?: Options,
 ) => Expr<Shape, Settled<AsFloat<PromoteArgs<A, B>>>>
-/** Options of stft. */
-export interface StftOptions {
-  readonly size: number
-  readonly hop?: number | undefined
-  readonly window?: Operand<Shape, DType> | Plain | undefined
-  readonly center?: boolean | undefined
-}
 /** stft(x, { size, hop?, window?, center? }). */
-export type StftFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type StftFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
-  options: StftOptions,
+  options: Options,
 ) => ComplexPair<[...Unsized<S>, number], Settled<AsFloat<D>>>
-/** Options of istft. */
-export interface IstftOptions extends StftOptions {
-  readonly length?: number | undefined
-}
 /** istft(y, { size, hop?, window?, center?, length? }). */
-export type IstftFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type IstftFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   y: ComplexArg<S, D>,
-  options: IstftOptions,
+  options: Options,
 ) => Expr<S extends readonly [...infer L extends Shape, number, number] ? [...Unsized<L>, number] : Shape, Settled<AsFloat<D>>>

@@ -77,10 +77,10 @@ export type DynamicUpdateSliceFn = <S extends Shape, D extends DType, E extends 
   starts: Index | readonly (Index<[]> | number)[],
 ) => Expr<S, Receiving<D, E>>
 /** searchsorted(sorted, values, { side }): where each value would be inserted, before its equals ('left', the default) or after. */
-export type SearchSortedFn = <S extends Shape = Shape>(
+export type SearchSortedFn<Options> = <S extends Shape = Shape>(
   sorted: Operand<[Dim]> | readonly number[],
   values: Operand<S> | Plain,
-  options?: { readonly side?: 'left' | 'right' | undefined },
+  options?: Options,
 ) => Expr<S, 'i32'>
 /** What stands in a list of indices: a place, a slice as text or '...', a new axis (null), or places that are computed or in arrays. */
 export type AtIndex = string | null | Index | PlainIndex

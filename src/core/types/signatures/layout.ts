@@ -235,20 +235,12 @@ type AxesError<S extends Shape, O, Op extends string> = O extends { readonly axi
     : HasAxis<S, A, Op>
   : []
 /** flip(x, { axis }): reversed along one, several or all axes. */
-export type FlipFn = <
-  S extends Shape = Shape,
-  D extends DType = WeakF64,
-  const O extends { readonly axis?: number | readonly number[] | null | undefined } = NoOptions,
->(
+export type FlipFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   x: Operand<S, D> | Plain,
   options?: Guard<AxesError<S, O, 'flip'>, O>,
 ) => Expr<S, NoInfer<D>>
 /** roll(x, shift, { axis }): rotated along an axis, or flattened. */
-export type RollFn = <
-  S extends Shape,
-  D extends DType,
-  const O extends { readonly axis?: number | readonly number[] | null | undefined } = NoOptions,
->(
+export type RollFn<Options> = <S extends Shape, D extends DType, const O extends Options = NoOptions & Options>(
   x: Operand<S, D>,
   shift: number | readonly number[],
   options?: Guard<AxesError<S, O, 'roll'>, O>,

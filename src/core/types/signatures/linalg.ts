@@ -121,27 +121,17 @@ export type MatrixPowerFn = <S extends Shape = Shape, D extends DType = WeakF64>
 export type MultiDotFn = <const X extends readonly [Arg, ...Arg[]]>(xs: X) => Expr<Ok<MultiDot<ShapesOf<X>>>, AsNumber<PromoteAll<X>>>
 /** The orders of `matrixNorm`. */
 export type MatrixOrder = 'fro' | 'nuc' | 'inf' | '-inf' | number
-/** Options of `matrixNorm`. */
-export interface MatrixNormOptions {
-  /** 'fro' unless given; 'nuc', 1, -1, 2, -2, 'inf' or '-inf'. */
-  readonly ord?: MatrixOrder | undefined
-  readonly keepdims?: boolean | undefined
-}
 type KeptIn<O> = O extends { readonly keepdims: infer K } ? K : false
 /** matrixNorm(x, { ord }): one number for each matrix. */
-export type MatrixNormFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends MatrixNormOptions = NoOptions>(
+export type MatrixNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   x: Guard<Matrices<S, 'matrixNorm'>, Operand<S, D> | Plain>,
   options?: O,
 ) => Expr<KeptIn<O> extends false ? DropLast<S, 2> : KeptIn<O> extends true ? SetLast<WithRows<S, 1>, 1> : Shape, AsFloat<D>>
-/** Options of `cross`. */
-export interface CrossOptions {
-  readonly axis?: number | undefined
-}
 /** cross(a, b): the vector product in three dimensions. */
-export type CrossFn = <A extends Arg, B extends Arg>(
+export type CrossFn<Options> = <A extends Arg, B extends Arg>(
   a: A,
   b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, 'cross'>, B>,
-  options?: CrossOptions,
+  options?: Options,
 ) => Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, 'cross'>>, AsNumber<PromoteArgs<A, B>>>
 /** toeplitz(c, r): the matrix with c as its first column and r as its first row. */
 export interface ToeplitzFn {
@@ -151,21 +141,15 @@ export interface ToeplitzFn {
 type Length<A> = ShapeOf<A> extends readonly [infer N extends Dim] ? N : number
 /** blockDiag(a, b, c): the matrix with these on its diagonal. */
 export type BlockDiagFn = <const X extends readonly [Arg, ...Arg[]]>(...xs: X) => Expr<[number, number], PromoteAll<X>>
-/** Options of `diagonal`: the main one of the last two axes unless given. */
-export interface DiagonalOptions {
-  readonly offset?: number | undefined
-  readonly axis1?: number | undefined
-  readonly axis2?: number | undefined
-}
 /** diagonal(x, { offset, axis1, axis2 }): its elements along a new last axis. */
-export type DiagonalFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type DiagonalFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Guard<Matrices<S, 'diagonal'>, Operand<S, D> | Plain>,
-  options?: DiagonalOptions,
+  options?: Options,
 ) => Expr<WithoutTwo<S>, AsNumber<D>>
 /** As many axes as S, but one. */
 type WithoutTwo<S extends Shape> = S extends readonly [unknown, ...infer T extends Shape] ? { -readonly [K in keyof T]: number } : Shape
 /** trace(x, { offset, axis1, axis2 }): the sum of a diagonal. */
-export type TraceFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends DiagonalOptions = NoOptions>(
+export type TraceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   x: Guard<Matrices<S, 'trace'>, Operand<S, D> | Plain>,
   options?: O,
 ) => Expr<O extends { readonly axis1: unknown } | { readonly axis2: unknown } ? ButTwo<S> : DropLast<S, 2>, AsNumber<D>>

@@ -38,18 +38,6 @@ export interface LinearFn {
 }
 /** What a bias that is left out adds. */
 type OrZero<B> = [B] extends [undefined] ? number : Exclude<B, undefined>
-/** How losses become one; `none` keeps one for each position. */
-export interface LossOptions {
-  readonly reduction?: 'mean' | 'sum' | 'none' | undefined
-}
-/** Options of `crossEntropy` and `nllLoss`: the axis of the classes, the last by default. */
-export interface CrossEntropyOptions extends AxisOptions, LossOptions {
-  readonly labelSmoothing?: number | undefined
-  /** One number for each class. */
-  readonly weight?: Arg | undefined
-  /** The class of positions that add nothing, and do not count in the mean. */
-  readonly ignoreIndex?: number | undefined
-}
 type Losses<S extends Shape, O> = O extends { readonly reduction: infer R }
   ? [R] extends ['none']
     ? Ok<ReduceAt<S, AxisOf<O, -1>, false>>
@@ -57,19 +45,17 @@ type Losses<S extends Shape, O> = O extends { readonly reduction: infer R }
       ? Shape
       : []
   : []
-/** crossEntropy(logits, targets, { axis, reduction }): targets are probabilities of the logits' shape, or i32 classes without the axis. */
-export type CrossEntropyFn = <
+/** crossEntropy(logits, targets, { axis, reduction }), and nllLoss of log probabilities: targets are probabilities of the logits' shape, or i32 classes without the axis. */
+export type CrossEntropyFn<Options> = <
   T extends Arg | Int32Array,
   S extends Shape = Shape,
   D extends DType = WeakF64,
-  const O extends CrossEntropyOptions = NoOptions,
+  const O extends Options = NoOptions & Options,
 >(
   logits: Operand<S, D> | Plain,
   targets: Guard<Targets<S, ShapeOf<T>, AxisOf<O, -1>>, T>,
   options?: O,
 ) => Expr<Losses<S, O>, T extends Plain | Int32Array ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
-/** nllLoss(logP, targets, { axis, reduction }): as crossEntropy, of log probabilities. */
-export type NllFn = CrossEntropyFn
 type LossesOf<S extends Shape, O> = O extends { readonly reduction: infer R }
   ? [R] extends ['none']
     ? S
@@ -78,42 +64,23 @@ type LossesOf<S extends Shape, O> = O extends { readonly reduction: infer R }
       : []
   : []
 /** mseLoss(x, target, { reduction }) and its kin: the target broadcasts against x. */
-export type LossFn<Op extends string, Options = unknown> = <
+export type LossFn<Op extends string, Options> = <
   T extends Arg,
   S extends Shape = Shape,
   D extends DType = WeakF64,
-  const O extends LossOptions & Options = LossOptions & Options,
+  const O extends Options = Options,
 >(
   prediction: Operand<S, D> | Plain,
   target: Guard<Broadcast<S, ShapeOf<T>, Op>, T>,
   options?: O,
 ) => Expr<LossesOf<S, O>, T extends Plain ? AsFloat<D> : AsFloat<Promote<D, DTypeOf<T>>>>
-export interface HuberOptions {
-  readonly delta?: number | undefined
-}
-export interface SmoothL1Options {
-  readonly beta?: number | undefined
-}
-export interface BceOptions {
-  readonly posWeight?: Arg | undefined
-}
-export interface FocalOptions {
-  readonly gamma?: number | undefined
-  readonly alpha?: number | null | undefined
-}
-export interface HingeOptions {
-  readonly margin?: number | undefined
-  readonly squared?: boolean | undefined
-}
-export interface KlDivOptions {
-  readonly logTarget?: boolean | undefined
-}
-/** Options of `cosineSimilarity`. */
-export interface CosineOptions extends AxisOptions {
-  readonly eps?: number | undefined
-}
 /** cosineSimilarity(a, b, { axis, eps }): the cosine of the angle between vectors along an axis. */
-export type CosineFn = <B extends Arg, S extends Shape = Shape, D extends DType = WeakF64, const O extends CosineOptions = NoOptions>(
+export type CosineFn<Options> = <
+  B extends Arg,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends Options = NoOptions & Options,
+>(
   a: Operand<S, D> | Plain,
   b: Guard<Broadcast<S, ShapeOf<B>, 'cosineSimilarity'>, B>,
   options?: O,
@@ -123,28 +90,16 @@ export type GluFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   options?: AxisOptions,
 ) => Expr<{ readonly [I in keyof S]: number }, AsFloat<D>>
-/** Options of `rmsNorm`. */
-export interface RmsNormOptions {
-  readonly axis?: number | readonly number[] | undefined
-  readonly eps?: number | undefined
-  readonly scale?: Operand | undefined
-}
 /** rmsNorm(x, { axis, eps, scale }): root mean square 1 along an axis (default the last). */
-export type RmsNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: RmsNormOptions) => Expr<S, AsFloat<D>>
-/** Options of `groupNorm` and `instanceNorm`. */
-export interface GroupNormOptions {
-  readonly eps?: number | undefined
-  readonly scale?: Operand | undefined
-  readonly bias?: Operand | undefined
-}
+export type RmsNormFn<Options> = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: Options) => Expr<S, AsFloat<D>>
 /** groupNorm(x, groups, { eps, scale, bias }): normalised over groups of channels (axis 1) and all positions. */
-export type GroupNormFn = <S extends Shape, D extends DType>(
+export type GroupNormFn<Options> = <S extends Shape, D extends DType>(
   x: Operand<S, D>,
   groups: number,
-  options?: GroupNormOptions,
+  options?: Options,
 ) => Expr<S, AsFloat<D>>
 /** instanceNorm(x, { eps, scale, bias }): normalised over the positions of each channel. */
-export type InstanceNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: GroupNormOptions) => Expr<S, AsFloat<D>>
+export type InstanceNormFn<Options> = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: Options) => Expr<S, AsFloat<D>>
 /** embedding(table, indices): rows of a table, one vector for each index. */
 export interface EmbeddingFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
@@ -178,23 +133,7 @@ export type PoolFn<Op extends string, Extra = NoOptions> = <X extends Shape, D e
   x: Operand<X, D>,
   options: Guard<Pool<X, O, Op>, O>,
 ) => Expr<Ok<Pool<X, O, Op>>, D>
-/** Options of `layerNorm`. */
-export interface LayerNormOptions {
-  readonly axis?: number | readonly number[] | undefined
-  readonly eps?: number | undefined
-  readonly scale?: Operand | undefined
-  readonly bias?: Operand | undefined
-}
 /** layerNorm(x, { axis, eps, scale, bias }): mean 0 and variance 1 along an axis (default the last). */
-export type LayerNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: LayerNormOptions) => Expr<S, AsFloat<D>>
-/** Options of `batchNorm`: with mean and variance given, those are used (inference). */
-export interface BatchNormOptions {
-  readonly axis?: number | undefined
-  readonly eps?: number | undefined
-  readonly scale?: Operand | undefined
-  readonly bias?: Operand | undefined
-  readonly mean?: Operand | undefined
-  readonly variance?: Operand | undefined
-}
+export type LayerNormFn<Options> = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: Options) => Expr<S, AsFloat<D>>
 /** batchNorm(x, { axis, eps, scale, bias, mean, variance }): normalised over all axes but the channels' (default 1). */
-export type BatchNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: BatchNormOptions) => Expr<S, AsFloat<D>>
+export type BatchNormFn<Options> = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: Options) => Expr<S, AsFloat<D>>

@@ -11,7 +11,7 @@ import type { PromoteArgs } from './elementwise.js'
 
 /** Options of reductions with a mask. */
 export interface WhereOption extends OptionsOf<typeof whereOptions> {}
-/** `WhereOption`, and the number that the fold begins with. */
+/** Options of folds: `WhereOption`, and the number that they begin with. */
 export interface FoldOptions extends OptionsOf<typeof foldOptions> {}
 /** A reduction that keeps the dtype, over all axes without options: max, min. One signature: see `Unary`. */
 export type ReduceFn<Op extends string, Extra = NoOptions> = <
@@ -125,20 +125,11 @@ export interface LinearRecurrenceFn {
   <S extends Shape, D extends Float>(
     a: Operand<S, D>,
     b: Operand<NoInfer<S>, NoInfer<D>>,
-    options?: AxisOptions & { readonly reverse?: boolean | undefined },
+    options?: AxisOptions & Pick<RunningOptions, 'reverse'>,
   ): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, 'linearRecurrence'>, B>,
-    options?: AxisOptions & { readonly reverse?: boolean | undefined },
+    options?: AxisOptions & Pick<RunningOptions, 'reverse'>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, 'linearRecurrence'>>, AsFloat<PromoteArgs<A, B>>>
-}
-
-/** Options of `variance` and `std`: the divisor is n - ddof. */
-export interface Ddof {
-  readonly ddof?: number | undefined
-}
-/** Options of `norm`: its order, 2 where absent. */
-export interface NormOrder {
-  readonly ord?: number | 'inf' | '-inf' | undefined
 }

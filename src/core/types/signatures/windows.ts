@@ -1,8 +1,7 @@
 // Signatures of layers that change how many positions there are.
-import type { AsFloat, DType, Promote } from '../dtype.js'
+import type { AsFloat, DType } from '../dtype.js'
 import type { Expr, Operand } from '../expr.js'
-import type { Guard, NoOptions, Ok, Shape } from '../shape.js'
-import type { ConvTranspose, Padding } from '../shape-contract.js'
+import type { Shape } from '../shape.js'
 
 /** Batch and channels of x, then the positions that are asked for. */
 type Resized<S extends Shape, Z> = S extends readonly [
@@ -13,60 +12,23 @@ type Resized<S extends Shape, Z> = S extends readonly [
   ? [N, C, ...{ -readonly [I in keyof P]: Z extends readonly number[] ? (I extends keyof Z ? Z[I] & number : number) : Z & number }]
   : Shape
 
-/** Options of `convTranspose`. */
-export interface ConvTransposeOptions {
-  readonly stride?: number | readonly number[] | undefined
-  readonly padding?: Padding | undefined
-  /** Positions more, behind each axis: which of the sizes that `conv` would shrink to x is meant. */
-  readonly outputPadding?: number | readonly number[] | undefined
-  readonly dilation?: number | readonly number[] | undefined
-  readonly groups?: number | undefined
-}
-/** convTranspose(x, k, { stride, padding, outputPadding, dilation, groups }): x [n, c, ...positions], k [c, o / groups, ...window]. */
-export type ConvTransposeFn = <
-  X extends Shape,
-  DX extends DType,
-  K extends Shape,
-  DK extends DType,
-  const O extends ConvTransposeOptions = NoOptions,
->(
-  x: Operand<X, DX>,
-  k: Guard<ConvTranspose<X, K, O>, Operand<K, DK>>,
-  options?: O,
-) => Expr<Ok<ConvTranspose<X, K, O>>, AsFloat<Promote<DX, DK>>>
 /** adaptiveAvgPool(x, size), adaptiveMaxPool: x [n, c, ...positions]. */
 export type AdaptivePoolFn = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
   x: Operand<S, D>,
   size: Z,
 ) => Expr<Resized<S, Z>, AsFloat<D>>
-/** Options of `resize`. */
-export interface ResizeOptions {
-  readonly method?: 'nearest' | 'nearest-exact' | 'linear' | 'cubic' | undefined
-  /** The first and last positions of both grids lie on each other; else their outer edges do. */
-  readonly alignCorners?: boolean | undefined
-  /** Where x is made smaller, each result is a mean over as many more positions: no detail is left out. */
-  readonly antialias?: boolean | undefined
-}
 /** resize(x, size, { method, alignCorners, antialias }): x [n, c, ...positions] with other positions. */
-export type ResizeFn = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
+export type ResizeFn<Options> = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
   x: Operand<S, D>,
   size: Z,
-  options?: ResizeOptions,
+  options?: Options,
 ) => Expr<Resized<S, Z>, AsFloat<D>>
-/** Options of `unfold`. */
-export interface UnfoldOptions {
-  readonly window: number | readonly number[]
-  readonly stride?: number | readonly number[] | undefined
-  readonly padding?: Padding | undefined
-  readonly dilation?: number | readonly number[] | undefined
-}
 /** unfold(x, { window, stride, padding, dilation }): the windows of planes as columns. */
-export type UnfoldFn = <D extends DType>(x: Operand<Shape, D>, options: UnfoldOptions) => Expr<[number, number, number], AsFloat<D>>
-/** Options of `fold`: those of the `unfold` that it is the adjoint of, and the size of the plane. */
-export interface FoldOptions extends UnfoldOptions {
-  readonly size: number | readonly number[]
-}
+export type UnfoldFn<Options> = <D extends DType>(x: Operand<Shape, D>, options: Options) => Expr<[number, number, number], AsFloat<D>>
 /** fold(x, { size, window, stride, padding, dilation }): columns added where their windows lie. */
-export type FoldFn = <D extends DType>(x: Operand<Shape, D>, options: FoldOptions) => Expr<[number, number, number, number], AsFloat<D>>
+export type FoldFn<Options> = <D extends DType>(
+  x: Operand<Shape, D>,
+  options: Options,
+) => Expr<[number, number, number, number], AsFloat<D>>
 /** pixelShuffle(x, factor), pixelUnshuffle: channels moved into space, and back. */
 export type PixelShuffleFn = <D extends DType>(x: Operand<Shape, D>, factor: number) => Expr<[number, number, number, number], D>
