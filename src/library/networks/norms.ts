@@ -8,7 +8,7 @@ import { reshape } from '../../core/ops/layout/layout.js'
 import { axes, axis, floats, operation } from '../../core/ops/operation.js'
 import { mean } from '../../core/ops/reductions.js'
 import { rsqrt, square } from '../../core/ops/unary.js'
-import type { AnyExpr, Operand } from '../../core/types/expr.js'
+import type { AnyExpr, Arg } from '../../core/types/expr.js'
 import type { BatchNormFn, BatchStatisticsFn, GroupNormFn, InstanceNormFn, LayerNormFn, RmsNormFn } from '../../core/types/signatures/nn.js'
 
 /** A parameter with one number for each place along the axes, so that it broadcasts against x; a number or one of x's rank broadcasts as it is. */
@@ -34,7 +34,7 @@ const momentsOf = (x: AnyExpr, over: readonly number[]) => {
   const centred = sub(x, m)
   return { mean: m, centred, variance: mean(square(centred), { axis: over, keepdims: true }) }
 }
-const affine = { eps: number(1e-5), scale: raw<Operand>(), bias: raw<Operand>() }
+const affine = { eps: number(1e-5), scale: raw<Arg>(), bias: raw<Arg>() }
 type Affine = ReadOf<typeof affine>
 /** Options of `groupNorm` and `instanceNorm`. */
 interface GroupNormOptions extends OptionsOf<typeof affine> {}
@@ -70,7 +70,7 @@ export const layerNorm: LayerNormFn<LayerNormOptions> = operation('layerNorm', {
   normalised(momentsOf(x, o.axis), o, x, o.axis, op),
 )
 
-const channelOptions = { ...affine, axis: axis(1), mean: raw<Operand>(), variance: raw<Operand>() }
+const channelOptions = { ...affine, axis: axis(1), mean: raw<Arg>(), variance: raw<Arg>() }
 /** Options of `batchNorm`: with mean and variance given, those are used (inference). */
 interface BatchNormOptions extends OptionsOf<typeof channelOptions> {}
 /**
@@ -102,7 +102,7 @@ export const batchStatistics: BatchStatisticsFn = operation('batchStatistics', {
   return { mean: flat(moments.mean), variance: flat(moments.variance) }
 })
 
-const rmsOptions = { eps: number(1e-6), scale: raw<Operand>(), axis: axes(-1) }
+const rmsOptions = { eps: number(1e-6), scale: raw<Arg>(), axis: axes(-1) }
 /** Options of `rmsNorm`. */
 interface RmsNormOptions extends OptionsOf<typeof rmsOptions> {}
 /**

@@ -91,15 +91,21 @@ export type GluFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   options?: AxisOptions,
 ) => Expr<{ readonly [I in keyof S]: number }, AsFloat<D>>
 /** rmsNorm(x, { axis, eps, scale }): root mean square 1 along an axis (default the last). */
-export type RmsNormFn<Options> = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: Options) => Expr<S, AsFloat<D>>
+export type RmsNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options?: Options,
+) => Expr<S, AsFloat<D>>
 /** groupNorm(x, groups, { eps, scale, bias }): normalised over groups of channels (axis 1) and all positions. */
-export type GroupNormFn<Options> = <S extends Shape, D extends DType>(
-  x: Operand<S, D>,
+export type GroupNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   groups: number,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 /** instanceNorm(x, { eps, scale, bias }): normalised over the positions of each channel. */
-export type InstanceNormFn<Options> = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: Options) => Expr<S, AsFloat<D>>
+export type InstanceNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options?: Options,
+) => Expr<S, AsFloat<D>>
 /** embedding(table, indices): rows of a table, one vector for each index. */
 export interface EmbeddingFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
@@ -134,6 +140,12 @@ export type PoolFn<Op extends string, Extra = NoOptions> = <X extends Shape, D e
   options: Guard<Pool<X, O, Op>, O>,
 ) => Expr<Ok<Pool<X, O, Op>>, D>
 /** layerNorm(x, { axis, eps, scale, bias }): mean 0 and variance 1 along an axis (default the last). */
-export type LayerNormFn<Options> = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: Options) => Expr<S, AsFloat<D>>
+export type LayerNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options?: Options,
+) => Expr<S, AsFloat<D>>
 /** batchNorm(x, { axis, eps, scale, bias, mean, variance }): normalised over all axes but the channels' (default 1). */
-export type BatchNormFn<Options> = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: Options) => Expr<S, AsFloat<D>>
+export type BatchNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options?: Options,
+) => Expr<S, AsFloat<D>>

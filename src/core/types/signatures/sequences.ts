@@ -1,6 +1,6 @@
 // Signatures of layers and losses over sequences.
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
-import type { Expr, Operand, PlainIndex } from '../expr.js'
+import type { Expr, Operand, Plain, PlainIndex } from '../expr.js'
 import type { Shape } from '../shape.js'
 import type { Index } from './index-ops.js'
 
@@ -11,10 +11,16 @@ type Attended<Q extends Shape, V extends Shape> = Q extends readonly [...infer B
     : Shape
   : Shape
 /** scaledDotProductAttention(q, k, v, { mask, causal, scale }): softmax(q k^T scale) v. */
-export type AttentionFn<Options> = <Q extends Shape, D extends DType, DK extends DType, V extends Shape, DV extends DType>(
-  q: Operand<Q, D>,
-  k: Operand<Shape, DK>,
-  v: Operand<V, DV>,
+export type AttentionFn<Options> = <
+  Q extends Shape = Shape,
+  D extends DType = WeakF64,
+  DK extends DType = WeakF64,
+  V extends Shape = Shape,
+  DV extends DType = WeakF64,
+>(
+  q: Operand<Q, D> | Plain,
+  k: Operand<Shape, DK> | Plain,
+  v: Operand<V, DV> | Plain,
   options?: Options,
 ) => Expr<Attended<Q, V>, AsFloat<Promote<Promote<D, DK>, DV>>>
 type Whole = Index | PlainIndex
