@@ -10,7 +10,7 @@ import { concat } from '../../core/ops/joins.js'
 import { broadcastTo, reshape, transpose } from '../../core/ops/layout/layout.js'
 import { floats, indices, operation } from '../../core/ops/operation.js'
 import { max, mean, sum } from '../../core/ops/reductions.js'
-import type { AnyExpr, Arg } from '../../core/types/expr.js'
+import type { AnyExpr, Arg, PlainBool } from '../../core/types/expr.js'
 import type { AttentionFn, CtcFn } from '../../core/types/signatures/sequences.js'
 import { matmul } from '../../families/contract.js'
 import { checkpoint, scan } from '../../families/control.js'
@@ -60,7 +60,7 @@ const inBlocks = (x: AnyExpr, axis: number, count: number): AnyExpr => {
 }
 const attentionOptions = {
   /** True where a score counts, or a number that is added to it; broadcasts against [..., n, m]. */
-  mask: raw<Arg>(),
+  mask: raw<Arg | PlainBool>(),
   /** Row i of q sees k's rows up to i. */
   causal: flag(),
   /** 1 / sqrt(d) unless given. */
