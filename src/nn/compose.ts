@@ -15,6 +15,7 @@ import {
   type Operand,
   type Scalar,
   type Shape,
+  type Spec,
   scan,
   stack,
   type Tensors,
@@ -246,7 +247,7 @@ export type Stacked<P, N extends number> = P extends {
   readonly shape: infer S extends Shape
   readonly dtype: infer D extends DType
 }
-  ? import('../index.js').Spec<[N, ...S], D>
+  ? Spec<[N, ...S], D>
   : P extends null
     ? null
     : { readonly [K in keyof P]: Stacked<P[K], N> }

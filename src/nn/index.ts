@@ -33,3 +33,4 @@ export {
 } from './norms.js'
 export { type SummaryRow, summary, summaryOf } from './summary.js'
 export { type FromTorch, fromTorch, type TorchOptions, toTorch } from './torch.js'
+export { type UNet, type UNetOptions, unet } from './unet.js'

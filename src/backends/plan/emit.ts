@@ -1,7 +1,7 @@
 /** From units to steps: each unit's kernel, axis lengths and operands. */
-import { aval } from '../../core/graph/aval.js'
+import { type Aval, aval } from '../../core/graph/aval.js'
 import { scalarProgramOf } from '../../core/graph/expand.js'
-import type { AnyPrimitive } from '../../core/graph/primitive.js'
+import { type AnyPrimitive, flopsOf } from '../../core/graph/primitive.js'
 import { sizeOf } from '../../core/graph/shape.js'
 import { add } from '../../core/ops/elementwise.js'
 import type { SliceParams } from '../../core/ops/layout/slice.js'
@@ -365,7 +365,7 @@ export class Emitter {
       sizes: [],
       reads: v.args.filter((_, i) => i !== inPlace).map(operand),
       writes: targets,
-      flops: outs.reduce((s, o) => s + sizeOf(o.shape) * prim.cost, 0),
+      flops: flopsOf(prim, avals, outs as readonly Aval[], v.params),
     })
   }
 }

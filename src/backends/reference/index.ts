@@ -7,9 +7,17 @@ import type { Node } from '../../core/graph/expr.js'
 import { printedName } from '../../core/graph/namespace.js'
 import type { NDArray } from '../../core/graph/ndarray.js'
 import { orderOf } from '../../core/graph/order.js'
+import { flopsOf } from '../../core/graph/primitive.js'
 
 export { evaluateNodes }
 
+const flopsOfNode = (n: Node): number =>
+  flopsOf(
+    n.prim!,
+    n.args.map((x) => x.aval),
+    [n.aval],
+    n.payload,
+  )
 /**
  * The reference as a backend: plain loops in f64, no plan, one "kernel" per node. Slow, simple, and what other backends are tested against.
  *
@@ -49,14 +57,14 @@ export const reference = (): SyncBackend => ({
           sizes: n.shape,
           reads: n.args.map((a) => showAval(a.aval)),
           writes: [showAval(n.aval)],
-          flops: n.aval.size * n.prim!.cost,
+          flops: flopsOfNode(n),
           bytes: [n, ...n.args].reduce((b, x) => b + x.aval.size * itemBytes[x.dtype], 0),
           times: 1,
         })),
         loops: [],
         counts,
         kernels: applies.length,
-        flops: applies.reduce((f, n) => f + n.aval.size * n.prim!.cost, 0),
+        flops: applies.reduce((f, n) => f + flopsOfNode(n), 0),
         bytes,
         peakBytes: bytes,
         buffers: nodes.length,

@@ -119,6 +119,8 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   readonly accumulates?: number
   /** Relative cost of one element against an addition. */
   readonly cost: number
+  /** Floating-point operations of one application, where they are not that times the size of the results: of sums of products. */
+  readonly flops?: (args: readonly Aval[], outs: readonly Aval[], params: P) => number
   readonly samples: readonly Sample<P>[]
   /** Further samples, for the checker alone: where values are near each other, where a derivative is not known, with fewer rules. */
   readonly hard: readonly Sample<P>[]
@@ -155,6 +157,9 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
 /** Is it a function of one number at each index, which a program of scalars may hold? Not what has a meaning of arrays alone, or expands to others. */
 export const isScalarFunction = (prim: AnyPrimitive): boolean =>
   prim.class === 'elementwise' && !prim.multi && (prim.scalar ?? prim.scalarWith ?? prim.integer) !== undefined
+/** Floating-point operations of one application. */
+export const flopsOf = (prim: AnyPrimitive, args: readonly Aval[], outs: readonly Aval[], params: unknown): number =>
+  prim.flops?.(args, outs, params) ?? outs.reduce((n, o) => n + o.size * prim.cost, 0)
 /** The function of numbers that an elementwise primitive is, for a result of this dtype. */
 export const scalarOf = (prim: AnyPrimitive, params: unknown, dtype: DType): ((...xs: number[]) => number) =>
   (dtype === 'i32' ? prim.integer : undefined) ?? prim.scalar ?? prim.scalarWith!(params)

@@ -149,6 +149,8 @@ const show = (p: ConvParams): string =>
     .filter((s) => s !== '')
     .join(', ')
 
+/** A product and a sum for each element of the result and each of the window over the channels of its group. */
+const productsOf = (y: Aval, k: Aval): number => (k.shape[0] === 0 ? 0 : (2 * y.size * k.size) / k.shape[0]!)
 export const convPrimitive: Primitive<'conv', ConvParams, readonly ['float', 'float']> = primitive({
   name: 'conv',
   structure: { kind: 'contraction' },
@@ -160,6 +162,7 @@ export const convPrimitive: Primitive<'conv', ConvParams, readonly ['float', 'fl
   shapeRule: ([x, k], p) => convShape(x!, k!, p),
   meaning: ([x, k], p, [out]) => forward(x!, k!, p, out!),
   cost: 100,
+  flops: ([, k], [y]) => productsOf(y!, k!),
   samples: cases.map(([x, k, p]) => ({ args: [a(x), a(k)], params: p })),
   showParams: show,
   source: 'Dumoulin and Visin 2016',
@@ -192,6 +195,7 @@ export const convInputPrimitive: Primitive<'convInput', ConvParams, readonly ['f
   shapeRule: ([yBar, k], p) => inputShape(yBar!, k!, p),
   meaning: ([yBar, k], p, [out]) => toInput(undefined, yBar!, k!, p, out!),
   cost: 100,
+  flops: ([yBar, k]) => productsOf(yBar!, k!),
   samples: cases.map((c) => ({ args: [yOf(c), a(c[1])], params: { ...c[2], size: c[0].slice(2) } })),
   showParams: show,
   source: 'adjoint of conv in x',
@@ -217,6 +221,7 @@ export const convKernelPrimitive: Primitive<'convKernel', ConvParams, readonly [
   shapeRule: ([x, yBar], p) => kernelShape(x!, yBar!, p),
   meaning: ([x, yBar], p, [out]) => toKernel(undefined, x!, yBar!, p, out!),
   cost: 100,
+  flops: ([, yBar], [k]) => productsOf(yBar!, k!),
   samples: cases.map((c) => ({ args: [a(c[0]), yOf(c)], params: { ...c[2], size: c[1].slice(2) } })),
   showParams: show,
   source: 'adjoint of conv in k',
@@ -237,6 +242,7 @@ export const convInputAddPrimitive: Primitive<'convInputAdd', ConvParams, readon
   shapeRule: ([acc, yBar, k], p) => sameAcc('convInputAdd', acc!, inputShape(yBar!, k!, p)),
   meaning: ([acc, yBar, k], p, [out]) => toInput(acc!, yBar!, k!, p, out!),
   cost: 100,
+  flops: ([, yBar, k]) => productsOf(yBar!, k!),
   samples: cases.slice(0, 3).map((c) => ({ args: [a(c[0]), yOf(c), a(c[1])], params: { ...c[2], size: c[0].slice(2) } })),
   showParams: show,
   source: 'convInput into an accumulator',
@@ -253,6 +259,7 @@ export const convKernelAddPrimitive: Primitive<'convKernelAdd', ConvParams, read
   shapeRule: ([acc, x, yBar], p) => sameAcc('convKernelAdd', acc!, kernelShape(x!, yBar!, p)),
   meaning: ([acc, x, yBar], p, [out]) => toKernel(acc!, x!, yBar!, p, out!),
   cost: 100,
+  flops: ([, , yBar], [k]) => productsOf(yBar!, k!),
   samples: cases.slice(0, 3).map((c) => ({ args: [a(c[1]), a(c[0]), yOf(c)], params: { ...c[2], size: c[1].slice(2) } })),
   showParams: show,
   source: 'convKernel into an accumulator',
