@@ -142,7 +142,6 @@ export const commonParts: OptionsFor<Common<string>> = {
   extremes: part,
   kinks: part,
   cost: part,
-  flops: part,
   source: part,
   tolerance: part,
   integers: part,
