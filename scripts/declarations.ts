@@ -99,11 +99,10 @@ for (const [file, text] of files) {
     continue
   }
   const indented = text.replaceAll(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4))
-  // What users call has an example in its docstring; of primitives and their kin, which no entry point hands on, no editor shows one.
-  writeFileSync(
-    file,
-    /^dist\/(?:core\/ops|rules|modes|packs|families|backends\/plan)\//.test(file)
-      ? indented.replaceAll(/\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/g, (doc) => (doc.includes('@example') ? doc : ''))
-      : indented,
-  )
+  // What users call has an example in its docstring; of primitives and their kin, which no entry point hands on, no editor shows one. Options have theirs.
+  const parts = indented.split(/^((?:export )?declare const \w+Options: \{$[\s\S]*?^\};$)/m)
+  const plain = (text: string): string =>
+    text.replaceAll(/\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/g, (doc) => (doc.includes('@example') ? doc : ''))
+  const isInner = /^dist\/(?:core\/ops|rules|modes|packs|families|backends\/plan)\//.test(file)
+  writeFileSync(file, isInner ? parts.map((part, i) => (i % 2 === 0 ? plain(part) : part)).join('') : indented)
 }

@@ -35,11 +35,13 @@ export interface Needed<T, G = T> extends Kind<T, G> {
   readonly needed: true
 }
 type Given<K> = K extends Kind<unknown, infer G> ? G : never
-type Left<O> = { readonly [K in keyof O]?: Given<O[K]> | undefined }
+type Left<O> = { readonly [K in keyof O]?: O[K] extends Kind<unknown, unknown> ? O[K]['takes'] : never }
 type Must<O, N extends keyof O> = { readonly [K in N]: Given<O[K]> }
 type NeededIn<O> = { [K in keyof O]: O[K] extends Needed<unknown, unknown> ? K : never }[keyof O]
 /** What a user may give for declared options. @example OptionsOf<{ squared: Kind<boolean> }>   // { readonly squared?: boolean | undefined } */
-export type OptionsOf<O> = [NeededIn<O>] extends [never] ? Left<O> : Must<O, NeededIn<O>> & Left<Pick<O, Exclude<keyof O, NeededIn<O>>>>
+export type OptionsOf<O> = [Extract<O[keyof O], { readonly needed: true }>] extends [never]
+  ? Left<O>
+  : Must<O, NeededIn<O>> & Left<Pick<O, Exclude<keyof O, NeededIn<O>>>>
 /** The declaration of options whose type is written out, since it has parameters: `satisfies OptionsFor<...>` holds it to every name, and no other. */
 export type OptionsFor<I> = { readonly [K in keyof Required<I>]: Kind<unknown, unknown> }
 /** What a function reads of declared options, or of declared arguments. */

@@ -1,6 +1,6 @@
 /** Rounding to so many decimals: the nearest integer, in other units. */
 
-import { integer, type OptionsOf } from '../errors/options.js'
+import { integer } from '../errors/options.js'
 import type { RoundOp } from '../types/signatures/elementwise.js'
 import { div, mul, stopGradient, where } from './arithmetic.js'
 import { isfinite } from './compare.js'
@@ -17,12 +17,10 @@ const nearest = unary({
   kinks: [{ at: [0.5], partials: [0], why: 'a step: zero on both sides' }],
   source: 'IEEE 754',
 })
-const roundOptions = {
+export const roundOptions = {
   /** Digits behind the point, 0 unless given, zeros before it where negative. */
   decimals: integer(0),
 }
-/** Options of `round`. */
-interface RoundOptions extends OptionsOf<typeof roundOptions> {}
 /**
  * The nearest integer, halves to even, as a float; with `decimals` the nearest number of so many digits behind the point, or zeros before it where they
  * are negative.
@@ -32,19 +30,14 @@ interface RoundOptions extends OptionsOf<typeof roundOptions> {}
  * round([0.5, 1.5, 2.4])                     // [0, 2, 2]
  * round([1.2345, 67.891], { decimals: 2 })   // [1.23, 67.89]
  */
-export const round: RoundOp<RoundOptions> = Object.assign(
-  operation<RoundOp<RoundOptions>, { readonly x: typeof floats }, typeof roundOptions>(
-    'round',
-    { x: floats },
-    roundOptions,
-    ({ x }, { decimals }) => {
-      if (decimals === 0) return nearest(x)
-      const unit = 10 ** Math.abs(decimals)
-      const scaled = decimals > 0 ? mul(x, unit) : div(x, unit)
-      const y = nearest(scaled)
-      // What is so large that it overflows has no digits there.
-      return stopGradient(where(isfinite(scaled), decimals > 0 ? div(y, unit) : mul(y, unit), x))
-    },
-  ),
+export const round: RoundOp = Object.assign(
+  operation<RoundOp, { readonly x: typeof floats }, typeof roundOptions>('round', { x: floats }, roundOptions, ({ x }, { decimals }) => {
+    if (decimals === 0) return nearest(x)
+    const unit = 10 ** Math.abs(decimals)
+    const scaled = decimals > 0 ? mul(x, unit) : div(x, unit)
+    const y = nearest(scaled)
+    // What is so large that it overflows has no digits there.
+    return stopGradient(where(isfinite(scaled), decimals > 0 ? div(y, unit) : mul(y, unit), x))
+  }),
   { primitive: nearest.primitive },
 )

@@ -1,6 +1,8 @@
 // Signatures of the elementwise operations. Simple overloads come first, so that code generic in a shape compiles;
 // the guarded one comes last, so that a clash is reported with its message, at the argument that clashes.
+import type { OptionsOf } from '../../errors/options.js'
 import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
+import type { roundOptions } from '../../ops/rounding.js'
 import type { AsFloat, AsNumber, Discrete, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Guard, Ok, Shape } from '../shape.js'
@@ -33,8 +35,10 @@ type Two = readonly ['float', 'float']
 export interface UnaryOp<N extends string> extends Unary, OfPrimitive<N, One> {}
 /** `FloatUnary` that is one primitive. */
 export interface FloatUnaryOp<N extends string> extends FloatUnary, OfPrimitive<N, One> {}
+/** Options of `round`. */
+export interface RoundOptions extends OptionsOf<typeof roundOptions> {}
 /** round: one primitive without options. */
-export interface RoundOp<Options> extends FloatUnaryWith<Options>, OfPrimitive<'round', One> {}
+export interface RoundOp extends FloatUnaryWith<RoundOptions>, OfPrimitive<'round', One> {}
 /** `Binary` that is one primitive. */
 export interface BinaryOp<N extends string> extends Binary<N>, OfPrimitive<N, Two> {}
 /** `Choosing` that is one primitive: maximum, minimum. */
