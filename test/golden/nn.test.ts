@@ -1,4 +1,4 @@
-/** Layers and losses against PyTorch: values, gradients of sum(y cos(i)), in f64 and f32 (nn.py made nn.json). */
+/** Layers and losses against PyTorch: values, gradients of sum(y cos(i)), in f64 and f32 (nn.py made nn.json, vision.py vision.json). */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
@@ -24,7 +24,9 @@ interface Case {
   readonly value: Listed
   readonly grads: Readonly<Record<string, Listed>>
 }
-const cases = JSON.parse(readFileSync(new URL('./nn.json', import.meta.url), 'utf8')) as readonly Case[]
+const cases = ['nn', 'vision'].flatMap(
+  (name) => JSON.parse(readFileSync(new URL(`./${name}.json`, import.meta.url), 'utf8')) as readonly Case[],
+)
 const op = cd as unknown as Readonly<Record<string, Any>>
 
 /** How a case is called, where its options are not the last argument. */

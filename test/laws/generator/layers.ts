@@ -111,7 +111,12 @@ const adaptive =
 const resize: Builder = (d) =>
   void d.op('resize', ref(volumes(d, d.between(1, 2))), d.between(1, 5), {
     ...(d.chance(0.7)
-      ? { method: d.of(['nearest', 'nearest-exact', 'linear', 'cubic']), ...(d.chance(0.4) && { alignCorners: true }) }
+      ? d.chance(0.5)
+        ? {
+            method: d.of(['nearest', 'linear', 'cubic']),
+            coordinates: d.of(['halfPixel', 'pytorchHalfPixel', 'asymmetric', 'alignCorners']),
+          }
+        : { method: d.of(['nearest', 'nearest-exact', 'linear', 'cubic']), ...(d.chance(0.4) && { alignCorners: true }) }
       : { method: d.of(['linear', 'cubic']), antialias: true }),
   })
 const windows: Builder = (d) => {

@@ -46,8 +46,30 @@ export interface ResizeOptions {
   readonly alignCorners?: boolean | undefined
   /** Where x is made smaller, each result is a mean over as many more positions: no detail is left out. */
   readonly antialias?: boolean | undefined
+  /** Where results lie among the positions, by ONNX's names; 'halfPixel' unless given, 'asymmetric' for 'nearest'. */
+  readonly coordinates?:
+    | 'halfPixel'
+    | 'halfPixelSymmetric'
+    | 'pytorchHalfPixel'
+    | 'tfHalfPixelForNn'
+    | 'asymmetric'
+    | 'alignCorners'
+    | 'tfCropAndResize'
+    | undefined
+  /** Which position is the nearest, of method 'nearest'; 'floor' unless given. */
+  readonly rounding?: 'floor' | 'ceil' | 'roundPreferFloor' | 'roundPreferCeil' | undefined
+  /** Keys' coefficient a of method 'cubic': -0.75 unless given, -0.5 with antialias. */
+  readonly cubic?: number | undefined
+  /** Weights of what is inside x alone, with sum 1; else the first and last positions stand for what is outside. With antialias it is so unless given. */
+  readonly excludeOutside?: boolean | undefined
+  /** Results for each position, where it is not the quotient of the sizes: a number, or one for each axis. */
+  readonly scale?: number | readonly number[] | undefined
+  /** The part of x that 'tfCropAndResize' reads, for each axis from 0, the first position, to 1, the last. */
+  readonly region?: readonly (readonly [number, number])[] | undefined
+  /** What 'tfCropAndResize' has outside x; 0 unless given. */
+  readonly extrapolation?: number | undefined
 }
-/** resize(x, size, { method, alignCorners, antialias }): x [n, c, ...positions] with other positions. */
+/** resize(x, size, { method, alignCorners, antialias, coordinates, ... }): x [n, c, ...positions] with other positions. */
 export type ResizeFn = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
   x: Operand<S, D>,
   size: Z,

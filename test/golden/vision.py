@@ -1,0 +1,120 @@
+"""Values and gradients for test/golden/vision.json: `python test/golden/vision.py` (torch 1.13). What PyTorch has not is written here by its definition, in torch's numbers, so that the gradients are torch's; ONNX's published numbers are asserted."""
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+import waves
+from waves import case, wave
+
+
+# ONNX Resize, by its definition: the weights of one axis as a matrix.
+def keys(d, a):
+    d = abs(d)
+    if d <= 1:
+        return (a + 2) * d**3 - (a + 3) * d**2 + 1
+    return a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a if d < 2 else 0.0
+
+
+def onnx_place(i, n, m, scale, how, region):
+    if how == "halfPixel":
+        return (i + 0.5) / scale - 0.5
+    if how == "halfPixelSymmetric":
+        return n / 2 * (1 - m / (scale * n)) + (i + 0.5) / scale - 0.5
+    if how == "pytorchHalfPixel":
+        return (i + 0.5) / scale - 0.5 if m > 1 else 0.0
+    if how == "tfHalfPixelForNn":
+        return (i + 0.5) / scale
+    if how == "asymmetric":
+        return i / scale
+    if how == "alignCorners":
+        return i * (n - 1) / (m - 1) if m > 1 else 0.0
+    start, end = region
+    return start * (n - 1) + i * (end - start) * (n - 1) / (m - 1) if m > 1 else 0.5 * (start + end) * (n - 1)
+
+
+def onnx_axis(n, m, o, at):
+    scale = o.get("scale", m / n)
+    scale = scale[at] if isinstance(scale, list) else scale
+    method = o.get("method", "linear")
+    how = o.get("coordinates", "asymmetric" if method == "nearest" else "halfPixel")
+    region = o["region"][at] if "region" in o else (0, 1)
+    w, outside = np.zeros((m, n)), np.zeros(m, bool)
+    for i in range(m):
+        x = onnx_place(i, n, m, scale, how, region)
+        outside[i] = how == "tfCropAndResize" and (x < 0 or x > n - 1)
+        if method == "nearest":
+            rounding = o.get("rounding", "floor")
+            k = {"floor": math.floor(x), "ceil": math.ceil(x), "roundPreferFloor": math.ceil(x - 0.5), "roundPreferCeil": math.floor(x + 0.5)}[rounding]
+            w[i, min(max(k, 0), n - 1)] = 1
+            continue
+        wide = max(1, 1 / scale) if o.get("antialias") else 1
+        reach = math.ceil(2 * wide) + 1
+        weights = {}
+        for k in range(math.floor(x) - reach, math.floor(x) + reach + 1):
+            d = (k - x) / wide
+            weights[k] = max(0.0, 1 - abs(d)) if method == "linear" else keys(d, o["cubic"])
+        if o["excludeOutside"]:
+            weights = {k: v for k, v in weights.items() if 0 <= k < n}
+        total = sum(weights.values()) if o["excludeOutside"] or wide > 1 else 1
+        for k, v in weights.items():
+            w[i, min(max(k, 0), n - 1)] += v / total
+    return torch.tensor(w), torch.tensor(outside)
+
+
+def onnx_resize(x, size, **o):
+    y = x
+    filled = torch.zeros(size, dtype=torch.bool)
+    for at, m in enumerate(size):
+        w, outside = onnx_axis(x.shape[2 + at], m, o, at)
+        y = torch.moveaxis(torch.tensordot(w, y, ([1], [2 + at])), 0, 2 + at)
+        filled = filled | outside.reshape([-1 if i == at else 1 for i in range(len(size))])
+    return torch.where(filled, torch.tensor(o.get("extrapolation", 0.0), dtype=y.dtype), y)
+
+
+def published(got, want):
+    assert np.allclose(got.numpy().reshape(np.shape(want)), want, atol=2e-6), got
+
+
+sixteen = torch.arange(1.0, 17).reshape(1, 1, 4, 4)
+exact = {"cubic": -0.75, "excludeOutside": False}
+published(onnx_resize(sixteen, (3, 3), method="cubic", scale=0.8, **exact), [[1.47119141, 2.78125, 4.08251953], [6.71142578, 8.02148438, 9.32275391], [11.91650391, 13.2265625, 14.52783203]])
+published(onnx_resize(sixteen, (3, 3), method="cubic", scale=0.8, cubic=-0.5, excludeOutside=True), [[1.36812675, 2.6695014, 4.0133367], [6.57362535, 7.875, 9.2188353], [11.94896657, 13.25034122, 14.59417652]])
+published(onnx_resize(sixteen, (2, 2), method="cubic", scale=0.6, antialias=True, **exact), [[2.5180721, 4.2858863], [9.589329, 11.357142]])
+published(onnx_resize(sixteen, (3, 3), method="cubic", antialias=True, **exact), [[1.7750092, 3.1200073, 4.4650054], [7.1550016, 8.5, 9.844998], [12.534994, 13.8799925, 15.224991]])
+crop = {"coordinates": "tfCropAndResize", "excludeOutside": False}
+published(onnx_resize(sixteen, (3, 3), region=[[0.4, 0.6], [0.6, 0.8]], **crop), [[7.6, 7.9, 8.2], [8.8, 9.1, 9.4], [10, 10.3, 10.6]])
+published(onnx_resize(sixteen, (3, 3), region=[[0.4, 1.2], [0.6, 1.7]], extrapolation=10.0, **crop), [[7.6, 10, 10], [12.4, 10, 10], [10, 10, 10]])
+
+
+def onnx_case(name, x, size, **o):
+    antialias = o.get("antialias", False)
+    whole = {"cubic": -0.5 if antialias else -0.75, "excludeOutside": antialias, **o}
+    case(f"resize, ONNX {name}", "resize", {"size": list(size), **o}, lambda x: onnx_resize(x, size, **whole), [x])
+
+
+x = wave((2, 3, 5, 4))
+for how in ["halfPixel", "halfPixelSymmetric", "pytorchHalfPixel", "asymmetric", "alignCorners"]:
+    for method in ["linear", "cubic"]:
+        onnx_case(f"{method} {how}", x, (7, 3), method=method, coordinates=how)
+        onnx_case(f"{method} {how}, one", x, (1, 6), method=method, coordinates=how)
+for how in ["halfPixel", "tfHalfPixelForNn", "asymmetric", "alignCorners"]:
+    for rounding in ["floor", "ceil", "roundPreferFloor", "roundPreferCeil"]:
+        onnx_case(f"nearest {how} {rounding}", x, (8, 3), method="nearest", coordinates=how, rounding=rounding)
+onnx_case("nearest rounded in two", x, (10, 2), method="nearest", rounding="roundPreferFloor")
+for axes in [1, 3]:
+    onnx_case(f"cubic in {axes}", wave((1, 2, 4, 3, 5)[: 2 + axes]), (3, 5, 4)[:axes], method="cubic", coordinates="asymmetric", cubic=-0.5)
+for outside in [False, True]:
+    for method in ["linear", "cubic"]:
+        onnx_case(f"{method}, outside excluded {outside}", x, (7, 3), method=method, excludeOutside=outside)
+        onnx_case(f"{method}, antialias, outside excluded {outside}", x, (2, 7), method=method, antialias=True, excludeOutside=outside)
+onnx_case("cubic as Pillow has it", x, (2, 3), method="cubic", antialias=True, cubic=-0.75)
+onnx_case("by scale", x, (3, 2), method="linear", scale=[0.7, 0.6])
+onnx_case("by scale, symmetric", x, (3, 2), method="linear", scale=[0.7, 0.6], coordinates="halfPixelSymmetric")
+onnx_case("by scale, antialias", x, (3, 2), method="cubic", scale=0.6, antialias=True)
+onnx_case("crop", x, (3, 5), coordinates="tfCropAndResize", region=[[0.2, 0.7], [0.9, 0.1]])
+onnx_case("crop of one", x, (1, 2), coordinates="tfCropAndResize", region=[[0.2, 0.7], [0.1, 0.3]])
+onnx_case("crop beyond", x, (4, 3), method="cubic", coordinates="tfCropAndResize", region=[[-0.3, 0.7], [0.4, 1.7]], extrapolation=2.5)
+
+waves.write("vision.json")
