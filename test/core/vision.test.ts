@@ -1,5 +1,6 @@
 /** Layers of images beyond the golden values: conventions, sizes that are none or one, examples one by one, derivatives by differences, what does not fit. */
 import { describe, expect, it } from 'vitest'
+import { checkGrad, report } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
 
 type Any = (...xs: readonly unknown[]) => never
@@ -45,6 +46,83 @@ describe('resize', () => {
   })
 })
 
+const right = (f: (...xs: readonly cd.AnyExpr[]) => unknown, ...args: readonly unknown[]): void => {
+  const loss = Object.defineProperty((...xs: readonly cd.AnyExpr[]) => op.sum!(op.sin!(f(...xs))), 'length', { value: args.length })
+  expect(report(checkGrad(loss)(...args))).toMatch(/^ok/)
+}
+const data = (y: unknown): readonly unknown[] => [...(cd.evaluate(y as never) as unknown as cd.Tensor).data]
+/** f under vmap is f of each example. */
+const oneByOne = (f: (...xs: readonly cd.AnyExpr[]) => unknown, ...args: readonly cd.Tensor[]): void => {
+  const g = Object.defineProperty((...xs: readonly cd.AnyExpr[]) => f(...xs), 'length', { value: args.length })
+  const many = cd.evaluate((op.vmap as unknown as (f: unknown) => (...xs: readonly unknown[]) => unknown)(g)(...args) as never)
+  const each = Array.from({ length: args[0]!.shape[0]! }, (_, i) => f(...args.map((x) => op.at!(x, i) as cd.AnyExpr)))
+  expect(cd.treeAllClose(many as never, cd.evaluate(op.stack!(each)) as never, { rtol: 1e-13, atol: 1e-14 })).toBe(true)
+}
+
+describe('pools', () => {
+  const dilated = { window: 2, stride: 1, dilation: [2, 3], padding: 1 }
+  it('with indices are those without, where they are, and the other way back', () => {
+    const x = wave([2, 3, 7, 6])
+    for (const o of [
+      {
+        window: 3,
+        stride: 2,
+        padding: [
+          [1, 0],
+          [0, 2],
+        ],
+      },
+      dilated,
+      { window: [2, 3], padding: 'same', ceilMode: true },
+    ]) {
+      const { values, indices } = op.maxPoolWithIndices!(x, o) as { values: cd.AnyExpr; indices: cd.AnyExpr }
+      expect(data(values)).toEqual(data(op.maxPool!(x, o)))
+      expect(data(op.takeAlongAxis!(op.reshape!(x, [2, 3, 42]), op.reshape!(indices, [2, 3, -1])))).toEqual(data(values))
+    }
+  })
+  it('NaN wins, of equals the first, and what is outside never', () => {
+    const low = Number.NEGATIVE_INFINITY
+    const x = cd.tensor([[[low, low, 1, Number.NaN, 1]]])
+    const { values, indices } = op.maxPoolWithIndices!(x, { window: 2, stride: 1, padding: 1 }) as { values: unknown; indices: unknown }
+    expect(data(values)).toEqual([low, low, 1, Number.NaN, Number.NaN, 1])
+    expect(data(indices)).toEqual([0, 0, 2, 3, 3, 4])
+    expect(data(op.maxPool!(x, { window: 2, stride: 1, padding: 1, dilation: 2 }))).toEqual([low, 1, Number.NaN, 1, Number.NaN])
+  })
+  it('of no examples have none, of one position that', () => {
+    expect(shape(op.maxPool!(wave([0, 2, 5]), { window: 2, dilation: 4 }))).toEqual([0, 2, 1])
+    const { values, indices } = op.maxPoolWithIndices!(wave([0, 2, 5]), { window: 2 }) as { values: unknown; indices: unknown }
+    expect([shape(values), shape(indices)]).toEqual([
+      [0, 2, 2],
+      [0, 2, 2],
+    ])
+    expect(shape(op.maxUnpool!(wave([0, 2, 2]), cd.zeros([0, 2, 2], 'i32'), { size: 5 }))).toEqual([0, 2, 5])
+    expect(data(op.maxUnpool!([[[3]]], [[[0]]], { size: 1 }))).toEqual([3])
+  })
+  it('have right derivatives, and are those of each example under vmap', () => {
+    const x = wave([1, 2, 5, 6])
+    right((y) => op.maxPool!(y, dilated), x)
+    right((y) => (op.maxPoolWithIndices!(y, dilated) as { values: cd.AnyExpr }).values, x)
+    const at = op.maxPoolWithIndices!(x, { window: 2 }) as { values: cd.AnyExpr; indices: cd.AnyExpr }
+    right((y) => op.maxUnpool!(y, cd.evaluate(at.indices as never), { size: [5, 6] }), cd.evaluate(at.values as never))
+    oneByOne((y) => op.maxPool!(y, dilated), wave([3, 1, 2, 5, 6]))
+    oneByOne((y) => (op.maxPoolWithIndices!(y, dilated) as { indices: cd.AnyExpr }).indices, wave([3, 1, 2, 5, 6]))
+    oneByOne(
+      (y) =>
+        op.maxUnpool!(
+          y,
+          [
+            [
+              [1, 3],
+              [2, 0],
+            ],
+          ],
+          { size: 4 },
+        ),
+      wave([3, 1, 2, 2]),
+    )
+  })
+})
+
 describe('what does not fit is one error', () => {
   const x = wave([2, 4, 5, 6])
   it.each([
@@ -67,6 +145,32 @@ describe('what does not fit is one error', () => {
     ['three scales of two axes', () => op.resize!(x, 3, { scale: [1, 2, 3] }), 'resize: scale is '],
     ['a region without its coordinates', () => op.resize!(x, 3, { region: [[0, 1], [0, 1]] }), 'resize: region is '], // biome-ignore format: one row
     ['half a region', () => op.resize!(x, 3, { coordinates: 'tfCropAndResize', region: [[0, 1]] }), 'resize: region is '],
+    ['a dilation of 0', () => op.maxPool!(x, { window: 2, dilation: 0 }), 'maxPool: dilation 0 is not one or two positive integers'],
+    [
+      'a dilated window that is too large',
+      () => op.maxPool!(x, { window: 3, dilation: 3 }),
+      'maxPool: the window [7, 7] with padding [0, 0, 0, 0] does not fit',
+    ],
+    [
+      'a window with no place inside',
+      () => op.maxPool!(wave([1, 1, 4]), { window: 2, dilation: 5, padding: 1 }),
+      'maxPool: the window [6]',
+    ],
+    ['a mean of dilated windows', () => op.avgPool!(x, { window: 2, dilation: 2 }), 'avgPool: there is no option dilation'],
+    ['no window', () => op.maxPoolWithIndices!(x, {}), 'maxPoolWithIndices: window undefined is not'],
+    ['no positions', () => op.maxPoolWithIndices!(wave([2, 3]), { window: 2 }), 'maxPoolWithIndices: x is [2, 3].'],
+    [
+      'indices of another shape',
+      () => op.maxUnpool!(wave([1, 1, 2]), cd.zeros([1, 1, 3], 'i32'), { size: 4 }),
+      'maxUnpool: x is [1, 1, 2], the indices are [1, 1, 3].',
+    ],
+    ['indices that are floats', () => op.maxUnpool!(wave([1, 1, 2]), wave([1, 1, 2]), { size: 4 }), 'maxUnpool: '],
+    ['no size', () => op.maxUnpool!(wave([1, 1, 2]), cd.zeros([1, 1, 2], 'i32'), {}), 'maxUnpool: the size does not follow from x.'],
+    [
+      'same',
+      () => op.maxUnpool!(wave([1, 1, 2]), cd.zeros([1, 1, 2], 'i32'), { window: 2, padding: 'same' }),
+      "maxUnpool: padding is 'same'.",
+    ],
   ] as const)('%s', (_name, call, says) => {
     expect(message(call)).toContain(says)
   })

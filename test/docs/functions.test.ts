@@ -49,7 +49,7 @@ it('shows the options of each function, and what may be left out', () => {
     'sum(x, { axis?, keepdims?, initial?, where? })',
     'norm(x, { axis?, keepdims?, ord? })',
     'take(x, indices, { axis? })',
-    'maxPool(x, { window, stride?, padding?, ceilMode? })',
+    'maxPool(x, { window, stride?, padding?, ceilMode?, dilation? })',
     'tensor(data, shape?, dtype?)',
     'f64(...shape)',
     'adam({ learningRate, b1?, b2?, eps?, weightDecay? })',

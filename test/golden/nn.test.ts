@@ -41,6 +41,10 @@ const calls: Readonly<Record<string, (xs: readonly E[], o: Readonly<Record<strin
   adaptiveAvgPool: ([x], { size }) => op.adaptiveAvgPool!(x, size),
   adaptiveMaxPool: ([x], { size }) => op.adaptiveMaxPool!(x, size),
   resize: ([x], { size, ...o }) => op.resize!(x, size, o),
+  maxPoolWithIndices: ([x], o) => {
+    const { values, indices } = op.maxPoolWithIndices!(x, o) as { values: E; indices: E }
+    return op.mul!(values, op.cast!(indices, values.dtype))
+  },
   pixelShuffle: ([x], { factor }) => op.pixelShuffle!(x, factor),
   pixelUnshuffle: ([x], { factor }) => op.pixelUnshuffle!(x, factor),
 }

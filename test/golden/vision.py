@@ -117,4 +117,25 @@ onnx_case("crop", x, (3, 5), coordinates="tfCropAndResize", region=[[0.2, 0.7], 
 onnx_case("crop of one", x, (1, 2), coordinates="tfCropAndResize", region=[[0.2, 0.7], [0.1, 0.3]])
 onnx_case("crop beyond", x, (4, 3), method="cubic", coordinates="tfCropAndResize", region=[[-0.3, 0.7], [0.4, 1.7]], extrapolation=2.5)
 
+for axes, size in [(1, (9,)), (2, (7, 6)), (3, (4, 5, 6))]:
+    x = wave((2, 2, *size))
+    pool = [None, F.max_pool1d, F.max_pool2d, F.max_pool3d][axes]
+    unpool = [None, F.max_unpool1d, F.max_unpool2d, F.max_unpool3d][axes]
+    for o in [{"window": 2}, {"window": 2, "stride": 1, "dilation": 2, "padding": 1}, {"window": 3, "stride": 2, "padding": 1, "ceilMode": True}, {"window": 2, "stride": 2, "dilation": 3, "padding": 1, "ceilMode": True}]:
+        how = {"kernel_size": o["window"], "stride": o.get("stride", o["window"]), "padding": o.get("padding", 0), "dilation": o.get("dilation", 1), "ceil_mode": o.get("ceilMode", False)}
+        case(f"max pool {axes}, {o}", "maxPool", o, lambda x: pool(x, **how), [x])
+
+        def with_indices(x):
+            values, indices = pool(x, **how, return_indices=True)
+            return values * indices
+
+        case(f"max pool {axes} with indices, {o}", "maxPoolWithIndices", o, with_indices, [x])
+    values, indices = pool(wave((2, 2, *(n - n % 2 for n in size))), 2, return_indices=True)
+    case(f"max unpool {axes}", "maxUnpool", {"window": 2}, lambda v, i: unpool(v, i.long(), 2), [wave(values.shape, 5), indices.int()])
+    values, indices = pool(x, 2, return_indices=True)
+    case(f"max unpool {axes}, to a size", "maxUnpool", {"size": list(size)}, lambda v, i: unpool(v, i.long(), 2, output_size=size), [wave(values.shape, 5), indices.int()])
+ties = torch.tensor([[[[1.0, 2, 2, 0], [2, 1, 2, 3], [3, 3, 0, 0], [-1, -1, -1, -1]]]])
+case("max pool with indices, equals", "maxPoolWithIndices", {"window": 2, "stride": 1}, lambda x: torch.mul(*F.max_pool2d(x, 2, 1, return_indices=True)), [ties])
+case("max pool, equals, dilated", "maxPool", {"window": 2, "stride": 1, "dilation": 2}, lambda x: F.max_pool2d(x, 2, 1, dilation=2), [ties])
+
 waves.write("vision.json")

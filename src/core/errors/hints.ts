@@ -110,7 +110,6 @@ const elsewhere: Readonly<Record<string, string>> = {
   'layerNorm.normalizedShape': ownAxes,
   'rmsNorm.normalizedShape': ownAxes,
   'batchNorm.momentum': 'running averages are kept by you: batchStatistics(x) gives the mean and the variance.',
-  'maxPool.dilation': 'a dilated window is a max over slices of x.',
   'bceWithLogits.weight': "multiply the losses of { reduction: 'none' }.",
   'normal.mean': 'add(mean, mul(std, normal(key, shape))).',
   'normal.std': 'add(mean, mul(std, normal(key, shape))).',

@@ -163,6 +163,7 @@ const pool =
     if (d.chance(0.5)) options.stride = d.chance(0.5) ? 1 : spatial.map(() => d.between(1, 3))
     if (d.chance(0.5)) options.padding = padding(d, spatial, d.chance(0.5) ? window : window.map(() => 1))
     if (name === 'avgPool' && d.chance(0.4)) options.countIncludePad = true
+    if (name === 'maxPool' && options.padding === undefined && d.chance(0.25)) options.dilation = 2
     if (d.chance(0.3)) options.ceilMode = true
     d.op(name, ref(x), options)
   }

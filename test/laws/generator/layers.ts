@@ -119,6 +119,19 @@ const resize: Builder = (d) =>
         : { method: d.of(['nearest', 'nearest-exact', 'linear', 'cubic']), ...(d.chance(0.4) && { alignCorners: true }) }
       : { method: d.of(['linear', 'cubic']), antialias: true }),
   })
+const unpool: Builder = (d) => {
+  const x = volumes(d, d.between(1, 2))
+  apart(d, x)
+  const size = shapeOf(x).slice(2)
+  const window = {
+    window: 2,
+    stride: 2,
+    ...(d.chance(0.5) && { padding: 1 }),
+    ...(size.every((n) => n > 2) && d.chance(0.3) && { dilation: 2 }),
+  }
+  const [values, indices] = d.emit('maxPoolWithIndices', [ref(x), window]) as [Value, Value]
+  if (d.chance(0.7)) d.op('maxUnpool', ref(values), ref(indices), { size })
+}
 const windows: Builder = (d) => {
   const x = volumes(d, 2)
   const size = shapeOf(x).slice(2) as [number, number]
@@ -158,6 +171,7 @@ export const layerRows: readonly Row[] = [
   { name: 'adaptiveAvgPool', weight: 0.2, build: adaptive('adaptiveAvgPool') },
   { name: 'adaptiveMaxPool', weight: 0.2, build: adaptive('adaptiveMaxPool') },
   { name: 'resize', weight: 0.3, build: resize },
+  { name: 'maxPoolWithIndices, maxUnpool', weight: 0.3, build: unpool },
   { name: 'unfold, fold', weight: 0.3, build: windows },
   { name: 'pixelShuffle', weight: 0.2, build: shuffle },
   { name: 'glu', weight: 0.2, build: gated },

@@ -67,6 +67,8 @@ const windows: readonly Row[] = [
   { name: 'cumulativeTrapezoid', becomes: ['floats'], shapes: VV, f: (y, x) => cd.cumulativeTrapezoid(y, { x }) },
   { name: 'gradient', becomes: ['floats'], shapes: [[4]], f: op('gradient') },
   ...floats('avgPool maxPool', [[1, 1, 4, 4]], 1, { window: 2 }),
+  { name: 'maxPoolWithIndices', becomes: ['floats', 'i32'], shapes: [[1, 1, 4, 4]], f: (x) => cd.maxPoolWithIndices(x, { window: 2 }) },
+  { name: 'maxUnpool', becomes: ['floats'], shapes: [[1, 1, 2]], f: (x) => cd.maxUnpool(x, [[[1, 2]]], { size: 4 }) },
   ...floats('adaptiveAvgPool adaptiveMaxPool', [[1, 1, 4, 4]], 1, 2),
   ...floats('resize', [[1, 1, 2, 2]], 1, [3, 3]),
   ...floats('unfold', [[1, 1, 3, 3]], 1, { window: 2 }),

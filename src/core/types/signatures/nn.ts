@@ -173,7 +173,12 @@ export type ConvFn = <X extends Shape, DX extends DType, K extends Shape, DK ext
 export interface AvgPoolOptions {
   readonly countIncludePad?: boolean | undefined
 }
-/** maxPool(x, { window, stride, padding }), avgPool: x [n, c, ...spatial]. */
+/** Options of `maxPool` and `maxPoolWithIndices` alone. */
+export interface MaxPoolOptions {
+  /** How far apart the places of a window are, 1 unless given: a number, or one for each axis. */
+  readonly dilation?: number | readonly number[] | undefined
+}
+/** maxPool(x, { window, stride, padding, dilation }), avgPool: x [n, c, ...spatial]. */
 export type PoolFn<Op extends string, Extra = NoOptions> = <X extends Shape, D extends DType, const O extends PoolOptions & Extra>(
   x: Operand<X, D>,
   options: Guard<Pool<X, O, Op>, O>,

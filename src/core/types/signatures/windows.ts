@@ -1,8 +1,10 @@
 // Signatures of layers that change how many positions there are.
 import type { AsFloat, DType, Promote } from '../dtype.js'
-import type { Expr, Operand } from '../expr.js'
+import type { Expr, Operand, PlainIndex } from '../expr.js'
 import type { Guard, NoOptions, Ok, Shape } from '../shape.js'
-import type { ConvTranspose, Padding } from '../shape-contract.js'
+import type { ConvTranspose, Padding, Pool, PoolOptions } from '../shape-contract.js'
+import type { Index } from './index-ops.js'
+import type { MaxPoolOptions } from './nn.js'
 
 /** Batch and channels of x, then the positions that are asked for. */
 type Resized<S extends Shape, Z> = S extends readonly [
@@ -39,6 +41,24 @@ export type AdaptivePoolFn = <S extends Shape, D extends DType, const Z extends 
   x: Operand<S, D>,
   size: Z,
 ) => Expr<Resized<S, Z>, AsFloat<D>>
+/** maxPoolWithIndices(x, { window, stride, padding, dilation }): the largest of each window, and where it is in the flattened positions. */
+export type MaxPoolWithIndicesFn = <X extends Shape, D extends DType, const O extends PoolOptions & MaxPoolOptions>(
+  x: Operand<X, D>,
+  options: Guard<Pool<X, O, 'maxPoolWithIndices'>, O>,
+) => { readonly values: Expr<Ok<Pool<X, O>>, AsFloat<D>>; readonly indices: Expr<Ok<Pool<X, O>>, 'i32'> }
+/** Options of `maxUnpool`: the size of the result, or the windows of the pool, whose smallest x it is. */
+export interface MaxUnpoolOptions {
+  readonly size?: number | readonly number[] | undefined
+  readonly window?: number | readonly number[] | undefined
+  readonly stride?: number | readonly number[] | undefined
+  readonly padding?: Padding | undefined
+}
+/** maxUnpool(x, indices, { size }): zeros with x at the indices of the flattened positions. */
+export type MaxUnpoolFn = <S extends Shape, D extends DType, const O extends MaxUnpoolOptions>(
+  x: Operand<S, D>,
+  indices: Index | PlainIndex,
+  options: O,
+) => Expr<Resized<S, O extends { readonly size: infer Z } ? Z : number>, AsFloat<D>>
 /** Options of `resize`. */
 export interface ResizeOptions {
   readonly method?: 'nearest' | 'nearest-exact' | 'linear' | 'cubic' | undefined
