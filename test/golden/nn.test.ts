@@ -45,6 +45,9 @@ const calls: Readonly<Record<string, (xs: readonly E[], o: Readonly<Record<strin
     const { values, indices } = op.maxPoolWithIndices!(x, o) as { values: E; indices: E }
     return op.mul!(values, op.cast!(indices, values.dtype))
   },
+  affineGrid: ([theta], { size, ...o }) => op.affineGrid!(theta, size, o),
+  'spatial transformer': ([x, theta], { alignCorners }) =>
+    op.gridSample!(x, op.affineGrid!(theta, [4, 3], { alignCorners }), { alignCorners }),
   pixelShuffle: ([x], { factor }) => op.pixelShuffle!(x, factor),
   pixelUnshuffle: ([x], { factor }) => op.pixelUnshuffle!(x, factor),
 }

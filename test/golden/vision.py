@@ -138,4 +138,58 @@ ties = torch.tensor([[[[1.0, 2, 2, 0], [2, 1, 2, 3], [3, 3, 0, 0], [-1, -1, -1, 
 case("max pool with indices, equals", "maxPoolWithIndices", {"window": 2, "stride": 1}, lambda x: torch.mul(*F.max_pool2d(x, 2, 1, return_indices=True)), [ties])
 case("max pool, equals, dilated", "maxPool", {"window": 2, "stride": 1, "dilation": 2}, lambda x: F.max_pool2d(x, 2, 1, dilation=2), [ties])
 
+# Grids reach beyond the image, further than its size by half.
+for corners in [False, True]:
+    for padding in ["zeros", "border", "reflection"]:
+        for method, mode in [("linear", "bilinear"), ("nearest", "nearest"), ("cubic", "bicubic")]:
+            how = {"method": method, "padding": padding, "alignCorners": corners}
+            case(f"grid sample, {how}", "gridSample", how, lambda x, g: F.grid_sample(x, g, mode, padding, corners), [wave((2, 2, 4, 5)), wave((2, 3, 6, 2), 1, 1.9)])
+            if mode != "bicubic":
+                case(f"grid sample of volumes, {how}", "gridSample", how, lambda x, g: F.grid_sample(x, g, mode, padding, corners), [wave((1, 2, 3, 4, 2)), wave((1, 2, 3, 2, 3), 1, 1.9)])
+    for padding in ["border", "reflection"]:
+        case(f"grid sample of one position, {padding} {corners}", "gridSample", {"alignCorners": corners, "padding": padding}, lambda x, g: F.grid_sample(x, g, "bilinear", padding, corners), [wave((1, 2, 1, 1)), wave((1, 2, 2, 2), 1, 1.9)])
+    case(f"grid sample, mirrored often {corners}", "gridSample", {"alignCorners": corners, "padding": "reflection"}, lambda x, g: F.grid_sample(x, g, "bilinear", "reflection", corners), [wave((1, 2, 3, 4)), wave((1, 3, 4, 2), 1, 9.7)])
+    how = {"size": [3, 4], "alignCorners": corners}
+    case(f"affine grid, {corners}", "affineGrid", how, lambda t: F.affine_grid(t, (2, 1, 3, 4), corners), [wave((2, 2, 3))])
+    how = {"size": [2, 3, 1], "alignCorners": corners}
+    case(f"affine grid of volumes, {corners}", "affineGrid", how, lambda t: F.affine_grid(t, (2, 1, 2, 3, 1), corners), [wave((2, 3, 4))])
+    case(f"spatial transformer, {corners}", "spatial transformer", how, lambda x, t: F.grid_sample(x, F.affine_grid(t, (1, 2, 4, 3), corners), align_corners=corners), [wave((1, 2, 5, 6)), wave((1, 2, 3), 3)])
+
+
+# RoiAlign, by its definition (torchvision's, which is not here): each sample of its own.
+def sample(x, py, px):
+    h, w = x.shape[-2:]
+    if not (-1 <= float(py) <= h and -1 <= float(px) <= w):
+        return torch.zeros(x.shape[:1], dtype=x.dtype)
+    py, px = py.clamp(0, h - 1), px.clamp(0, w - 1)
+    i, j = int(py), int(px)
+    k, l = min(i + 1, h - 1), min(j + 1, w - 1)
+    u, v = py - i, px - j
+    return x[:, i, j] * (1 - u) * (1 - v) + x[:, i, l] * (1 - u) * v + x[:, k, j] * u * (1 - v) + x[:, k, l] * u * v
+
+
+def roi_align(x, boxes, images, size, samplingRatio, spatialScale=1.0, aligned=False, mode="avg"):
+    offset, out = 0.5 if aligned else 0.0, []
+    for b, image in zip(boxes, images):
+        x1, y1, x2, y2 = (b * spatialScale - offset).unbind()
+        height, width = (y2 - y1, x2 - x1) if aligned else ((y2 - y1).clamp(min=1), (x2 - x1).clamp(min=1))
+        for i in range(size[0]):
+            for j in range(size[1]):
+                samples = [
+                    sample(x[int(image)], y1 + height / size[0] * (i + (p + 0.5) / samplingRatio), x1 + width / size[1] * (j + (q + 0.5) / samplingRatio))
+                    for p in range(samplingRatio) for q in range(samplingRatio)
+                ]
+                all = torch.stack(samples)
+                out.append(all.mean(0) if mode == "avg" else all.max(0).values)
+    return torch.stack(out).reshape(len(boxes), *size, -1).permute(0, 3, 1, 2)
+
+
+boxes = torch.tensor([[0.3, 0.8, 3.7, 4.1], [-3.2, -2.4, 2.6, 9.3], [2.2, 1.1, 2.7, 1.4], [4.1, 3.9, 1.2, 2.2]])
+images = torch.tensor([1, 0, 0, 1], dtype=torch.int32)
+for aligned in [False, True]:
+    for mode in ["avg", "max"]:
+        how = {"size": [2, 3], "samplingRatio": 2, "spatialScale": 0.75, "aligned": aligned, "mode": mode}
+        case(f"roi align, {how}", "roiAlign", how, lambda x, b, i: roi_align(x, b, i, **how), [wave((2, 2, 4, 6)), boxes, images])
+case("roi align, one sample", "roiAlign", {"size": [1, 1], "samplingRatio": 1}, lambda x, b, i: roi_align(x, b, i, (1, 1), 1), [wave((2, 2, 4, 6)), boxes, images])
+
 waves.write("vision.json")

@@ -2,7 +2,7 @@
 import type { Draw } from './draw.js'
 import { dtypeOf, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
 import type { Builder, Row } from './elementwise.js'
-import { apart, like as likeOf, positions, within } from './guards.js'
+import { apart, awayFrom, like as likeOf, positions, within } from './guards.js'
 import type { Template } from './program.js'
 
 /** Of the dtype of what stands beside it. */
@@ -132,6 +132,37 @@ const unpool: Builder = (d) => {
   const [values, indices] = d.emit('maxPoolWithIndices', [ref(x), window]) as [Value, Value]
   if (d.chance(0.7)) d.op('maxUnpool', ref(values), ref(indices), { size })
 }
+/** Places on the grid of halves are where weights have kinks, and roundings jumps. */
+const sampled: Builder = (d) => {
+  const axes = d.between(1, 2)
+  const x = volumes(d, axes)
+  const [n, , ...size] = shapeOf(x) as [number, number, ...number[]]
+  const alignCorners = d.chance(0.4)
+  const span = (k: number): number => (alignCorners ? k - 1 : k)
+  const grid = within(d, like(d, [n, ...size.map(() => d.between(1, 2)), axes], x), [-1.9, 1.9])
+  awayFrom(d, grid, (g) => size.map((k) => Math.round((g + 1) * span(k)) / span(k) - 1))
+  d.op('gridSample', ref(x), ref(grid), {
+    alignCorners,
+    method: d.of(['linear', 'nearest', 'cubic']),
+    padding: d.of(['zeros', 'border', 'reflection']),
+  })
+}
+const affine: Builder = (d) => {
+  const axes = d.between(1, 2)
+  const theta = like(d, [d.between(1, 2), axes, axes + 1])
+  const size = Array.from({ length: axes }, () => d.between(1, 3))
+  d.op('affineGrid', ref(theta), size, { ...(d.chance(0.4) && { alignCorners: true }) })
+}
+const boxed: Builder = (d) => {
+  const x = volumes(d, 2)
+  const corners = d.op('tanh', ref(like(d, [2, 4], x)))
+  const boxes = d.op('add', ref(d.op('mul', ref(corners), 0.02)), [
+    [0.3, 0.2, 2.4, 1.9],
+    [-0.7, 0.6, 0.55, 0.8],
+  ])
+  const images = whole(d, [0, shapeOf(x)[0]! - 1])
+  d.op('roiAlign', ref(x), ref(boxes), images, { size: [1, 2], samplingRatio: 1, aligned: true })
+}
 const windows: Builder = (d) => {
   const x = volumes(d, 2)
   const size = shapeOf(x).slice(2) as [number, number]
@@ -172,6 +203,9 @@ export const layerRows: readonly Row[] = [
   { name: 'adaptiveMaxPool', weight: 0.2, build: adaptive('adaptiveMaxPool') },
   { name: 'resize', weight: 0.3, build: resize },
   { name: 'maxPoolWithIndices, maxUnpool', weight: 0.3, build: unpool },
+  { name: 'gridSample', weight: 0.4, build: sampled },
+  { name: 'affineGrid', weight: 0.2, build: affine },
+  { name: 'roiAlign', weight: 0.2, build: boxed },
   { name: 'unfold, fold', weight: 0.3, build: windows },
   { name: 'pixelShuffle', weight: 0.2, build: shuffle },
   { name: 'glu', weight: 0.2, build: gated },

@@ -71,6 +71,9 @@ const windows: readonly Row[] = [
   { name: 'maxUnpool', becomes: ['floats'], shapes: [[1, 1, 2]], f: (x) => cd.maxUnpool(x, [[[1, 2]]], { size: 4 }) },
   ...floats('adaptiveAvgPool adaptiveMaxPool', [[1, 1, 4, 4]], 1, 2),
   ...floats('resize', [[1, 1, 2, 2]], 1, [3, 3]),
+  ...floats('gridSample', [[1, 1, 4, 4], [1, 1, 3, 2]]), // biome-ignore format: one row
+  ...floats('affineGrid', [[1, 2, 3]], 1, [2, 2]),
+  { name: 'roiAlign', becomes: ['floats'], shapes: [[1, 1, 4, 4], [2, 4]], f: (x, boxes) => cd.roiAlign(x, boxes, [0, 0], { size: 2, samplingRatio: 1 }) }, // biome-ignore format: one row
   ...floats('unfold', [[1, 1, 3, 3]], 1, { window: 2 }),
   ...floats('fold', [[1, 4, 4]], 1, { window: 2, size: [3, 3] }),
 ]

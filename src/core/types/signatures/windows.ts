@@ -1,6 +1,6 @@
 // Signatures of layers that change how many positions there are.
-import type { AsFloat, DType, Promote } from '../dtype.js'
-import type { Expr, Operand, PlainIndex } from '../expr.js'
+import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
+import type { Expr, NumberArray, Operand, PlainIndex } from '../expr.js'
 import type { Guard, NoOptions, Ok, Shape } from '../shape.js'
 import type { ConvTranspose, Padding, Pool, PoolOptions } from '../shape-contract.js'
 import type { Index } from './index-ops.js'
@@ -112,3 +112,75 @@ export interface FoldOptions extends UnfoldOptions {
 export type FoldFn = <D extends DType>(x: Operand<Shape, D>, options: FoldOptions) => Expr<[number, number, number, number], AsFloat<D>>
 /** pixelShuffle(x, factor), pixelUnshuffle: channels moved into space, and back. */
 export type PixelShuffleFn = <D extends DType>(x: Operand<Shape, D>, factor: number) => Expr<[number, number, number, number], D>
+
+/** Options of `gridSample`. */
+export interface GridSampleOptions {
+  readonly method?: 'linear' | 'nearest' | 'cubic' | undefined
+  readonly padding?: 'zeros' | 'border' | 'reflection' | undefined
+  /** -1 and 1 are the first and last positions; else their outer edges. */
+  readonly alignCorners?: boolean | undefined
+}
+/** Batch and channels of x, and the places of the grid. */
+type Sampled<S extends Shape, G extends Shape> = S extends readonly [
+  infer N extends number | string,
+  infer C extends number | string,
+  ...Shape,
+]
+  ? G extends readonly [unknown, ...infer P extends Shape, unknown]
+    ? [N, C, ...P]
+    : Shape
+  : Shape
+/** gridSample(x, grid, { method, padding, alignCorners }): x [n, c, ...positions] at the places of a grid [n, ...places, axes]. */
+export type GridSampleFn = <S extends Shape, D extends DType, G extends Shape, E extends DType>(
+  x: Operand<S, D>,
+  grid: Operand<G, E>,
+  options?: GridSampleOptions,
+) => Expr<Sampled<S, G>, AsFloat<Promote<D, E>>>
+/** affineGrid(theta, size, { alignCorners }): theta [n, axes, axes + 1] -> [n, ...size, axes]. */
+export type AffineGridFn = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
+  theta: Operand<S, D>,
+  size: Z,
+  options?: { readonly alignCorners?: boolean | undefined },
+) => Expr<
+  S extends readonly [infer N extends number | string, infer A extends number | string, unknown]
+    ? Z extends readonly number[]
+      ? [N, ...Z, A]
+      : Shape
+    : Shape,
+  AsFloat<D>
+>
+/** Options of `roiAlign`. */
+export interface RoiAlignOptions {
+  /** Bins along the height and the width. */
+  readonly size: number | readonly number[]
+  /** Samples along each side of a bin. */
+  readonly samplingRatio: number
+  /** Positions of x for each unit of the boxes, 1 unless given. */
+  readonly spatialScale?: number | undefined
+  /** The centre of the first position is at 0.5; else at 0. */
+  readonly aligned?: boolean | undefined
+  readonly mode?: 'avg' | 'max' | undefined
+}
+/** Boxes, channels and bins. */
+type Aligned<S extends Shape, B extends Shape, Z> = S extends readonly [unknown, infer C extends number | string, unknown, unknown]
+  ? B extends readonly [infer K extends number | string, unknown]
+    ? [
+        K,
+        C,
+        ...(Z extends readonly [infer H extends number, infer W extends number] ? [H, W] : Z extends number ? [Z, Z] : [number, number]),
+      ]
+    : Shape
+  : Shape
+/** roiAlign(x, boxes, images, { size, samplingRatio, spatialScale, aligned, mode }): x [n, c, h, w] over boxes [k, 4] of images [k]. */
+export type RoiAlignFn = <
+  S extends Shape,
+  D extends DType,
+  const O extends RoiAlignOptions,
+  B extends Shape = Shape,
+  E extends DType = WeakF64,
+>(
+  x: Operand<S, D>,
+  boxes: Operand<B, E> | NumberArray,
+  images: Index | PlainIndex,
+  options: O,
+) => Expr<Aligned<S, B, O['size']>, AsFloat<Promote<D, E>>>
