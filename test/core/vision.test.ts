@@ -201,6 +201,58 @@ describe('samples', () => {
   })
 })
 
+describe('channels and sequences', () => {
+  it('space and depth are each the way back of the other, in both orders', () => {
+    const x = wave([2, 8, 3, 1])
+    for (const order of ['DCR', 'CRD']) expect(data(op.spaceToDepth!(op.depthToSpace!(x, 2, { order }), 2, { order }))).toEqual(data(x))
+    expect(data(op.depthToSpace!(x, 2, { order: 'CRD' }))).toEqual(data(op.pixelShuffle!(x, 2)))
+    expect(data(op.spaceToDepth!(wave([1, 2, 4, 2]), 2, { order: 'CRD' }))).toEqual(data(op.pixelUnshuffle!(wave([1, 2, 4, 2]), 2)))
+    expect(shape(op.depthToSpace!(wave([0, 8, 3, 1]), 2))).toEqual([0, 2, 6, 2])
+  })
+  it('a sequence reversed twice is itself; lengths beyond are the whole, below 0 nothing', () => {
+    const x = wave([4, 3, 2])
+    const twice = op.reverseSequence!(op.reverseSequence!(x, [4, 2, 0]), [4, 2, 0])
+    expect(data(twice)).toEqual(data(x))
+    expect(data(op.reverseSequence!(x, [9, 9, 9]))).toEqual(data(op.flip!(x, { axis: 0 })))
+    expect(data(op.reverseSequence!(x, [-1, -5, 0]))).toEqual(data(x))
+    expect(shape(op.reverseSequence!(wave([0, 2]), [0, 0]))).toEqual([0, 2])
+  })
+  it('keeps the dtype', () => {
+    const x = cd.tensor([[1, 2], [3, 4]], 'i32') // biome-ignore format: one row
+    expect((op.reverseSequence!(x, [2, 1]) as cd.AnyExpr).dtype).toBe('i32')
+    expect(data(op.reverseSequence!(x, [2, 1]))).toEqual([3, 2, 1, 4])
+  })
+  it('have right derivatives, and are those of each example under vmap', () => {
+    right((x) => op.depthToSpace!(x, 2), wave([1, 4, 1, 2]))
+    right((x) => op.localResponseNorm!(x, 3, { alpha: 0.7 }), wave([1, 4, 2]))
+    right((x) => op.reverseSequence!(x, [3, 2]), wave([3, 2]))
+    right((x) => op.softmax!(x, { axis: [0, 1] }), wave([2, 3]))
+    right((x) => op.logSoftmax!(x, { axis: [0, 1] }), wave([2, 3]))
+    oneByOne((x) => op.depthToSpace!(x, 2), wave([3, 1, 4, 1, 2]))
+    oneByOne((x) => op.localResponseNorm!(x, 3), wave([3, 1, 4, 2]))
+    oneByOne((x) => op.reverseSequence!(x, [3, 2]), wave([3, 3, 2]))
+    oneByOne((x) => op.softmax!(x, { axis: [0, 1] }), wave([3, 2, 3]))
+  })
+  it('a softmax over all axes is that of the flattened array', () => {
+    const x = wave([2, 3, 4])
+    for (const name of ['softmax', 'logSoftmax'])
+      expect(data(op[name]!(x, { axis: [2, 0, 1] }))).toEqual(data(op[name]!(op.reshape!(x, [24]))))
+    expect(data(op.softmax!(cd.tensor([1000, 1000]), { axis: [0] }))).toEqual([0.5, 0.5])
+  })
+  it('of no examples have none', () => {
+    expect(shape(op.localResponseNorm!(wave([0, 3, 2]), 2))).toEqual([0, 3, 2])
+    expect(shape(op.softmax!(wave([0, 3, 2]), { axis: [1, 2] }))).toEqual([0, 3, 2])
+  })
+  it('negative padding takes away after all padding', () => {
+    expect(data(op.pad!([1, 2], [[-3, 2]]))).toEqual([0])
+    expect(data(op.pad!([1, 2, 3], [[-1, 2]], { mode: 'reflect' }))).toEqual([2, 3, 2, 1])
+    expect(data(op.pad!([1, 2, 3], -1))).toEqual([2])
+    expect(shape(op.pad!([1, 2, 3], [[-3, 0]]))).toEqual([0])
+    right((x) => op.pad!(x, [[-1, 2], [1, -1]], 0.5), wave([2, 3])) // biome-ignore format: one row
+    right((x) => op.pad!(x, [[-1, 2], [1, -1]], { mode: 'reflect' }), wave([3, 3])) // biome-ignore format: one row
+  })
+})
+
 describe('what does not fit is one error', () => {
   const x = wave([2, 4, 5, 6])
   it.each([
@@ -272,6 +324,17 @@ describe('what does not fit is one error', () => {
     ['no number of samples', () => op.roiAlign!(x, wave([1, 4]), [0], { size: 1 }), 'roiAlign: how many samples there are would follow'],
     ['no bins', () => op.roiAlign!(x, wave([1, 4]), [0], { samplingRatio: 1 }), 'roiAlign: the size is '],
     ['images that are floats', () => op.roiAlign!(x, wave([1, 4]), wave([1]), { size: 1, samplingRatio: 1 }), 'roiAlign: indices are i32'],
+    ['another order', () => op.depthToSpace!(x, 2, { order: 'CDR' }), "depthToSpace: there is no order 'CDR'."],
+    ['channels that are too few', () => op.depthToSpace!(x, 3), 'depthToSpace: 4 channels are not a multiple of 9.'],
+    ['space that is not divided', () => op.spaceToDepth!(x, 2), 'spaceToDepth: 2 does not divide 5 and 6.'],
+    ['neighbours of no channel', () => op.localResponseNorm!(x, 0), 'localResponseNorm: size is 0.'],
+    ['no channels', () => op.localResponseNorm!([1], 2), 'localResponseNorm: x is [1].'],
+    ['one axis twice', () => op.reverseSequence!(x, [1, 1], { axis: 1 }), 'reverseSequence: axis and batchAxis are both 1.'],
+    ['lengths of others', () => op.reverseSequence!(x, [1, 1]), 'reverseSequence: lengths [2] do not belong to x [2, 4, 5, 6].'],
+    ['a number that is no sequence', () => op.reverseSequence!(1, [1]), 'reverseSequence: '],
+    ['an axis twice', () => op.softmax!(x, { axis: [1, -3] }), 'softmax: '],
+    ['an axis that is not there', () => op.logSoftmax!(x, { axis: [0, 4] }), 'logSoftmax: axis 4'],
+    ['more taken than there is', () => op.pad!([1, 2], [[-1, -2]]), 'pad: widths [[-1,-2]] do not fit [2].'],
   ] as const)('%s', (_name, call, says) => {
     expect(message(call)).toContain(says)
   })

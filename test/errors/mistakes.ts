@@ -77,7 +77,7 @@ export const mistakes: readonly Mistake[] = [
   row(() => u.einsum!('ij,jk->ik', [m, m]), 'one after the other'),
   row(() => u.pad!(v, 1, { mode: 'replicate' }), "'replicate' is 'edge' here"),
   row(() => u.pad!(v, 1, { mode: 'circular' }), "'circular' is 'wrap' here"),
-  row(() => u.pad!(v, [[-1, 0]]), 'non-negative', 'slice'),
+  row(() => u.pad!(v, [[-9, 0]]), 'negative ones take at most'),
   row(() => u.clamp!(v, { min: 0, max: 1 }), 'write clamp(x, low, high)', 'null is no bound'),
   // What would be left out in silence.
   row(() => u.maximum!(v, 2, 3), '3 stands behind its two arguments', 'maximum(maximum(a, b), c)'),

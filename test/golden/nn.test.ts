@@ -48,6 +48,10 @@ const calls: Readonly<Record<string, (xs: readonly E[], o: Readonly<Record<strin
   affineGrid: ([theta], { size, ...o }) => op.affineGrid!(theta, size, o),
   'spatial transformer': ([x, theta], { alignCorners }) =>
     op.gridSample!(x, op.affineGrid!(theta, [4, 3], { alignCorners }), { alignCorners }),
+  depthToSpace: ([x], { factor, ...o }) => op.depthToSpace!(x, factor, o),
+  spaceToDepth: ([x], { factor, ...o }) => op.spaceToDepth!(x, factor, o),
+  localResponseNorm: ([x], { size, ...o }) => op.localResponseNorm!(x, size, o),
+  pad: ([x], { widths, ...o }) => op.pad!(x, widths, o),
   pixelShuffle: ([x], { factor }) => op.pixelShuffle!(x, factor),
   pixelUnshuffle: ([x], { factor }) => op.pixelUnshuffle!(x, factor),
 }

@@ -192,4 +192,46 @@ for aligned in [False, True]:
         case(f"roi align, {how}", "roiAlign", how, lambda x, b, i: roi_align(x, b, i, **how), [wave((2, 2, 4, 6)), boxes, images])
 case("roi align, one sample", "roiAlign", {"size": [1, 1], "samplingRatio": 1}, lambda x, b, i: roi_align(x, b, i, (1, 1), 1), [wave((2, 2, 4, 6)), boxes, images])
 
+
+# ONNX DepthToSpace and SpaceToDepth, by their definition; CRD is PyTorch's pixel shuffle.
+def depth_to_space(x, r):
+    b, c, h, w = x.shape
+    return x.reshape(b, r, r, c // r**2, h, w).permute(0, 3, 4, 1, 5, 2).reshape(b, c // r**2, h * r, w * r)
+
+
+def space_to_depth(x, r):
+    b, c, h, w = x.shape
+    return x.reshape(b, c, h // r, r, w // r, r).permute(0, 3, 5, 1, 2, 4).reshape(b, c * r * r, h // r, w // r)
+
+
+sample_of_onnx = torch.tensor([[[[0.0, 1, 2], [3, 4, 5]], [[9, 10, 11], [12, 13, 14]], [[18, 19, 20], [21, 22, 23]], [[27, 28, 29], [30, 31, 32]]]])
+published(depth_to_space(sample_of_onnx, 2), [[0, 9, 1, 10, 2, 11], [18, 27, 19, 28, 20, 29], [3, 12, 4, 13, 5, 14], [21, 30, 22, 31, 23, 32]])
+case("depth to space", "depthToSpace", {"factor": 2}, lambda x: depth_to_space(x, 2), [wave((2, 8, 2, 3))])
+case("depth to space, CRD", "depthToSpace", {"factor": 3, "order": "CRD"}, lambda x: F.pixel_shuffle(x, 3), [wave((1, 18, 2, 1))])
+case("space to depth", "spaceToDepth", {"factor": 2}, lambda x: space_to_depth(x, 2), [wave((2, 3, 4, 6))])
+case("space to depth, CRD", "spaceToDepth", {"factor": 2, "order": "CRD"}, lambda x: F.pixel_unshuffle(x, 2), [wave((2, 3, 4, 6))])
+
+for size in [1, 2, 3, 5, 9]:
+    case(f"local response norm of {size}", "localResponseNorm", {"size": size, "alpha": 0.7, "k": 1.5}, lambda x: F.local_response_norm(x, size, 0.7, 0.75, 1.5), [wave((2, 4, 3), 0, 2.0)])
+case("local response norm of planes", "localResponseNorm", {"size": 3}, lambda x: F.local_response_norm(x, 3), [wave((2, 4, 3, 2), 0, 20.0)])
+
+
+def reverse_sequence(x, lengths):
+    return torch.stack([torch.cat([x[: int(n), i].flip(0), x[int(n) :, i]]) for i, n in enumerate(lengths)], 1)
+
+
+lengths = torch.tensor([4, 3, 2, 1], dtype=torch.int32)
+published(reverse_sequence(torch.arange(16.0).reshape(4, 4).T.contiguous(), lengths), [[3, 6, 9, 12], [2, 5, 8, 13], [1, 4, 10, 14], [0, 7, 11, 15]])
+case("reverse sequence", "reverseSequence", {}, lambda x, n: reverse_sequence(x, n), [wave((5, 4, 2)), torch.tensor([5, 0, 2, 1], dtype=torch.int32)])
+case("reverse sequence, other axes", "reverseSequence", {"axis": 2, "batchAxis": 0}, lambda x, n: torch.stack([torch.cat([r[:, : int(k)].flip(1), r[:, int(k) :]], 1) for r, k in zip(x, n)]), [wave((3, 2, 4)), torch.tensor([4, 3, 2], dtype=torch.int32)])
+
+x = wave((2, 3, 4), 0, 2.0)
+for axes in [[0, 1], [-1, 0], [0, 1, 2], [1]]:
+    case(f"softmax over {axes}", "softmax", {"axis": axes}, lambda x: (x - torch.logsumexp(x, axes, keepdim=True)).exp(), [x])
+    case(f"log softmax over {axes}", "logSoftmax", {"axis": axes}, lambda x: x - torch.logsumexp(x, axes, keepdim=True), [x])
+for widths in [(-1, 2), (1, -2), (-1, -2), (0, -3)]:
+    case(f"pad by {widths}", "pad", {"widths": [0, 0, list(widths)], "value": 1.5}, lambda x: F.pad(x, widths, value=1.5), [x])
+    case(f"pad by {widths} and others", "pad", {"widths": [0, [2, -1], list(widths)], "value": 0}, lambda x: F.pad(x, (*widths, 2, -1)), [x])
+    case(f"pad by {widths} with the edge", "pad", {"widths": [0, 0, list(widths)], "mode": "edge"}, lambda x: F.pad(x, widths, "replicate"), [x])
+
 waves.write("vision.json")

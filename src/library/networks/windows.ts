@@ -1,20 +1,20 @@
-/** Layers that go back from what windows gave, or change how many positions there are: transposed convolution, adaptive pools, unfold and fold, pixel shuffles. */
+/** Layers that go back from what windows gave, or change how many positions there are: transposed convolution, adaptive pools, unfold and fold. */
 
 import { from } from '../../core/calculus/pack.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
-import { integer, type Kind, kind, type ReadOf, raw, whole } from '../../core/errors/options.js'
+import { integer, type Kind, kind, type ReadOf, raw } from '../../core/errors/options.js'
 import { add, mul, where } from '../../core/ops/arithmetic.js'
 import { part, spread, table } from '../../core/ops/arrays.js'
 import { four, onPlane, paddingOf, perAxis, windowed } from '../../core/ops/conv.js'
 import { concat } from '../../core/ops/joins.js'
-import { pad, reshape, slice, transpose } from '../../core/ops/layout/layout.js'
+import { pad, reshape, slice } from '../../core/ops/layout/layout.js'
 import * as volumes from '../../core/ops/nn.js'
-import { array, floats, operation } from '../../core/ops/operation.js'
+import { floats, operation } from '../../core/ops/operation.js'
 import { max, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { Padding } from '../../core/types/shape-contract.js'
-import type { AdaptivePoolFn, ConvTransposeFn, FoldFn, PixelShuffleFn, UnfoldFn } from '../../core/types/signatures/windows.js'
+import type { AdaptivePoolFn, ConvTransposeFn, FoldFn, UnfoldFn } from '../../core/types/signatures/windows.js'
 import { nnPack } from '../../packs/nn.js'
 import { overPositions, sizesOf, taken } from './positions.js'
 
@@ -181,32 +181,4 @@ export const fold: FoldFn = operation('fold', { x: floats }, foldOptions, ({ x }
   const [top, left] = [padding[0]!, padding[2]!]
   const total = placed.reduce((s, y) => add(s, y))
   return slice(total, [0, 0, top, left], [b, c, top + size[0]!, left + size[1]!])
-})
-
-const shuffled = { x: array, factor: whole({ from: 1 }) }
-/**
- * Channels moved into space: each r r channels become one of r times the height and width.
- *
- * Shapes  x: [n, c r r, h, w] -> [n, c, h r, w r].   Dtype  x's.   Rule  linear.   Source  Shi et al. 2016.
- * Errors  ShapeMismatch for x of another rank, BadInput unless r r divides the channels.
- * @example pixelShuffle(tensor([[[[1]], [[2]], [[3]], [[4]]]]), 2)   // [[[[1, 2], [3, 4]]]]
- */
-export const pixelShuffle: PixelShuffleFn = operation('pixelShuffle', shuffled, {}, ({ x, factor: r }, _, op) => {
-  const [b, c, h, w] = four(x, op)
-  if (c % (r * r) !== 0) badInput(op, `${c} channels are not a multiple of ${r * r}.`, 'give a factor whose square divides them.')
-  const parts = reshape(x, [b, c / (r * r), r, r, h, w])
-  return reshape(transpose(parts, [0, 1, 4, 2, 5, 3]), [b, c / (r * r), h * r, w * r])
-})
-/**
- * Space moved into channels: the inverse of `pixelShuffle`.
- *
- * Shapes  x: [n, c, h r, w r] -> [n, c r r, h, w].   Dtype  x's.   Rule  linear.   Source  PyTorch pixel_unshuffle.
- * Errors  ShapeMismatch for x of another rank, BadInput unless r divides height and width.
- * @example pixelUnshuffle(tensor([[[[1, 2], [3, 4]]]]), 2)   // [[[[1]], [[2]], [[3]], [[4]]]]
- */
-export const pixelUnshuffle: PixelShuffleFn = operation('pixelUnshuffle', shuffled, {}, ({ x, factor: r }, _, op) => {
-  const [b, c, h, w] = four(x, op)
-  if (h % r !== 0 || w % r !== 0) badInput(op, `${r} does not divide ${h} and ${w}.`, 'give a factor that divides both.')
-  const parts = reshape(x, [b, c, h / r, r, w / r, r])
-  return reshape(transpose(parts, [0, 1, 3, 5, 2, 4]), [b, c * r * r, h / r, w / r])
 })

@@ -174,7 +174,11 @@ const alongAxis =
       (x) => rankOf(x) > 0,
       () => d.shape(d.between(1, 3)),
     )
-    d.op(name, ref(within(d, v, [-9, 9])), ...(d.chance(0.5) ? [] : [{ axis: d.int(rankOf(v)) }]))
+    d.op(
+      name,
+      ref(within(d, v, [-9, 9])),
+      ...(d.chance(0.5) ? [] : [{ axis: d.chance(0.3) && rankOf(v) > 1 ? [0, -1] : d.int(rankOf(v)) }]),
+    )
   }
 /** Enough elements, apart from each other, that a variance is not close to 0. */
 const varied = (d: Draw, v: Value, axes: readonly number[]): void => {

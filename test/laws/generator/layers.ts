@@ -175,6 +175,28 @@ const shuffle: Builder = (d) => {
   const y = d.op('pixelShuffle', ref(x), 2)
   if (d.chance(0.5)) d.op('pixelUnshuffle', ref(y), 2)
 }
+const spaced: Builder = (d) => {
+  const x = like(d, [1, 4 * d.between(1, 2), d.between(1, 2), d.between(1, 3)])
+  const how = d.chance(0.5) ? {} : { order: d.of(['DCR', 'CRD']) }
+  const y = d.op('depthToSpace', ref(x), 2, how)
+  if (d.chance(0.5)) d.op('spaceToDepth', ref(y), 2, how)
+}
+const response: Builder = (d) => {
+  const x = within(d, volumes(d, 1), [-3, 3])
+  d.op('localResponseNorm', ref(x), d.between(1, 4), { ...(d.chance(0.6) && { alpha: 0.5, beta: d.of([0.75, 1, 2]) }) })
+}
+const reversed: Builder = (d) => {
+  const x = floats(d, 2, () => [d.between(1, 4), d.between(1, 3)])
+  const [t, n] = shapeOf(x) as [number, number]
+  d.op(
+    'reverseSequence',
+    ref(x),
+    whole(
+      d,
+      Array.from({ length: n }, () => d.int(t + 1)),
+    ),
+  )
+}
 const gated: Builder = (d) => {
   const x = floats(d, 2, () => [d.between(1, 3), 2 * d.between(1, 2)])
   const axis = shapeOf(x).findIndex((n) => n % 2 === 0)
@@ -208,5 +230,8 @@ export const layerRows: readonly Row[] = [
   { name: 'roiAlign', weight: 0.2, build: boxed },
   { name: 'unfold, fold', weight: 0.3, build: windows },
   { name: 'pixelShuffle', weight: 0.2, build: shuffle },
+  { name: 'depthToSpace, spaceToDepth', weight: 0.2, build: spaced },
+  { name: 'localResponseNorm', weight: 0.2, build: response },
+  { name: 'reverseSequence', weight: 0.2, build: reversed },
   { name: 'glu', weight: 0.2, build: gated },
 ]

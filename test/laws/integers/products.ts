@@ -117,6 +117,10 @@ const layers: readonly Row[] = [
     f: op('scaledDotProductAttention'),
   },
   { name: 'pixelShuffle', becomes: ['stays'], shapes: [[1, 4, 2, 2]], f: (x) => cd.pixelShuffle(x, 2) },
+  { name: 'depthToSpace', becomes: ['stays'], shapes: [[1, 4, 2, 2]], f: (x) => cd.depthToSpace(x, 2) },
+  { name: 'spaceToDepth', becomes: ['stays'], shapes: [[1, 1, 4, 4]], f: (x) => cd.spaceToDepth(x, 2) },
+  { name: 'reverseSequence', becomes: ['stays'], shapes: [[3, 2]], f: (x) => cd.reverseSequence(x, [2, 3]) },
+  ...floats('localResponseNorm', [[2, 3]], 1, 3),
   { name: 'pixelUnshuffle', becomes: ['stays'], shapes: [[1, 1, 4, 4]], f: (x) => cd.pixelUnshuffle(x, 2) },
 ]
 export const productRows: readonly Row[] = [...products, ...windows, ...spectra, ...systems, ...layers]

@@ -143,6 +143,18 @@ export type GroupNormFn = <S extends Shape, D extends DType>(
 ) => Expr<S, AsFloat<D>>
 /** instanceNorm(x, { eps, scale, bias }): normalised over the positions of each channel. */
 export type InstanceNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: GroupNormOptions) => Expr<S, AsFloat<D>>
+/** Options of `localResponseNorm`. */
+export interface LocalResponseNormOptions {
+  readonly alpha?: number | undefined
+  readonly beta?: number | undefined
+  readonly k?: number | undefined
+}
+/** localResponseNorm(x, size, { alpha, beta, k }): x by the mean square of neighbouring channels. */
+export type LocalResponseNormFn = <S extends Shape, D extends DType>(
+  x: Operand<S, D>,
+  size: number,
+  options?: LocalResponseNormOptions,
+) => Expr<S, AsFloat<D>>
 /** embedding(table, indices): rows of a table, one vector for each index. */
 export interface EmbeddingFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>

@@ -41,3 +41,16 @@ export type CtcFn = <D extends DType = WeakF64, const O extends CtcOptions = Ctc
   targetLengths: Whole,
   options?: O,
 ) => Expr<O extends { readonly reduction: 'none' } ? [number] : [], AsFloat<D>>
+/** Options of `reverseSequence`. */
+export interface ReverseSequenceOptions {
+  /** The axis of the steps, the first unless given. */
+  readonly axis?: number | undefined
+  /** The axis of the examples, the second unless given. */
+  readonly batchAxis?: number | undefined
+}
+/** reverseSequence(x, lengths, { axis, batchAxis }): the first entries of each sequence in reverse. */
+export type ReverseSequenceFn = <S extends Shape, D extends DType>(
+  x: Operand<S, D>,
+  lengths: Whole,
+  options?: ReverseSequenceOptions,
+) => Expr<S, D>

@@ -113,6 +113,12 @@ export type FoldFn = <D extends DType>(x: Operand<Shape, D>, options: FoldOption
 /** pixelShuffle(x, factor), pixelUnshuffle: channels moved into space, and back. */
 export type PixelShuffleFn = <D extends DType>(x: Operand<Shape, D>, factor: number) => Expr<[number, number, number, number], D>
 
+/** depthToSpace(x, factor, { order }), spaceToDepth: channels moved into space, and back. */
+export type DepthToSpaceFn = <D extends DType>(
+  x: Operand<Shape, D>,
+  factor: number,
+  options?: { readonly order?: 'DCR' | 'CRD' | undefined },
+) => Expr<[number, number, number, number], D>
 /** Options of `gridSample`. */
 export interface GridSampleOptions {
   readonly method?: 'linear' | 'nearest' | 'cubic' | undefined
