@@ -253,6 +253,62 @@ describe('channels and sequences', () => {
   })
 })
 
+describe('boxes that are kept', () => {
+  const scores = [0.9, 0.75, 0.6, 0.95, 0.5, 0.3]
+  const sides = (y: number): readonly number[] => [0, y, 1, y + 1]
+  const boxes = [0, 0.1, -0.1, 10, 10.1, 100].map(sides)
+  it.each([
+    ['by overlap', boxes, { size: 3, score: 0 }, [3, 0, 5]],
+    ['by overlap and score', boxes, { size: 3, score: 0.4 }, [3, 0, -1]],
+    ['at most two', boxes, { size: 2 }, [3, 0]],
+    ['corners in another order', boxes.map(([a, b, c, d]) => [c, d, a, b]), { size: 3 }, [3, 0, 5]],
+    ['centres', [0.5, 0.6, 0.4, 10.5, 10.6, 100.5].map((y) => [0.5, y, 1, 1]), { size: 3, format: 'cxcywh' }, [3, 0, 5]],
+    ['as many as there are', boxes, {}, [3, 0, 5, -1, -1, -1]],
+  ] as const)("ONNX's published: %s", (_name, given, o, want) => {
+    expect(data(op.nonMaxSuppression!(given, scores, o))).toEqual(want)
+  })
+  it('of equal scores the first; neither NaN nor -infinity, nor boxes without area', () => {
+    expect(data(op.nonMaxSuppression!([sides(0), sides(0), sides(5)], [1, 1, 1]))).toEqual([0, 2, -1])
+    expect(data(op.nonMaxSuppression!([sides(0), sides(5), sides(9)], [Number.NaN, Number.NEGATIVE_INFINITY, 1]))).toEqual([2, -1, -1])
+    expect(data(op.nonMaxSuppression!([[1, 1, 1, 1], [1, 1, 1, 1]], [1, 2]))).toEqual([1, 0]) // biome-ignore format: one row
+  })
+  it('of no boxes there are none, and of each image its own under vmap', () => {
+    expect(data(op.nonMaxSuppression!(wave([0, 4]), wave([0]), { size: 2, fill: 7 }))).toEqual([7, 7])
+    expect(data(op.nonMaxSuppression!(wave([0, 4]), wave([0])))).toEqual([])
+    expect(data(op.nonMaxSuppression!(wave([3, 4]), wave([3]), { size: 0 }))).toEqual([])
+    oneByOne((b, s) => op.nonMaxSuppression!(b, s, { iou: 0.2 }), wave([3, 6, 4]), wave([3, 6], 1))
+  })
+  it('passes no derivative on', () => {
+    const f = (b: cd.AnyExpr): cd.AnyExpr => op.sum!(op.gather!(b, op.nonMaxSuppression!(b, [0.1, 0.9], { size: 1 })))
+    expect(data((op.grad! as unknown as (f: unknown) => (x: unknown) => unknown)(f)(cd.tensor([sides(0), sides(0.1)] as never)))).toEqual([
+      0, 0, 0, 0, 1, 1, 1, 1,
+    ])
+  })
+})
+
+describe('logits of which the unlikely are left out', () => {
+  const low = Number.NEGATIVE_INFINITY
+  it('equals of the least stay', () => {
+    expect(data(op.topkFilter!([1, 3, 2, 2, 0], 2))).toEqual([low, 3, 2, 2, low])
+    expect(data(op.toppFilter!([0, 5, 0], 0.999))).toEqual([0, 5, 0])
+  })
+  it('all of them stay for a k beyond, and a p of 1; one at least', () => {
+    expect(data(op.topkFilter!([1, 3], 5))).toEqual([1, 3])
+    expect(data(op.toppFilter!([0, 100, -100], 1))).toEqual([0, 100, -100])
+    expect(data(op.toppFilter!([1, 3, 2], 0))).toEqual([low, 3, low])
+    expect(data(op.toppFilter!([1, 3, 2], 0, { least: 9 }))).toEqual([1, 3, 2])
+    expect(shape(op.toppFilter!(wave([2, 0]), 0.5))).toEqual([2, 0])
+    expect(shape(op.topkFilter!(wave([0, 3]), 2))).toEqual([0, 3])
+    expect(data(op.toppFilter!([7], 0.5))).toEqual([7])
+  })
+  it('have right derivatives, and are those of each example under vmap', () => {
+    for (const f of [(x: unknown) => op.topkFilter!(x, 2), (x: unknown) => op.toppFilter!(x, 0.6)]) {
+      right((x) => op.softmax!(f(x)), wave([2, 4]))
+      oneByOne((x) => op.softmax!(f(x)), wave([3, 2, 4]))
+    }
+  })
+})
+
 describe('what does not fit is one error', () => {
   const x = wave([2, 4, 5, 6])
   it.each([
@@ -335,6 +391,18 @@ describe('what does not fit is one error', () => {
     ['an axis twice', () => op.softmax!(x, { axis: [1, -3] }), 'softmax: '],
     ['an axis that is not there', () => op.logSoftmax!(x, { axis: [0, 4] }), 'logSoftmax: axis 4'],
     ['more taken than there is', () => op.pad!([1, 2], [[-1, -2]]), 'pad: widths [[-1,-2]] do not fit [2].'],
+    [
+      'boxes of five',
+      () => op.nonMaxSuppression!(wave([2, 5]), [1, 2]),
+      'nonMaxSuppression: boxes [2, 5] and scores [2] do not belong together.',
+    ],
+    ['scores of other boxes', () => op.nonMaxSuppression!(wave([2, 4]), [1]), 'nonMaxSuppression: boxes [2, 4] and scores [1]'],
+    ['an overlap above 1', () => op.nonMaxSuppression!(wave([1, 4]), [1], { iou: 2 }), 'nonMaxSuppression: iou is 2.'],
+    ['another format', () => op.nonMaxSuppression!(wave([1, 4]), [1], { format: 'yxyx' }), "nonMaxSuppression: there is no format 'yxyx'."],
+    ['none of them', () => op.topkFilter!([1, 2], 0), 'topkFilter: k is 0.'],
+    ['a probability above 1', () => op.toppFilter!([1, 2], 1.5), 'toppFilter: p is 1.5.'],
+    ['no probability', () => op.toppFilter!([1, 2]), 'toppFilter: p is undefined.'],
+    ['no axis', () => op.toppFilter!(1, 0.5), 'toppFilter: '],
   ] as const)('%s', (_name, call, says) => {
     expect(message(call)).toContain(says)
   })

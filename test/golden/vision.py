@@ -234,4 +234,49 @@ for widths in [(-1, 2), (1, -2), (-1, -2), (0, -3)]:
     case(f"pad by {widths} and others", "pad", {"widths": [0, [2, -1], list(widths)], "value": 0}, lambda x: F.pad(x, (*widths, 2, -1)), [x])
     case(f"pad by {widths} with the edge", "pad", {"widths": [0, 0, list(widths)], "mode": "edge"}, lambda x: F.pad(x, widths, "replicate"), [x])
 
+
+# Non-maximum suppression and the filters of logits, by their definitions.
+def nms(boxes, scores, iou=0.5, score=-math.inf, size=None, fill=-1, format="xyxy"):
+    b = boxes.numpy().copy()
+    if format == "xywh":
+        b[:, 2:] += b[:, :2]
+    if format == "cxcywh":
+        b = np.concatenate([b[:, :2] - b[:, 2:] / 2, b[:, :2] + b[:, 2:] / 2], 1)
+    low, high = np.minimum(b[:, :2], b[:, 2:]), np.maximum(b[:, :2], b[:, 2:])
+    kept = []
+    for i in sorted(range(len(b)), key=lambda i: -float(scores[i])):
+        def shared(j):
+            s = np.prod(np.maximum(0, np.minimum(high[i], high[j]) - np.maximum(low[i], low[j])))
+            return s / (np.prod(high[i] - low[i]) + np.prod(high[j] - low[j]) - s)
+        if float(scores[i]) > score and all(shared(j) <= iou for j in kept):
+            kept.append(i)
+    size = len(b) if size is None else size
+    return torch.tensor((kept + [fill] * size)[:size], dtype=torch.int32)
+
+
+corners = wave((12, 4), 2, 1.0, 2.0)
+scores = wave((12,), 5)
+for o in [{}, {"iou": 0.2}, {"iou": 0.05, "size": 4}, {"iou": 0.9, "score": 0.1, "fill": 99}, {"iou": 0.3, "format": "xywh", "size": 15}, {"iou": 0.3, "format": "cxcywh"}]:
+    case(f"non-maximum suppression {o}", "nonMaxSuppression", o, lambda b, s: nms(b, s, **o), [corners, scores], [])
+
+
+def top_k(x, k, axis=-1):
+    return torch.where(x < torch.topk(x, k, axis).values.narrow(axis, k - 1, 1), torch.tensor(-math.inf), x)
+
+
+def top_p(x, p, axis=-1, least=1):
+    values, places = torch.sort(x, axis, descending=True)
+    before = torch.softmax(values, axis).cumsum(axis).roll(1, axis)
+    before.select(axis, 0)[...] = 0
+    gone = before >= p
+    gone.narrow(axis, 0, least)[...] = False
+    return torch.where(torch.zeros_like(gone).scatter(axis, places, gone), torch.tensor(-math.inf), x)
+
+
+x = wave((3, 5), 0, 2.0)
+for o in [{"k": 1}, {"k": 3}, {"k": 2, "axis": 0}]:
+    case(f"top k {o}", "softmax of topkFilter", o, lambda x: torch.softmax(top_k(x, **o), o.get("axis", -1)), [x])
+for o in [{"p": 0.3}, {"p": 0.8}, {"p": 0.9, "axis": 0}, {"p": 0.2, "least": 3}, {"p": 0.0}, {"p": 1.0}]:
+    case(f"top p {o}", "softmax of toppFilter", o, lambda x: torch.softmax(top_p(x, **o), o.get("axis", -1)), [x])
+
 waves.write("vision.json")

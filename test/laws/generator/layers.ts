@@ -197,6 +197,23 @@ const reversed: Builder = (d) => {
     ),
   )
 }
+const suppressed: Builder = (d) => {
+  const scores = like(d, [3])
+  apart(d, scores)
+  const boxes = [
+    [0, 0, 2, 2],
+    [0.5, 0, 2, 3],
+    [4, 4, 5, 6],
+  ]
+  d.op('nonMaxSuppression', boxes, ref(scores), { iou: d.of([0.3, 0.7]), ...(d.chance(0.4) && { size: d.between(1, 4) }) })
+}
+/** Filtered logits have infinities: they are read through a softmax. */
+const likely: Builder = (d) => {
+  const x = within(d, vectors(d), [-4, 4])
+  apart(d, x)
+  const kept = d.chance(0.5) ? d.op('topkFilter', ref(x), d.between(1, 3)) : d.op('toppFilter', ref(x), 0.4321, { least: d.between(1, 2) })
+  d.op('softmax', ref(kept))
+}
 const gated: Builder = (d) => {
   const x = floats(d, 2, () => [d.between(1, 3), 2 * d.between(1, 2)])
   const axis = shapeOf(x).findIndex((n) => n % 2 === 0)
@@ -233,5 +250,7 @@ export const layerRows: readonly Row[] = [
   { name: 'depthToSpace, spaceToDepth', weight: 0.2, build: spaced },
   { name: 'localResponseNorm', weight: 0.2, build: response },
   { name: 'reverseSequence', weight: 0.2, build: reversed },
+  { name: 'nonMaxSuppression', weight: 0.2, build: suppressed },
+  { name: 'topkFilter, toppFilter', weight: 0.4, build: likely },
   { name: 'glu', weight: 0.2, build: gated },
 ]

@@ -121,6 +121,8 @@ const layers: readonly Row[] = [
   { name: 'spaceToDepth', becomes: ['stays'], shapes: [[1, 1, 4, 4]], f: (x) => cd.spaceToDepth(x, 2) },
   { name: 'reverseSequence', becomes: ['stays'], shapes: [[3, 2]], f: (x) => cd.reverseSequence(x, [2, 3]) },
   ...floats('localResponseNorm', [[2, 3]], 1, 3),
+  ...floats('topkFilter toppFilter', [[2, 4]], 1, 1),
+  { name: 'nonMaxSuppression', becomes: ['i32'], shapes: [[3, 4], [3]], f: (boxes, scores) => cd.nonMaxSuppression(boxes, scores) }, // biome-ignore format: one row
   { name: 'pixelUnshuffle', becomes: ['stays'], shapes: [[1, 1, 4, 4]], f: (x) => cd.pixelUnshuffle(x, 2) },
 ]
 export const productRows: readonly Row[] = [...products, ...windows, ...spectra, ...systems, ...layers]

@@ -1,9 +1,10 @@
 // Signatures of layers and losses over sequences.
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, Operand, PlainIndex } from '../expr.js'
+import type { Arg, Expr, Operand, Plain, PlainIndex } from '../expr.js'
 import type { Shape } from '../shape.js'
 import type { Index } from './index-ops.js'
 import type { LossOptions } from './nn.js'
+import type { AxisOptions } from './reduce.js'
 
 /** Options of `scaledDotProductAttention`. */
 export interface AttentionOptions {
@@ -54,3 +55,13 @@ export type ReverseSequenceFn = <S extends Shape, D extends DType>(
   lengths: Whole,
   options?: ReverseSequenceOptions,
 ) => Expr<S, D>
+/** topkFilter(logits, k, { axis }), toppFilter(logits, p, { axis, least }): the unlikely at -infinity. */
+export type LogitsFilterFn<Extra = unknown> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends AxisOptions & Extra = AxisOptions & Extra,
+>(
+  logits: Operand<S, D> | Plain,
+  most: number,
+  options?: O,
+) => Expr<S, AsFloat<D>>

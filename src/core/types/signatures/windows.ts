@@ -190,3 +190,24 @@ export type RoiAlignFn = <
   images: Index | PlainIndex,
   options: O,
 ) => Expr<Aligned<S, B, O['size']>, AsFloat<Promote<D, E>>>
+/** Options of `nonMaxSuppression`. */
+export interface NonMaxSuppressionOptions {
+  /** Boxes that overlap one of a higher score by more are left out; 0.5 unless given. */
+  readonly iou?: number | undefined
+  /** Boxes count whose score is above. */
+  readonly score?: number | undefined
+  /** How many indices there are, as many as boxes unless given. */
+  readonly size?: number | undefined
+  /** What the places hold that are left: -1 unless given. */
+  readonly fill?: number | undefined
+  readonly format?: 'xyxy' | 'xywh' | 'cxcywh' | undefined
+}
+/** nonMaxSuppression(boxes, scores, { iou, score, size, fill, format }): the indices of boxes [n, 4] that are kept. */
+export type NonMaxSuppressionFn = <S extends Shape = Shape, const O extends NonMaxSuppressionOptions = NoOptions>(
+  boxes: Operand<S> | NumberArray,
+  scores: Operand<Shape> | NumberArray,
+  options?: O,
+) => Expr<
+  [O extends { readonly size: infer Z extends number } ? Z : S extends readonly [infer N extends number | string, unknown] ? N : number],
+  'i32'
+>
