@@ -324,6 +324,19 @@ describe('what does not fit is one error', () => {
       () => op.resize!(x, 3, { method: 'nearest-exact', rounding: 'floor' }),
       "resize: 'nearest-exact' has its own",
     ],
+    ['corners of its own', () => op.resize!(x, 3, { method: 'nearest-exact', alignCorners: true }), "resize: 'nearest-exact' has its own"],
+    [
+      'a region without end',
+      () =>
+        op.resize!(x, 3, {
+          coordinates: 'tfCropAndResize',
+          region: [
+            [0, 1],
+            [0, 1e300],
+          ],
+        }),
+      'resize: region is ',
+    ],
     ['a coefficient of another method', () => op.resize!(x, 3, { cubic: -0.5 }), "resize: the method 'linear' has no coefficient."],
     ['antialias of corners', () => op.resize!(x, 3, { antialias: true, coordinates: 'alignCorners' }), 'resize: antialias is of linear'],
     ['nearest inside', () => op.resize!(x, 3, { method: 'nearest', excludeOutside: true }), 'resize: nearest positions are inside.'],

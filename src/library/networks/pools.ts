@@ -64,7 +64,7 @@ export const maxPoolWithIndices: MaxPoolWithIndicesFn = operation('maxPoolWithIn
  * The size is given, or follows from the windows of the pool: (n - 1) stride - pad + window.
  *
  * Shapes  x and indices: [n, c, ...windows], size: a number for all axes, or one for each -> [n, c, ...size].   Source  PyTorch max_unpool2d.
- * Rule    xBar = yBar at the indices.
+ * Dtype   x's; indices i32, negative from the end, clamped.   Rule  xBar = yBar at the indices, zero for elements that lost.
  * Errors  ShapeMismatch unless the indices have x's shape, DTypeMismatch for indices that are not i32, BadInput without a size or a window.
  * @example maxUnpool(tensor([[[4, 3]]]), tensor([[[1, 2]]], 'i32'), { size: 4 })   // [[[0, 4, 3, 0]]]
  */

@@ -21,17 +21,26 @@ const method: Kind<Method> = kind((given = 'linear', _what, where) =>
       ),
 )
 
-/** Where result i of m lies among n positions, `step` of which it stands for; the region from `from` to `to` is in parts of the first position to the last. */
-type Place = (i: number, n: number, m: number, step: number, from: number, to: number) => number
-const halfPixel: Place = (i, _n, _m, step) => (i + 0.5) * step - 0.5
+/** An axis of n positions with m results; each stands for over / under positions, and they read from `from` to `to`, in parts of the first position to the last. */
+interface Grid {
+  readonly n: number
+  readonly m: number
+  readonly over: number
+  readonly under: number
+  readonly from: number
+  readonly to: number
+}
+/** Where result i lies among the positions. Products come before quotients: one that lies on a position is there to the bit. */
+type Place = (i: number, grid: Grid) => number
+const halfPixel: Place = (i, { over, under }) => ((i + 0.5) * over) / under - 0.5
 const places = {
   halfPixel,
-  halfPixelSymmetric: (i, n, m, step) => halfPixel(i, n, m, step, 0, 1) + (n - m * step) / 2,
-  pytorchHalfPixel: (i, n, m, step) => (m === 1 ? 0 : halfPixel(i, n, m, step, 0, 1)),
-  tfHalfPixelForNn: (i, _n, _m, step) => (i + 0.5) * step,
-  asymmetric: (i, _n, _m, step) => i * step,
-  alignCorners: (i, n, m) => (m === 1 ? 0 : (i * (n - 1)) / (m - 1)),
-  tfCropAndResize: (i, n, m, _step, from, to) =>
+  halfPixelSymmetric: (i, g) => halfPixel(i, g) + (g.n - (g.m * g.over) / g.under) / 2,
+  pytorchHalfPixel: (i, g) => (g.m === 1 ? 0 : halfPixel(i, g)),
+  tfHalfPixelForNn: (i, { over, under }) => ((i + 0.5) * over) / under,
+  asymmetric: (i, { over, under }) => (i * over) / under,
+  alignCorners: (i, { n, m }) => (m === 1 ? 0 : (i * (n - 1)) / (m - 1)),
+  tfCropAndResize: (i, { n, m, from, to }) =>
     m === 1 ? ((from + to) / 2) * (n - 1) : from * (n - 1) + (i * (to - from) * (n - 1)) / (m - 1),
 } satisfies Readonly<Record<string, Place>>
 type Coordinates = keyof typeof places
@@ -74,20 +83,13 @@ const axisOf = (o: Read, n: number, m: number, at: number): Axis => {
   const coordinates = o.alignCorners ? 'alignCorners' : (o.coordinates ?? (o.method === 'nearest' ? 'asymmetric' : 'halfPixel'))
   const rounding = roundings[exact ? 'roundPreferCeil' : (o.rounding ?? 'floor')]
   const scale = (Array.isArray(o.scale) ? o.scale[at] : o.scale) as number | undefined
-  const step = scale === undefined ? n / m : 1 / scale
+  const [over, under] = scale === undefined ? [n, m] : [1, scale]
   const [from, to] = o.region?.[at] ?? [0, 1]
-  // Products before quotients: a result that lies on a position is there to the bit.
-  const nearest: Record<string, (i: number) => number> = {
-    asymmetric: (i) => (i * n) / m,
-    halfPixel: (i) => ((i + 0.5) * n) / m - 0.5,
-  }
-  const place = (i: number): number =>
-    scale === undefined && coordinates in nearest ? nearest[coordinates]!(i) : places[coordinates](i, n, m, step, from, to)
-  const list = Array.from({ length: m }, (_, i) => place(i))
+  const list = Array.from({ length: m }, (_, i) => places[coordinates](i, { n, m, over, under, from, to }))
   const inside = (k: number): number => Math.max(0, Math.min(n - 1, k))
   const outside = list.map((x) => coordinates === 'tfCropAndResize' && (x < 0 || x > n - 1))
   if (o.method === 'nearest' || exact) return { taps: list.map((x) => [[inside(rounding(x)), 1] as const]), outside }
-  const width = o.antialias ? Math.max(1, step) : 1
+  const width = o.antialias ? Math.max(1, over / under) : 1
   const a = o.cubic ?? (o.antialias ? -0.5 : -0.75)
   const without = o.excludeOutside ?? o.antialias
   const linear = o.method === 'linear'
@@ -115,16 +117,17 @@ const checked = (o: Read, axes: number, op: string): void => {
     badInput(op, 'antialias is of linear and cubic methods, without alignCorners.')
   if (o.alignCorners && o.coordinates !== undefined && o.coordinates !== 'alignCorners')
     badInput(op, `alignCorners and coordinates '${o.coordinates}' are two places for one result.`, 'give one of them.')
-  if (o.method === 'nearest-exact' && (o.coordinates !== undefined || o.rounding !== undefined))
+  if (o.method === 'nearest-exact' && (o.alignCorners || o.coordinates !== undefined || o.rounding !== undefined))
     badInput(op, "'nearest-exact' has its own coordinates and rounding.", "give method 'nearest'.")
   if (!nearest && o.rounding !== undefined) badInput(op, `the method '${o.method}' does not round.`, "give method 'nearest'.")
   if (o.method !== 'cubic' && o.cubic !== undefined) badInput(op, `the method '${o.method}' has no coefficient.`, "give method 'cubic'.")
   if (nearest && o.excludeOutside === true) badInput(op, 'nearest positions are inside.', 'leave excludeOutside out.')
   const scales: readonly unknown[] = Array.isArray(o.scale) ? o.scale : o.scale === undefined ? [] : new Array<unknown>(axes).fill(o.scale)
-  if (o.scale !== undefined && (scales.length !== axes || !scales.every((s) => Number.isFinite(s) && (s as number) > 0)))
-    badInput(op, `scale is ${shown(o.scale)}.`, `give a positive number, or ${axes} of them: results for each position.`)
+  if (o.scale !== undefined && (scales.length !== axes || !scales.every((s) => Number.isFinite(s) && (s as number) >= 2 ** -16)))
+    badInput(op, `scale is ${shown(o.scale)}.`, `give a number from 2 ** -16 up, or ${axes} of them: results for each position.`)
   const region: unknown = o.region
-  const isRange = (r: unknown): boolean => Array.isArray(r) && r.length === 2 && r.every(Number.isFinite)
+  const isRange = (r: unknown): boolean =>
+    Array.isArray(r) && r.length === 2 && r.every((end) => typeof end === 'number' && Math.abs(end) <= 2 ** 24)
   if (
     region !== undefined &&
     (o.coordinates !== 'tfCropAndResize' || !Array.isArray(region) || region.length !== axes || !region.every(isRange))

@@ -116,7 +116,9 @@ const resize: Builder = (d) =>
             method: d.of(['nearest', 'linear', 'cubic']),
             coordinates: d.of(['halfPixel', 'pytorchHalfPixel', 'asymmetric', 'alignCorners']),
           }
-        : { method: d.of(['nearest', 'nearest-exact', 'linear', 'cubic']), ...(d.chance(0.4) && { alignCorners: true }) }
+        : d.chance(0.2)
+          ? { method: 'nearest-exact' }
+          : { method: d.of(['nearest', 'linear', 'cubic']), ...(d.chance(0.4) && { alignCorners: true }) }
       : { method: d.of(['linear', 'cubic']), antialias: true }),
   })
 const unpool: Builder = (d) => {
