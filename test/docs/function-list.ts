@@ -23,7 +23,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['Products', /(?:ops|library\/\w+)\/(contract|einsum|products)/],
   ['Linear algebra', /ops\/linalg|library\/matrices\/(functions|norms)/],
   ['Control flow', /(?:ops|library\/\w+)\/(control|associative-scan|tap)/],
-  ['Neural networks', /(?:ops|library\/\w+)\/(nn|conv|pool|layers|losses|norms|sequences|windows)/],
+  ['Neural networks', /(?:ops|library\/\w+)\/(nn|conv|pool)|library\/networks\//],
   ['Rules and primitives of your own', /^src\/(rules|modes|packs)\/|core\/(extend|calculus)/],
 ]
 const others: Readonly<Record<string, string>> = {

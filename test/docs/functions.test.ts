@@ -61,7 +61,7 @@ it('shows the options of each function, and what may be left out', () => {
     'sum(x, { axis?, keepdims?, where?, initial? })',
     'norm(x, { axis?, keepdims?, ord? })',
     'take(x, indices, { axis? })',
-    'maxPool(x, { window, stride?, padding?, ceilMode? })',
+    'maxPool(x, { window, stride?, padding?, ceilMode?, dilation? })',
     'tensor(data, shape?, dtype?)',
     'f64(...shape)',
     'adam({ learningRate, b1?, b2?, eps?, weightDecay? })',

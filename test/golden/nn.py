@@ -1,44 +1,9 @@
 """Values and gradients of PyTorch for test/golden/nn.json: `python test/golden/nn.py` (torch 2.13). Inputs are sin(1 + k + 3 i), scaled; the loss is sum(y cos(i))."""
-import json
-import math
-import os
-
 import torch
 import torch.nn.functional as F
 
-torch.set_default_dtype(torch.float64)
-
-
-def wave(shape, k=0, size=1.0, shift=0.0):
-    n = math.prod(shape)
-    x = torch.tensor([shift + size * math.sin(1 + k + 3 * i) for i in range(n)]).reshape(shape)
-    x.wave = {"k": k, "size": size, "shift": shift}
-    return x
-
-
-cases = []
-
-
-def listed(x):
-    return {"shape": list(x.shape), "data": [float(v) for v in x.reshape(-1)]}
-
-
-def case(name, fn, options, f, args, floats=None):
-    """`floats`: which arguments have gradients (all that are of floats unless given)."""
-    xs = [a.clone().requires_grad_(floats is None or i in floats) if a.is_floating_point() else a for i, a in enumerate(args)]
-    y = f(*xs)
-    if not y.is_contiguous():
-        y = y.contiguous()
-    w = torch.cos(torch.arange(y.numel(), dtype=torch.float64)).reshape(y.shape)
-    wrt = [i for i, a in enumerate(xs) if a.is_floating_point() and (floats is None or i in floats)]
-    grads = torch.autograd.grad((y * w).sum(), [xs[i] for i in wrt], allow_unused=True)
-    cases.append({
-        "name": name, "fn": fn, "options": options,
-        "args": [{**({"shape": list(a.shape), **a.wave} if hasattr(a, "wave") else listed(a)), "dtype": "f64" if a.is_floating_point() else "bool" if a.dtype == torch.bool else "i32"} for a in args],
-        "value": listed(y.detach()),
-        "grads": {str(i): listed(torch.zeros_like(xs[i]) if g is None else g) for i, g in zip(wrt, grads)},
-    })
-
+import waves
+from waves import case, wave
 
 x = wave((3, 4), 0, 3.0)
 for name, fn, options, f in [
@@ -147,11 +112,4 @@ case("fold", "fold", {"size": [5, 6], "window": [2, 3], "stride": [1, 2], "paddi
 case("pixel shuffle", "pixelShuffle", {"factor": 2}, lambda x: F.pixel_shuffle(x, 2), [wave((2, 8, 2, 3))])
 case("pixel unshuffle", "pixelUnshuffle", {"factor": 2}, lambda x: F.pixel_unshuffle(x, 2), [wave((2, 2, 4, 6))])
 
-
-for c in cases:
-    for x in [*c["args"], c["value"], *c["grads"].values()]:
-        if "data" in x:
-            x["data"] = [v if math.isinf(v) else float(f"{v:.13g}") for v in x["data"]]
-with open(os.path.join(os.path.dirname(__file__), "nn.json"), "w") as f:
-    f.write("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
-print(len(cases), "cases")
+waves.write("nn.json")

@@ -1,4 +1,4 @@
-/** Layers and losses against PyTorch: values, gradients of sum(y cos(i)), in f64 and f32 (nn.py made nn.json). */
+/** Layers and losses against PyTorch: values, gradients of sum(y cos(i)), in f64 and f32 (nn.py made nn.json, vision.py vision.json). */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
@@ -24,7 +24,9 @@ interface Case {
   readonly value: Listed
   readonly grads: Readonly<Record<string, Listed>>
 }
-const cases = JSON.parse(readFileSync(new URL('./nn.json', import.meta.url), 'utf8')) as readonly Case[]
+const cases = ['nn', 'vision'].flatMap(
+  (name) => JSON.parse(readFileSync(new URL(`./${name}.json`, import.meta.url), 'utf8')) as readonly Case[],
+)
 const op = cd as unknown as Readonly<Record<string, Any>>
 
 /** How a case is called, where its options are not the last argument. */
@@ -39,6 +41,19 @@ const calls: Readonly<Record<string, (xs: readonly E[], o: Readonly<Record<strin
   adaptiveAvgPool: ([x], { size }) => op.adaptiveAvgPool!(x, size),
   adaptiveMaxPool: ([x], { size }) => op.adaptiveMaxPool!(x, size),
   resize: ([x], { size, ...o }) => op.resize!(x, size, o),
+  maxPoolWithIndices: ([x], o) => {
+    const { values, indices } = op.maxPoolWithIndices!(x, o) as { values: E; indices: E }
+    return op.mul!(values, op.cast!(indices, values.dtype))
+  },
+  affineGrid: ([theta], { size, ...o }) => op.affineGrid!(theta, size, o),
+  'spatial transformer': ([x, theta], { alignCorners }) =>
+    op.gridSample!(x, op.affineGrid!(theta, [4, 3], { alignCorners }), { alignCorners }),
+  depthToSpace: ([x], { factor, ...o }) => op.depthToSpace!(x, factor, o),
+  spaceToDepth: ([x], { factor, ...o }) => op.spaceToDepth!(x, factor, o),
+  localResponseNorm: ([x], { size, ...o }) => op.localResponseNorm!(x, size, o),
+  pad: ([x], { widths, ...o }) => op.pad!(x, widths, o),
+  'softmax of topkFilter': ([x], { k, ...o }) => op.softmax!(op.topkFilter!(x, k, o), o),
+  'softmax of toppFilter': ([x], { p, least, ...o }) => op.softmax!(op.toppFilter!(x, p, { ...o, least }), o),
   pixelShuffle: ([x], { factor }) => op.pixelShuffle!(x, factor),
   pixelUnshuffle: ([x], { factor }) => op.pixelUnshuffle!(x, factor),
 }
@@ -77,6 +92,7 @@ describe.each([
     )
     const loss = declared((...xs) => op.sum!(op.mul!(f(...xs), op.cast!(weights, dtype))))
     const wrt = Object.keys(c.grads).map(Number)
+    if (wrt.length === 0) return
     const grads = run((cd.grad as unknown as Any)(loss, { wrt }), backends[backend])(...args) as unknown as readonly cd.Tensor[]
     wrt.forEach((i, k) => {
       near(Array.isArray(grads) ? grads[k]! : (grads as Record<number, cd.Tensor>)[i]!, c.grads[String(i)]!, tolerance * 4, `gradient ${i}`)

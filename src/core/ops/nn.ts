@@ -2,12 +2,13 @@
 
 import { badShape, showShape } from '../errors/explain.js'
 import { flag, integer, must, type ReadOf, raw } from '../errors/options.js'
-import { apply, applyMulti, asExpr, asNode, type Node } from '../graph/expr.js'
+import { apply, applyMulti, asExpr, asNode, constant, type Node } from '../graph/expr.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { Padding } from '../types/shape-contract.js'
-import type { AvgPoolOptions, ConvFn, PoolFn } from '../types/signatures/nn.js'
+import type { AvgPoolOptions, ConvFn, MaxPoolOptions, PoolFn } from '../types/signatures/nn.js'
 import { asLine, asPlane, type ConvParams, convInputPrimitive, convPrimitive, four, onPlane, paddingOf, perAxis, windowed } from './conv.js'
 import { add } from './elementwise.js'
+import { concat } from './joins.js'
 import { reshapeNode, transposeNode } from './layout/move.js'
 import { padNode, sliceNode } from './layout/slice.js'
 import { floats, operation } from './operation.js'
@@ -65,24 +66,65 @@ export const avgPoolOptions = {
   /** Does the divisor count the padding too? */
   countIncludePad: flag(),
 }
+export const maxPoolOptions = {
+  /** How far apart the places of a window are, 1 unless given: a number, or one for each axis. */
+  dilation: raw<number | readonly number[], 1>(1),
+}
+/** All that `maxPool` and `maxPoolWithIndices` read. */
+export const maxPoolReads = { ...poolOptions, ...maxPoolOptions }
 
 type Pooling = (x: Node, p: PoolParams) => Node
 /** Padding with as much more behind each axis as makes room for a last window that begins within x or the padding before it. */
-const roomBehind = (size: readonly number[], window: readonly number[], stride: readonly number[], padding: readonly number[]) =>
+const roomBehind = (size: readonly number[], extent: readonly number[], stride: readonly number[], padding: readonly number[]) =>
   size.flatMap((n, i) => {
     const [before, behind] = padding.slice(2 * i, 2 * i + 2) as [number, number]
-    const count = Math.ceil((n + before + behind - window[i]!) / stride[i]!)
+    const count = Math.ceil((n + before + behind - extent[i]!) / stride[i]!)
     const last = count * stride[i]! < n + before ? count : count - 1
-    return [before, Math.max(behind, last * stride[i]! + window[i]! - n - before)]
+    return [before, Math.max(behind, last * stride[i]! + extent[i]! - n - before)]
   })
-/** A pool of planes, of lines (planes of height 1), or of volumes. */
-const pooled = (given: Node, o: ReadOf<typeof poolOptions>, op: string, pool: Pooling, countsPadding = false): AnyExpr => {
-  const line = given.shape.length === 3
-  const axes = line ? 1 : given.shape.length === 5 ? 3 : 2
+/** Windows over the positions of x, as they were asked for: each axis' length, step and distance of places, and what is before and behind. */
+export const windowsOver = (x: Pick<Node, 'shape'>, o: ReadOf<typeof maxPoolReads>, op: string) => {
+  const axes = x.shape.length === 3 ? 1 : x.shape.length === 5 ? 3 : 2
+  const size = x.shape.slice(2)
   const window = perAxis(o.window, axes, 'window', op)
   const stride = o.stride === undefined ? window : perAxis(o.stride, axes, 'stride', op)
-  const own = paddingOf(o.padding, given.shape.slice(2), window, stride, new Array<number>(axes).fill(1), op)
-  const wide = o.ceilMode ? roomBehind(given.shape.slice(2), window, stride, own) : own
+  const dilation = perAxis(o.dilation, axes, 'dilation', op)
+  const extent = window.map((k, i) => dilation[i]! * (k - 1) + 1)
+  const own = paddingOf(o.padding, size, window, stride, dilation, op)
+  const padding = o.ceilMode ? roomBehind(size, extent, stride, own) : own
+  return { axes, window, stride, dilation, own, padding, extent }
+}
+/** How many windows there are along each axis; raises where they do not fit, or one has no place inside. */
+export const countsOf = (x: Pick<Node, 'shape'>, w: ReturnType<typeof windowsOver>, op: string): readonly number[] => {
+  const { window, stride, dilation, padding, extent } = w
+  const size = x.shape.slice(2)
+  const count = extent.map((e, i) => windowed(size[i]!, e, stride[i]!, padding[2 * i]!, padding[2 * i + 1]!, 1))
+  const isEmpty = (i: number, j: number): boolean => {
+    const first = j * stride[i]! - padding[2 * i]!
+    const place = first < 0 ? Math.ceil(-first / dilation[i]!) : 0
+    return place >= window[i]! || first + place * dilation[i]! >= size[i]!
+  }
+  const fits = (n: number, i: number): boolean =>
+    n >= 1 &&
+    padding[2 * i]! < extent[i]! &&
+    padding[2 * i + 1]! < extent[i]! &&
+    !Array.from({ length: n }, (_, j) => isEmpty(i, j)).includes(true)
+  if (!count.every(fits))
+    badShape(
+      op,
+      [x.shape, extent],
+      `the window ${showShape(extent)} with padding ${showShape(padding)} does not fit x ${showShape(x.shape)}.`,
+      'padding must be smaller than the window, the window at most x, and a place of each window inside.',
+    )
+  return count
+}
+/** A pool of planes, of lines (planes of height 1), or of volumes. */
+const pooled = (given: Node, o: ReadOf<typeof maxPoolReads>, op: string, pool: Pooling, countsPadding = false): AnyExpr => {
+  const windows = windowsOver(given, o, op)
+  const { axes, window, stride, dilation, own, padding: wide } = windows
+  if (dilation.some((d, i) => d > 1 && window[i]! > 1) && given.shape.length === axes + 2)
+    return pooled(placesOf(given, windows, op), { ...o, window, stride: window, padding: 0, dilation: 1, ceilMode: false }, op, pool)
+  const line = axes === 1
   // The room behind never counts, the padding may.
   const apart = countsPadding && wide !== own
   const x = apart ? padded(given, own) : given
@@ -96,6 +138,22 @@ const pooled = (given: Node, o: ReadOf<typeof poolOptions>, op: string, pool: Po
     ...counting,
   }
   return asExpr(line ? asLine(pool(asPlane(x), params)) : pool(x, params))
+}
+/** The places of dilated windows next to each other: windows that have no distance, and do not overlap. */
+const placesOf = (x: Node, windows: ReturnType<typeof windowsOver>, op: string): Node => {
+  const lowest = constant(Number.NEGATIVE_INFINITY, x.dtype)
+  return countsOf(x, windows, op).reduce((y: Node, count, i) => {
+    const [axis, k] = [i + 2, windows.window[i]!]
+    const [before, behind] = windows.padding.slice(2 * i, 2 * i + 2) as [number, number]
+    const at = (n: number, others: readonly number[]): readonly number[] => others.map((d, j) => (j === axis ? n : d))
+    const [zeros, ones] = [y.shape.map(() => 0), y.shape.map(() => 1)]
+    const wide = before + behind === 0 ? y : padNode(y, at(before, zeros), at(y.shape[axis]! + before + behind, y.shape), ones, lowest)
+    const taps = Array.from({ length: k }, (_, u) => {
+      const read = { starts: at(u * windows.dilation[i]!, zeros), sizes: at(count, y.shape), strides: at(windows.stride[i]!, ones) }
+      return asExpr(reshapeNode(sliceNode(wide, read), [...y.shape.slice(0, axis), count, 1, ...y.shape.slice(axis + 1)]))
+    })
+    return reshapeNode(asNode(concat(taps, { axis: axis + 1 })), at(count * k, y.shape))
+  }, x)
 }
 /** x with zeros before and behind each axis of positions. */
 const padded = (x: Node, padding: readonly number[]): Node => {
@@ -112,13 +170,13 @@ const padded = (x: Node, padding: readonly number[]): Node => {
 
 /**
  * Maximum over windows of all axes behind the second, one, two or three; stride is the window unless given. NaN wins; among equals the first.
- * With `ceilMode` a last window that reaches beyond x and its padding counts too, with what it has of x.
+ * With `dilation` the places of a window are so far apart. With `ceilMode` a last window that reaches beyond x and its padding counts too, with what it has of x.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
  * @example maxPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[4]]]]
  */
-export const maxPool: PoolFn<'maxPool'> = operation('maxPool', { x: floats }, poolOptions, ({ x }, o, op) =>
+export const maxPool: PoolFn<'maxPool', MaxPoolOptions> = operation('maxPool', { x: floats }, maxPoolReads, ({ x }, o, op) =>
   pooled(asNode(x), o, op, (n, p) => applyMulti(maxPoolPrimitive, [n], p)[0]!),
 )
 
@@ -133,7 +191,7 @@ export const avgPool: PoolFn<'avgPool', AvgPoolOptions> = operation(
   'avgPool',
   { x: floats },
   { ...poolOptions, ...avgPoolOptions },
-  ({ x }, o, op) => pooled(asNode(x), o, op, (n, p) => apply(avgPoolPrimitive, [n], p), o.countIncludePad),
+  ({ x }, o, op) => pooled(asNode(x), { ...o, dilation: 1 }, op, (n, p) => apply(avgPoolPrimitive, [n], p), o.countIncludePad),
 )
 
 /** Parameters for depth, height and width. */

@@ -265,9 +265,9 @@ type Filled<Hs extends Shape, W> = W extends readonly number[] ? W : { -readonly
 export type Pool<X extends Shape, O extends PoolOptions, Op extends string = 'pool'> = [number] extends [X['length']]
   ? Shape
   : X extends readonly [infer n extends Dim, infer c extends Dim, ...infer Hs extends Shape]
-    ? [WindowDims<Hs, Filled<Hs, O['window']>, Option<O, 'stride', O['window']>, Option<O, 'padding', 0>, 1>] extends [
-        infer R extends Dim[],
-      ]
+    ? [
+        WindowDims<Hs, Filled<Hs, O['window']>, Option<O, 'stride', O['window']>, Option<O, 'padding', 0>, Option<O, 'dilation', 1>>,
+      ] extends [infer R extends Dim[]]
       ? [R] extends [never]
         ? ShapeError<`${Op}: the window ${ShowWindow<O['window']>} does not fit x, which is ${Show<X>}`>
         : [n, c, ...(O extends { readonly ceilMode: infer C } ? (true extends C ? { -readonly [I in keyof R]: number } : R) : R)]

@@ -90,9 +90,15 @@ type SliceInside<S extends Shape, From extends Bounds, To extends Bounds, Step> 
   : SliceDims<S, From, To, Step>
 type ShowBounds<B extends Bounds> = Show<{ readonly [K in keyof B]: B[K] extends null ? 'null' : B[K] }>
 
-/** What `pad` adds: to both ends of every axis (a number), or per leading axis a number or [before, after]. */
+/** What `pad` adds, or takes away where it is negative: at both ends of every axis (a number), or per leading axis a number or [before, after]. */
 export type PadWidths = number | readonly (number | readonly [number, number])[]
-type WidthOf<W> = W extends readonly [infer A, infer B] ? AddDim<A, B> : W extends number ? AddDim<W, W> : number
+type WidthOf<W> = W extends readonly [infer A, infer B]
+  ? [IsNat<A>, IsNat<B>] extends [true, true]
+    ? AddDim<A, B>
+    : number
+  : IsNat<W> extends true
+    ? AddDim<W, W>
+    : number
 /** The shape after padding. @example Pad<[2, 3], [0, [1, 2]]>   // [2, 6] */
 export type Pad<S extends Shape, W> = [number] extends [S['length']]
   ? Shape

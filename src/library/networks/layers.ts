@@ -1,45 +1,64 @@
 /** Layers that are made of other operations. */
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, within } from '../../core/errors/explain.js'
+import type { Kind, OptionsOf } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf } from '../../core/ops/arrays.js'
-import { axisOptions, floats, operation } from '../../core/ops/operation.js'
+import { axes, axis, floats, operation } from '../../core/ops/operation.js'
 import { max, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr, Expr } from '../../core/types/expr.js'
 import type { Shape } from '../../core/types/shape.js'
 import type { DropoutFn, EmbeddingFn, LinearFn } from '../../core/types/signatures/nn.js'
-import type { FloatAlongAxisFn } from '../../core/types/signatures/reduce.js'
+import type { FloatOverAxesFn } from '../../core/types/signatures/reduce.js'
 import { matmul } from '../../families/contract.js'
 import { exp, log } from '../../families/exponentials.js'
 import { gather } from '../../families/indexing.js'
 
-/** x less its largest entry along the axis: no exponential overflows; the shift has no derivative. */
-const shifted = (x: AnyExpr, along: number): AnyExpr => sub(x, stopGradient(max(x, { axis: along, keepdims: true })))
+/** One axis or several, the last unless given: of all of them there is a list. */
+const over: Kind<readonly number[], number | readonly number[]> = {
+  read: (given, what, where, shape) =>
+    given === null ? [axis(-1).read(given, what, where, shape)] : axes(-1).read(given, what, where, shape),
+}
+const softmaxOptions = {
+  /** The axis, or several, over which the sum is 1: the last unless given. */
+  axis: over,
+}
+/** Options of `softmax` and `logSoftmax`. */
+interface SoftmaxOptions extends OptionsOf<typeof softmaxOptions> {}
+/** x less its largest entry along the axes: no exponential overflows; the shift has no derivative. */
+const shifted = (x: AnyExpr, along: readonly number[]): AnyExpr => sub(x, stopGradient(max(x, { axis: along, keepdims: true })))
 
 /**
- * exp x normalised along an axis (the last by default): positive, with sum 1.
+ * exp x normalised along an axis (the last by default), or over several: positive, with sum 1.
  *
  * Rule    xBar = y (yBar - sum(y yBar)), from the output.   Source  Bridle 1990.
- * Errors  BadInput when the axis is out of range.
- * @example softmax([0, 0])   // [0.5, 0.5]
+ * Errors  BadInput when an axis is out of range or named twice.
+ * @example
+ * softmax([0, 0])                              // [0.5, 0.5]
+ * softmax([[0, 0], [0, 0]], { axis: [0, 1] })  // [[0.25, 0.25], [0.25, 0.25]]
  */
-export const softmax: FloatAlongAxisFn<'softmax'> = operation('softmax', { x: floats }, axisOptions, ({ x }, o) => {
+export const softmax: FloatOverAxesFn<'softmax', SoftmaxOptions> = operation('softmax', { x: floats }, softmaxOptions, ({ x }, o) => {
   const e = exp(shifted(x, o.axis))
   return div(e, sum(e, { ...o, keepdims: true }))
 })
 
 /**
- * log of softmax, without cancellation.
+ * log of softmax, without cancellation; over several axes as that.
  *
  * Rule    xBar = yBar - softmax(x) sum(yBar).
- * Errors  BadInput when the axis is out of range.
+ * Errors  BadInput when an axis is out of range or named twice.
  * @example logSoftmax([0, 0])   // [-0.6931, -0.6931]
  */
-export const logSoftmax: FloatAlongAxisFn<'logSoftmax'> = operation('logSoftmax', { x: floats }, axisOptions, ({ x }, o) => {
-  const z = shifted(x, o.axis)
-  return sub(z, log(sum(exp(z), { ...o, keepdims: true })))
-})
+export const logSoftmax: FloatOverAxesFn<'logSoftmax', SoftmaxOptions> = operation(
+  'logSoftmax',
+  { x: floats },
+  softmaxOptions,
+  ({ x }, o) => {
+    const z = shifted(x, o.axis)
+    return sub(z, log(sum(exp(z), { ...o, keepdims: true })))
+  },
+)
 
 /**
  * A dense layer: x W + b, or x W.

@@ -3,13 +3,22 @@ import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { number, type OptionsOf, type ReadOf, raw, whole } from '../../core/errors/options.js'
 import { broadcastShapes, otherAxes, sameShape } from '../../core/graph/shape.js'
 import { add, mul, sub } from '../../core/ops/arithmetic.js'
-import { arrayOf } from '../../core/ops/arrays.js'
-import { reshape } from '../../core/ops/layout/layout.js'
+import { arrayOf, part } from '../../core/ops/arrays.js'
+import { pad, reshape } from '../../core/ops/layout/layout.js'
 import { axes, axis, floats, operation } from '../../core/ops/operation.js'
 import { mean } from '../../core/ops/reductions.js'
 import { rsqrt, square } from '../../core/ops/unary.js'
 import type { AnyExpr, Arg } from '../../core/types/expr.js'
-import type { BatchNormFn, BatchStatisticsFn, GroupNormFn, InstanceNormFn, LayerNormFn, RmsNormFn } from '../../core/types/signatures/nn.js'
+import type {
+  BatchNormFn,
+  BatchStatisticsFn,
+  GroupNormFn,
+  InstanceNormFn,
+  LayerNormFn,
+  LocalResponseNormFn,
+  RmsNormFn,
+} from '../../core/types/signatures/nn.js'
+import { pow } from '../../families/exponentials.js'
 
 /** A parameter with one number for each place along the axes, so that it broadcasts against x; a number or one of x's rank broadcasts as it is. */
 const alongAxes = (p: unknown, x: AnyExpr, along: readonly number[], op: string): AnyExpr => {
@@ -156,4 +165,36 @@ export const groupNorm: GroupNormFn<GroupNormOptions> = operation(
  */
 export const instanceNorm: InstanceNormFn<GroupNormOptions> = operation('instanceNorm', { x: floats }, affine, ({ x }, o, op) =>
   inGroups(x, Math.max(1, x.shape[1] ?? 1), o, op),
+)
+
+const localOptions = {
+  /** The weight of the mean square: 1e-4 unless given. */
+  alpha: number(1e-4),
+  /** The power: 0.75 unless given. */
+  beta: number(0.75),
+  /** What is added: 1 unless given. */
+  k: number(1),
+}
+/** Options of `localResponseNorm`. */
+interface LocalResponseNormOptions extends OptionsOf<typeof localOptions> {}
+/**
+ * x / (k + alpha m)^beta, m the mean square over `size` neighbouring channels: size / 2 before (rounded down) and the others behind; beyond the first and last they are 0.
+ *
+ * Shapes  x: [n, c, ...] -> x's.   Source  Krizhevsky, Sutskever and Hinton 2012; PyTorch local_response_norm: alpha 1e-4, beta 0.75, k 1.
+ * Rule    by composition.   Errors  BadInput for a size that is no positive integer, ShapeMismatch for x of rank 0 or 1.
+ * @example localResponseNorm(tensor([[1, 2]]), 1, { alpha: 1, beta: 1 })   // [[0.5, 0.4]]
+ */
+export const localResponseNorm: LocalResponseNormFn<LocalResponseNormOptions> = operation(
+  'localResponseNorm',
+  { x: floats, size: whole({ from: 1 }) },
+  localOptions,
+  ({ x, size }, { alpha, beta, k }, op) => {
+    if (x.shape.length < 2) badShape(op, [x.shape], `x is ${showShape(x.shape)}.`, 'give x as [n, c, ...].')
+    const c = x.shape[1]!
+    const [before, behind] = [Math.min(c, Math.floor(size / 2)), Math.min(c, Math.floor((size - 1) / 2))]
+    const wide = pad(square(x), [0, [before, behind]])
+    const parts = Array.from({ length: before + behind + 1 }, (_, i) => part(wide, 1, i, c))
+    const total = parts.reduce((a, b) => add(a, b))
+    return mul(x, pow(add(mul(total, alpha / size), k), -beta))
+  },
 )

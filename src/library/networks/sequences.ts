@@ -2,16 +2,16 @@
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { flag, integer, number, type OptionsOf, raw } from '../../core/errors/options.js'
 import { broadcastShapes } from '../../core/graph/shape.js'
-import { add, div, maximum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
+import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, literal, part, positions } from '../../core/ops/arrays.js'
 import { and, eq, ge, gt, isfinite, le, lt, ne } from '../../core/ops/compare.js'
 import { full } from '../../core/ops/construct.js'
 import { concat } from '../../core/ops/joins.js'
 import { broadcastTo, reshape, transpose } from '../../core/ops/layout/layout.js'
-import { floats, indices, operation } from '../../core/ops/operation.js'
+import { array, axis, floats, indices, operation } from '../../core/ops/operation.js'
 import { max, mean, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr, Arg, PlainBool } from '../../core/types/expr.js'
-import type { AttentionFn, CtcFn } from '../../core/types/signatures/sequences.js'
+import type { AttentionFn, CtcFn, ReverseSequenceFn } from '../../core/types/signatures/sequences.js'
 import { matmul } from '../../families/contract.js'
 import { checkpoint, scan } from '../../families/control.js'
 import { exp, log } from '../../families/exponentials.js'
@@ -151,6 +151,43 @@ const inGroups = ({ q, k, v }: Heads, mask: AnyExpr | undefined, op: string) => 
     ungroup: (y: AnyExpr): AnyExpr => (same ? y : reshape(y, [...y.shape.slice(0, -4), heads, ...y.shape.slice(-2)])),
   }
 }
+
+const reverseOptions = {
+  /** The axis of the steps, the first unless given. */
+  axis: axis(0),
+  /** The axis of the examples, the second unless given. */
+  batchAxis: axis(1),
+}
+/** Options of `reverseSequence`. */
+interface ReverseSequenceOptions extends OptionsOf<typeof reverseOptions> {}
+/**
+ * The first `lengths` entries of each sequence in reverse, the others where they are: along an axis (the first by default) of each example along another (the second by default).
+ *
+ * Shapes  x: [t, n, ...], lengths: [n] i32 -> x's.   Dtype  x's.   Rule  xBar = yBar reversed alike.   Source  ONNX ReverseSequence; TensorFlow reverse_sequence.
+ * Errors  ShapeMismatch for lengths that are no vector with one for each example, DTypeMismatch for lengths that are not i32, BadInput for one axis twice or out of range.
+ * @example reverseSequence(tensor([[1, 4], [2, 5], [3, 6]]), [2, 3])   // [[2, 6], [1, 5], [3, 4]]
+ */
+export const reverseSequence: ReverseSequenceFn<ReverseSequenceOptions> = operation(
+  'reverseSequence',
+  { x: array, lengths: indices },
+  reverseOptions,
+  ({ x, lengths }, { axis: along, batchAxis: over }, op) => {
+    if (along === over) badInput(op, `axis and batchAxis are both ${along}.`, 'give two of them.')
+    const [t, n] = [x.shape[along]!, x.shape[over]!]
+    if (lengths.shape.length !== 1 || lengths.shape[0] !== n)
+      badShape(
+        op,
+        [x.shape, lengths.shape],
+        `lengths ${showShape(lengths.shape)} do not belong to x ${showShape(x.shape)}.`,
+        `give [${n}].`,
+      )
+    const shape = x.shape.map((d, i) => (i === along || i === over ? d : 1))
+    const place = positions(shape, along)
+    const each = minimum(reshape(lengths, x.shape.map((_, i) => (i === over ? n : 1))), t) // biome-ignore format: one row
+    const from = where(lt(place, each), sub(sub(each, 1), place), place)
+    return takeAlongAxis(x, broadcastTo(from, x.shape) as never, { axis: along })
+  },
+)
 
 /** Less than any logarithm of a probability, and far from overflow when such are added. */
 const NEVER = -1e30

@@ -1,24 +1,24 @@
-/** Layers that go back from what windows gave, or change how many positions there are: transposed convolution, adaptive pools, resize, unfold and fold, pixel shuffles. */
+/** Layers that go back from what windows gave, or change how many positions there are: transposed convolution, adaptive pools, unfold and fold. */
 
 import { from } from '../../core/calculus/pack.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
-import { flag, integer, type Kind, kind, needed, type OptionsOf, type ReadOf, raw, whole } from '../../core/errors/options.js'
+import { integer, type Kind, kind, needed, type OptionsOf, type ReadOf, raw, whole } from '../../core/errors/options.js'
 import { add, mul, where } from '../../core/ops/arithmetic.js'
 import { part, spread, table } from '../../core/ops/arrays.js'
 import { four, onPlane, paddingOf, perAxis, windowed } from '../../core/ops/conv.js'
 import { concat } from '../../core/ops/joins.js'
-import { pad, reshape, slice, transpose } from '../../core/ops/layout/layout.js'
+import { pad, reshape, slice } from '../../core/ops/layout/layout.js'
 import * as volumes from '../../core/ops/nn.js'
-import { array, floats, operation } from '../../core/ops/operation.js'
+import { floats, operation } from '../../core/ops/operation.js'
 import { max, sum } from '../../core/ops/reductions.js'
 import type { AsFloat, DType, Promote } from '../../core/types/dtype.js'
 import type { AnyExpr, Expr, Operand } from '../../core/types/expr.js'
 import type { Guard, NoOptions, Ok, Shape } from '../../core/types/shape.js'
 import type { ConvTranspose, Padding } from '../../core/types/shape-contract.js'
-import type { AdaptivePoolFn, FoldFn, PixelShuffleFn, ResizeFn, UnfoldFn } from '../../core/types/signatures/windows.js'
-import { gather } from '../../families/indexing.js'
+import type { AdaptivePoolFn, FoldFn, UnfoldFn } from '../../core/types/signatures/windows.js'
 import { nnPack } from '../../packs/nn.js'
+import { overPositions, sizesOf, taken } from './positions.js'
 
 const convInputOver = /*#__PURE__*/ from(nnPack, volumes.convInputOver)
 
@@ -96,41 +96,6 @@ export const convTranspose: ConvTransposeFn = operation('convTranspose', { x: fl
   return line ? reshape(y, [...y.shape.slice(0, 2), y.shape[3]!]) : y
 })
 
-/** Positions behind batch and channels, at least one along each axis. */
-const positionsOf = (x: AnyExpr, op: string): readonly number[] => {
-  if (x.shape.length < 3 || x.shape.length > 5)
-    badShape(op, [x.shape], `x is ${showShape(x.shape)}.`, 'give x as [n, c, w], [n, c, h, w] or [n, c, d, h, w].')
-  const positions = x.shape.slice(2)
-  if (positions.some((d) => d === 0)) badShape(op, [x.shape], `x ${showShape(x.shape)} has no positions.`)
-  return positions
-}
-/** One length for each axis of positions: a number for all, or a list. */
-const sizesOf = (given: unknown, axes: number, op: string): readonly number[] => {
-  const list: readonly unknown[] = Array.isArray(given) ? given : new Array<unknown>(axes).fill(given)
-  if (list.length !== axes || !list.every((n) => Number.isSafeInteger(n) && (n as number) >= 1 && (n as number) <= 2 ** 24)) {
-    const call = op === 'fold' ? '' : `: ${op}(x, ${axes === 1 ? '4' : `[${new Array(axes).fill(4).join(', ')}]`})`
-    const reason = `the size is ${Array.isArray(given) ? `[${given.map(shown).join(', ')}]` : shown(given)}.`
-    badInput(op, reason, `give a positive integer, or ${axes} of them${call}; batch and channels stay.`)
-  }
-  return list as readonly number[]
-}
-/** What is made of x along each axis of positions: `make` has the axis, its old and new length and how many axes are behind. */
-const overPositions = (
-  x: AnyExpr,
-  size: unknown,
-  op: string,
-  make: (y: AnyExpr, axis: number, n: number, m: number, behind: readonly number[]) => AnyExpr,
-): AnyExpr => {
-  const positions = positionsOf(x, op)
-  return sizesOf(size, positions.length, op).reduce(
-    (y: AnyExpr, m, i) => make(y, i + 2, positions[i]!, m, new Array<number>(positions.length - i - 1).fill(1)),
-    x,
-  )
-}
-/** Elements of x along an axis, which becomes the axes of `shape`. */
-const taken = (x: AnyExpr, axis: number, list: readonly number[], shape: readonly number[]): AnyExpr =>
-  gather(x, table(list, shape, 'i32'), { axis })
-
 const adaptivePool = (name: string, fill: number, reduce: (x: AnyExpr, axis: number, shares: AnyExpr) => AnyExpr): AdaptivePoolFn =>
   operation(name, { x: floats, size: raw() }, {}, ({ x, size }, _, op) =>
     overPositions(x, size, op, (y, axis, n, m, behind) => {
@@ -172,94 +137,6 @@ export const adaptiveAvgPool: AdaptivePoolFn = adaptivePool('adaptiveAvgPool', 0
  * @example adaptiveMaxPool(tensor([[[1, 2, 3]]]), 2)   // [[[2, 3]]]
  */
 export const adaptiveMaxPool: AdaptivePoolFn = adaptivePool('adaptiveMaxPool', Number.NEGATIVE_INFINITY, (x, axis) => max(x, { axis }))
-
-const METHODS = ['nearest', 'nearest-exact', 'linear', 'cubic'] as const
-type Method = (typeof METHODS)[number]
-const method: Kind<Method> = kind((given = 'linear', _what, where) =>
-  METHODS.includes(given as Method)
-    ? (given as Method)
-    : badInput(
-        where,
-        `the method is ${shown(given)}.`,
-        `give ${METHODS.map((m) => `'${m}'`).join(', ')}; they are the same for every number of axes ('bilinear' is 'linear', 'bicubic' is 'cubic').`,
-      ),
-)
-const resizeOptions = {
-  method,
-  /** The first and last positions of both grids lie on each other; else their outer edges do. */
-  alignCorners: flag(),
-  /** Where x is made smaller, each result is a mean over as many more positions: no detail is left out. */
-  antialias: flag(),
-}
-/** Options of `resize`. */
-interface ResizeOptions extends OptionsOf<typeof resizeOptions> {}
-/** Keys' cubic kernel at a distance from 0. */
-const cubicAt = (distance: number, a: number): number => {
-  const d = Math.abs(distance)
-  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1
-  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0
-}
-type Taps = readonly (readonly [position: number, weight: number])[]
-/** Which positions of n each of m results is made of, and with which weights. */
-const tapsOf = (n: number, m: number, { method, alignCorners, antialias }: ReadOf<typeof resizeOptions>): readonly Taps[] =>
-  Array.from({ length: m }, (_, i) => {
-    const inside = (k: number): number => Math.max(0, Math.min(n - 1, k))
-    if (method === 'nearest') return [[inside(Math.floor((i * n) / m)), 1] as const]
-    if (method === 'nearest-exact') return [[inside(Math.floor(((i + 0.5) * n) / m)), 1] as const]
-    if (antialias) return smoothTaps(n, m, i, method)
-    const place = alignCorners ? (m === 1 ? 0 : (i * (n - 1)) / (m - 1)) : ((i + 0.5) * n) / m - 0.5
-    const at = method === 'linear' ? Math.max(0, place) : place
-    const first = Math.floor(at)
-    const t = at - first
-    return method === 'linear'
-      ? [[inside(first), 1 - t] as const, [inside(first + 1), t] as const]
-      : [-1, 0, 1, 2].map((k) => [inside(first + k), cubicAt(k - t, -0.75)] as const)
-  })
-/** As PyTorch and Pillow: the kernel as wide as a step between results, where that is more than 1, over what is inside, with sum 1. */
-const smoothTaps = (n: number, m: number, i: number, method: 'linear' | 'cubic'): Taps => {
-  const step = n / m
-  const width = Math.max(1, step)
-  const centre = (i + 0.5) * step
-  const reach = (method === 'linear' ? 1 : 2) * width
-  const [first, end] = [Math.max(0, Math.trunc(centre - reach + 0.5)), Math.min(n, Math.trunc(centre + reach + 0.5))]
-  const weights = Array.from({ length: end - first }, (_, k) => {
-    const x = (first + k - centre + 0.5) / width
-    return method === 'linear' ? Math.max(0, 1 - Math.abs(x)) : cubicAt(x, -0.5)
-  })
-  const total = weights.reduce((s, w) => s + w, 0)
-  return weights.map((w, k) => [first + k, w / total] as const)
-}
-/** Taps of one number for all results: those that are missing have weight 0. */
-const evenTaps = (taps: readonly Taps[]): readonly Taps[] => {
-  const longest = Math.max(...taps.map((t) => t.length))
-  return taps.map((t) => Array.from({ length: longest }, (_, k) => t[k] ?? ([t[0]![0], 0] as const)))
-}
-/**
- * x with another number of positions: the nearest, or between neighbours linearly ('linear', the default) or by cubic polynomials ('cubic'), one axis after the other.
- *
- * 'nearest' reads position floor(i n / m) for result i of m, 'nearest-exact' that under its middle. With `antialias` a smaller result is of weighted means of all that it stands for.
- *
- * Shapes  x: [n, c, ...positions], size: a number for all axes, or one for each -> [n, c, ...size].
- * Rule    linear.   Source  PyTorch interpolate; Keys 1981 (a = -0.75, -0.5 with antialias).
- * Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1, another method or options that do not go together.
- * @example
- * resize(tensor([[[0, 1]]]), 4)   // [[[0, 0.25, 0.75, 1]]]
- * resize(tensor([[[0, 0, 0, 8]]]), 2, { antialias: true })   // [[[0, 3.4286]]]
- */
-export const resize: ResizeFn<ResizeOptions> = operation('resize', { x: floats, size: raw() }, resizeOptions, ({ x, size }, o, op) => {
-  if (o.antialias && (o.alignCorners || o.method.startsWith('nearest')))
-    badInput(op, 'antialias is of linear and cubic methods, without alignCorners.')
-  return overPositions(x, size, op, (y, axis, n, m, behind) => {
-    const taps = evenTaps(tapsOf(n, m, o))
-    const terms = taps[0]!.map((_, k): AnyExpr => {
-      const list = taps.map((t) => t[k]![0])
-      const term = taken(y, axis, list, [m])
-      const weights = taps.map((t) => t[k]![1])
-      return weights.every((w) => w === 1) ? term : mul(term, table(weights, [m, ...behind], x.dtype))
-    })
-    return terms.reduce((a, b) => add(a, b))
-  })
-})
 
 type OnBoth = number | readonly number[]
 const onBoth = (standard?: number): Kind<readonly number[], OnBoth> =>
@@ -332,32 +209,4 @@ export const fold: FoldFn<FoldOptions> = operation('fold', { x: floats }, foldOp
   const [top, left] = [padding[0]!, padding[2]!]
   const total = placed.reduce((s, y) => add(s, y))
   return slice(total, [0, 0, top, left], [b, c, top + size[0]!, left + size[1]!])
-})
-
-const shuffled = { x: array, factor: whole({ from: 1 }) }
-/**
- * Channels moved into space: each r r channels become one of r times the height and width.
- *
- * Shapes  x: [n, c r r, h, w] -> [n, c, h r, w r].   Dtype  x's.   Rule  linear.   Source  Shi et al. 2016.
- * Errors  ShapeMismatch for x of another rank, BadInput unless r r divides the channels.
- * @example pixelShuffle(tensor([[[[1]], [[2]], [[3]], [[4]]]]), 2)   // [[[[1, 2], [3, 4]]]]
- */
-export const pixelShuffle: PixelShuffleFn = operation('pixelShuffle', shuffled, {}, ({ x, factor: r }, _, op) => {
-  const [b, c, h, w] = four(x, op)
-  if (c % (r * r) !== 0) badInput(op, `${c} channels are not a multiple of ${r * r}.`, 'give a factor whose square divides them.')
-  const parts = reshape(x, [b, c / (r * r), r, r, h, w])
-  return reshape(transpose(parts, [0, 1, 4, 2, 5, 3]), [b, c / (r * r), h * r, w * r])
-})
-/**
- * Space moved into channels: the inverse of `pixelShuffle`.
- *
- * Shapes  x: [n, c, h r, w r] -> [n, c r r, h, w].   Dtype  x's.   Rule  linear.   Source  PyTorch pixel_unshuffle.
- * Errors  ShapeMismatch for x of another rank, BadInput unless r divides height and width.
- * @example pixelUnshuffle(tensor([[[[1, 2], [3, 4]]]]), 2)   // [[[[1]], [[2]], [[3]], [[4]]]]
- */
-export const pixelUnshuffle: PixelShuffleFn = operation('pixelUnshuffle', shuffled, {}, ({ x, factor: r }, _, op) => {
-  const [b, c, h, w] = four(x, op)
-  if (h % r !== 0 || w % r !== 0) badInput(op, `${r} does not divide ${h} and ${w}.`, 'give a factor that divides both.')
-  const parts = reshape(x, [b, c, h / r, r, w / r, r])
-  return reshape(transpose(parts, [0, 1, 3, 5, 2, 4]), [b, c * r * r, h / r, w / r])
 })

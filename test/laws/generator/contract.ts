@@ -163,6 +163,7 @@ const pool =
     if (d.chance(0.5)) options.stride = d.chance(0.5) ? 1 : spatial.map(() => d.between(1, 3))
     if (d.chance(0.5)) options.padding = padding(d, spatial, d.chance(0.5) ? window : window.map(() => 1))
     if (name === 'avgPool' && d.chance(0.4)) options.countIncludePad = true
+    if (name === 'maxPool' && options.padding === undefined && d.chance(0.25)) options.dilation = 2
     if (d.chance(0.3)) options.ceilMode = true
     d.op(name, ref(x), options)
   }
@@ -173,7 +174,11 @@ const alongAxis =
       (x) => rankOf(x) > 0,
       () => d.shape(d.between(1, 3)),
     )
-    d.op(name, ref(within(d, v, [-9, 9])), ...(d.chance(0.5) ? [] : [{ axis: d.int(rankOf(v)) }]))
+    d.op(
+      name,
+      ref(within(d, v, [-9, 9])),
+      ...(d.chance(0.5) ? [] : [{ axis: d.chance(0.3) && rankOf(v) > 1 ? [0, -1] : d.int(rankOf(v)) }]),
+    )
   }
 /** Enough elements, apart from each other, that a variance is not close to 0. */
 const varied = (d: Draw, v: Value, axes: readonly number[]): void => {

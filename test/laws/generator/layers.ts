@@ -2,7 +2,7 @@
 import type { Draw } from './draw.js'
 import { dtypeOf, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
 import type { Builder, Row } from './elementwise.js'
-import { apart, like as likeOf, positions, within } from './guards.js'
+import { apart, awayFrom, like as likeOf, positions, within } from './guards.js'
 import type { Template } from './program.js'
 
 /** Of the dtype of what stands beside it. */
@@ -111,9 +111,60 @@ const adaptive =
 const resize: Builder = (d) =>
   void d.op('resize', ref(volumes(d, d.between(1, 2))), d.between(1, 5), {
     ...(d.chance(0.7)
-      ? { method: d.of(['nearest', 'nearest-exact', 'linear', 'cubic']), ...(d.chance(0.4) && { alignCorners: true }) }
+      ? d.chance(0.5)
+        ? {
+            method: d.of(['nearest', 'linear', 'cubic']),
+            coordinates: d.of(['halfPixel', 'pytorchHalfPixel', 'asymmetric', 'alignCorners']),
+          }
+        : d.chance(0.2)
+          ? { method: 'nearest-exact' }
+          : { method: d.of(['nearest', 'linear', 'cubic']), ...(d.chance(0.4) && { alignCorners: true }) }
       : { method: d.of(['linear', 'cubic']), antialias: true }),
   })
+const unpool: Builder = (d) => {
+  const x = volumes(d, d.between(1, 2))
+  apart(d, x)
+  const size = shapeOf(x).slice(2)
+  const window = {
+    window: 2,
+    stride: 2,
+    ...(d.chance(0.5) && { padding: 1 }),
+    ...(size.every((n) => n > 2) && d.chance(0.3) && { dilation: 2 }),
+  }
+  const [values, indices] = d.emit('maxPoolWithIndices', [ref(x), window]) as [Value, Value]
+  if (d.chance(0.7)) d.op('maxUnpool', ref(values), ref(indices), { size })
+}
+/** Places on the grid of halves are where weights have kinks, and roundings jumps. */
+const sampled: Builder = (d) => {
+  const axes = d.between(1, 2)
+  const x = volumes(d, axes)
+  const [n, , ...size] = shapeOf(x) as [number, number, ...number[]]
+  const alignCorners = d.chance(0.4)
+  const span = (k: number): number => (alignCorners ? k - 1 : k)
+  const grid = within(d, like(d, [n, ...size.map(() => d.between(1, 2)), axes], x), [-1.9, 1.9])
+  awayFrom(d, grid, (g) => size.map((k) => Math.round((g + 1) * span(k)) / span(k) - 1))
+  d.op('gridSample', ref(x), ref(grid), {
+    alignCorners,
+    method: d.of(['linear', 'nearest', 'cubic']),
+    padding: d.of(['zeros', 'border', 'reflection']),
+  })
+}
+const affine: Builder = (d) => {
+  const axes = d.between(1, 2)
+  const theta = like(d, [d.between(1, 2), axes, axes + 1])
+  const size = Array.from({ length: axes }, () => d.between(1, 3))
+  d.op('affineGrid', ref(theta), size, { ...(d.chance(0.4) && { alignCorners: true }) })
+}
+const boxed: Builder = (d) => {
+  const x = volumes(d, 2)
+  const corners = d.op('tanh', ref(like(d, [2, 4], x)))
+  const boxes = d.op('add', ref(d.op('mul', ref(corners), 0.02)), [
+    [0.3, 0.2, 2.4, 1.9],
+    [-0.7, 0.6, 0.55, 0.8],
+  ])
+  const images = whole(d, [0, shapeOf(x)[0]! - 1])
+  d.op('roiAlign', ref(x), ref(boxes), images, { size: [1, 2], samplingRatio: 1, aligned: true })
+}
 const windows: Builder = (d) => {
   const x = volumes(d, 2)
   const size = shapeOf(x).slice(2) as [number, number]
@@ -125,6 +176,45 @@ const shuffle: Builder = (d) => {
   const x = like(d, [1, 4 * d.between(1, 2), d.between(1, 2), d.between(1, 3)])
   const y = d.op('pixelShuffle', ref(x), 2)
   if (d.chance(0.5)) d.op('pixelUnshuffle', ref(y), 2)
+}
+const spaced: Builder = (d) => {
+  const x = like(d, [1, 4 * d.between(1, 2), d.between(1, 2), d.between(1, 3)])
+  const how = d.chance(0.5) ? {} : { order: d.of(['DCR', 'CRD']) }
+  const y = d.op('depthToSpace', ref(x), 2, how)
+  if (d.chance(0.5)) d.op('spaceToDepth', ref(y), 2, how)
+}
+const response: Builder = (d) => {
+  const x = within(d, volumes(d, 1), [-3, 3])
+  d.op('localResponseNorm', ref(x), d.between(1, 4), { ...(d.chance(0.6) && { alpha: 0.5, beta: d.of([0.75, 1, 2]) }) })
+}
+const reversed: Builder = (d) => {
+  const x = floats(d, 2, () => [d.between(1, 4), d.between(1, 3)])
+  const [t, n] = shapeOf(x) as [number, number]
+  d.op(
+    'reverseSequence',
+    ref(x),
+    whole(
+      d,
+      Array.from({ length: n }, () => d.int(t + 1)),
+    ),
+  )
+}
+const suppressed: Builder = (d) => {
+  const scores = like(d, [3])
+  apart(d, scores)
+  const boxes = [
+    [0, 0, 2, 2],
+    [0.5, 0, 2, 3],
+    [4, 4, 5, 6],
+  ]
+  d.op('nonMaxSuppression', boxes, ref(scores), { iou: d.of([0.3, 0.7]), ...(d.chance(0.4) && { size: d.between(1, 4) }) })
+}
+/** Filtered logits have infinities: they are read through a softmax. */
+const likely: Builder = (d) => {
+  const x = within(d, vectors(d), [-4, 4])
+  apart(d, x)
+  const kept = d.chance(0.5) ? d.op('topkFilter', ref(x), d.between(1, 3)) : d.op('toppFilter', ref(x), 0.4321, { least: d.between(1, 2) })
+  d.op('softmax', ref(kept))
 }
 const gated: Builder = (d) => {
   const x = floats(d, 2, () => [d.between(1, 3), 2 * d.between(1, 2)])
@@ -153,7 +243,16 @@ export const layerRows: readonly Row[] = [
   { name: 'adaptiveAvgPool', weight: 0.2, build: adaptive('adaptiveAvgPool') },
   { name: 'adaptiveMaxPool', weight: 0.2, build: adaptive('adaptiveMaxPool') },
   { name: 'resize', weight: 0.3, build: resize },
+  { name: 'maxPoolWithIndices, maxUnpool', weight: 0.3, build: unpool },
+  { name: 'gridSample', weight: 0.4, build: sampled },
+  { name: 'affineGrid', weight: 0.2, build: affine },
+  { name: 'roiAlign', weight: 0.2, build: boxed },
   { name: 'unfold, fold', weight: 0.3, build: windows },
   { name: 'pixelShuffle', weight: 0.2, build: shuffle },
+  { name: 'depthToSpace, spaceToDepth', weight: 0.2, build: spaced },
+  { name: 'localResponseNorm', weight: 0.2, build: response },
+  { name: 'reverseSequence', weight: 0.2, build: reversed },
+  { name: 'nonMaxSuppression', weight: 0.2, build: suppressed },
+  { name: 'topkFilter, toppFilter', weight: 0.4, build: likely },
   { name: 'glu', weight: 0.2, build: gated },
 ]

@@ -120,7 +120,7 @@ const unstack: Builder = (d) => {
 }
 const pad: Builder = (d) => {
   const v = some(d, 1)
-  const widths = shapeOf(v).map(() => [d.int(3), d.int(3)])
+  const widths = shapeOf(v).map((n) => [n > 0 && d.chance(0.1) ? -1 : d.int(3), d.int(3)])
   if (sizeOf(shapeOf(v).map((n, i) => n + widths[i]![0]! + widths[i]![1]!)) > CAP) redraw('large')
   d.op(
     'pad',

@@ -67,8 +67,13 @@ const windows: readonly Row[] = [
   { name: 'cumulativeTrapezoid', becomes: ['floats'], shapes: VV, f: (y, x) => cd.cumulativeTrapezoid(y, { x }) },
   { name: 'gradient', becomes: ['floats'], shapes: [[4]], f: op('gradient') },
   ...floats('avgPool maxPool', [[1, 1, 4, 4]], 1, { window: 2 }),
+  { name: 'maxPoolWithIndices', becomes: ['floats', 'i32'], shapes: [[1, 1, 4, 4]], f: (x) => cd.maxPoolWithIndices(x, { window: 2 }) },
+  { name: 'maxUnpool', becomes: ['floats'], shapes: [[1, 1, 2]], f: (x) => cd.maxUnpool(x, [[[1, 2]]], { size: 4 }) },
   ...floats('adaptiveAvgPool adaptiveMaxPool', [[1, 1, 4, 4]], 1, 2),
   ...floats('resize', [[1, 1, 2, 2]], 1, [3, 3]),
+  ...floats('gridSample', [[1, 1, 4, 4], [1, 1, 3, 2]]), // biome-ignore format: one row
+  ...floats('affineGrid', [[1, 2, 3]], 1, [2, 2]),
+  { name: 'roiAlign', becomes: ['floats'], shapes: [[1, 1, 4, 4], [2, 4]], f: (x, boxes) => cd.roiAlign(x, boxes, [0, 0], { size: 2, samplingRatio: 1 }) }, // biome-ignore format: one row
   ...floats('unfold', [[1, 1, 3, 3]], 1, { window: 2 }),
   ...floats('fold', [[1, 4, 4]], 1, { window: 2, size: [3, 3] }),
 ]
@@ -112,6 +117,12 @@ const layers: readonly Row[] = [
     f: op('scaledDotProductAttention'),
   },
   { name: 'pixelShuffle', becomes: ['stays'], shapes: [[1, 4, 2, 2]], f: (x) => cd.pixelShuffle(x, 2) },
+  { name: 'depthToSpace', becomes: ['stays'], shapes: [[1, 4, 2, 2]], f: (x) => cd.depthToSpace(x, 2) },
+  { name: 'spaceToDepth', becomes: ['stays'], shapes: [[1, 1, 4, 4]], f: (x) => cd.spaceToDepth(x, 2) },
+  { name: 'reverseSequence', becomes: ['stays'], shapes: [[3, 2]], f: (x) => cd.reverseSequence(x, [2, 3]) },
+  ...floats('localResponseNorm', [[2, 3]], 1, 3),
+  ...floats('topkFilter toppFilter', [[2, 4]], 1, 1),
+  { name: 'nonMaxSuppression', becomes: ['i32'], shapes: [[3, 4], [3]], f: (boxes, scores) => cd.nonMaxSuppression(boxes, scores) }, // biome-ignore format: one row
   { name: 'pixelUnshuffle', becomes: ['stays'], shapes: [[1, 1, 4, 4]], f: (x) => cd.pixelUnshuffle(x, 2) },
 ]
 export const productRows: readonly Row[] = [...products, ...windows, ...spectra, ...systems, ...layers]

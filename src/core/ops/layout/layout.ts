@@ -6,10 +6,10 @@ import { reading } from '../../errors/language.js'
 import { kind, type OptionsOf, raw, readOptions } from '../../errors/options.js'
 import { shapeGiven } from '../../graph/aval.js'
 import { castNode } from '../../graph/cast.js'
-import { asExpr, asNode, isExpr } from '../../graph/expr.js'
+import { asExpr, asNode, isExpr, type Node } from '../../graph/expr.js'
 import { lift } from '../../graph/lift.js'
 import { typed } from '../../graph/operation.js'
-import { range } from '../../graph/shape.js'
+import { range, sameShape } from '../../graph/shape.js'
 import type { AnyExpr } from '../../types/expr.js'
 import type { PadWidths } from '../../types/shape-index.js'
 import type {
@@ -255,38 +255,44 @@ const paddingOf = (given: unknown): { readonly mode: PadMode; readonly value: un
 
 /**
  * x with `widths[i] = [before, after]` entries added along axis i; a number stands for both ends. They are `value`, 0 unless given; or by `mode`
- * the nearest element ('edge'), x mirrored at its ends without them ('reflect') or with them ('symmetric'), x again ('wrap').
+ * the nearest element ('edge'), x mirrored at its ends without them ('reflect') or with them ('symmetric'), x again ('wrap'). A negative width takes entries away, after all padding.
  *
  * Shapes  axes beyond widths are kept; one number alone pads every axis.   Dtype  x's; value is cast to it.
  * Rule    xBar = yBar without the padding; valueBar = the sum of yBar over the padding. By mode each place's cotangent goes to what it reads.
- * Errors  BadInput for negative widths, more widths than axes, another mode, and an empty axis that a mode would read.
+ * Errors  BadInput for widths that take more than there is, more widths than axes, another mode, and an empty axis that a mode would read.
  * @example
  * pad(tensor([1, 2]), [[1, 0]])                          // [0, 1, 2]
  * pad(tensor([1, 2, 3]), [[2, 1]], { mode: 'reflect' })  // [3, 2, 1, 2, 3, 2]
+ * pad(tensor([1, 2, 3]), [[-1, 1]])                      // [2, 3, 0]
  */
 export const pad: PadFn = declares(
   { name: 'pad', args: {}, options: padOptions },
-  (x: unknown, widths: PadWidths, given?: unknown): AnyExpr => {
+  (x: unknown, widths: PadWidths, how?: unknown): AnyExpr => {
     const n = lift(x, 'pad')
-    const { mode, value } = paddingOf(given)
+    const { mode, value } = paddingOf(how)
     const list =
       typeof widths === 'number' ? n.shape.map(() => widths) : (listOf(settled(widths, 'widths', 'pad'), 'widths', 'pad') as typeof widths)
-    const ends = Array.from(list, (w) => (typeof w === 'number' ? ([w, w] as const) : w))
-    const isWidth = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0
+    const given = Array.from(list, (w) => (typeof w === 'number' ? ([w, w] as const) : w))
     if (
-      ends.length > n.shape.length ||
-      !isWidth(typeof widths === 'number' ? widths : 0) ||
-      !ends.every((w) => isPair(w) && w.every(isWidth))
+      given.length > n.shape.length ||
+      !Number.isInteger(typeof widths === 'number' ? widths : 0) ||
+      !given.every((w, i) => isPair(w) && w.every(Number.isInteger) && n.shape[i]! + w[0] + w[1] >= 0)
     )
       badInput(
         'pad',
-        `widths ${typeof widths !== 'number' && ends.every(isPair) ? showWidths(widths) : shown(widths)} do not fit ${showShape(n.shape)}.`,
-        `one [before, after] of non-negative integers per axis, [[1, 2]] for a vector; where elements shall go, slice.`,
+        `widths ${typeof widths !== 'number' && given.every(isPair) ? showWidths(widths) : shown(widths)} do not fit ${showShape(n.shape)}.`,
+        `one [before, after] of integers per axis, [[1, 2]] for a vector; negative ones take at most what is there.`,
       )
+    const ends = given.map(([before, after]) => [Math.max(0, before), Math.max(0, after)] as const)
+    const cropped = (y: Node): AnyExpr => {
+      const starts = n.shape.map((_, i) => Math.max(0, -(given[i]?.[0] ?? 0)))
+      const sizes = n.shape.map((d, i) => d + (given[i] ?? [0, 0]).reduce((k, w) => k + w, 0))
+      return asExpr(sameShape(sizes, y.shape) ? y : sliceNode(y, { starts, sizes, strides: starts.map(() => 1) }))
+    }
     const at = (i: number) => ends[i] ?? ([0, 0] as const)
-    if (ends.every(([a, b]) => a === 0 && b === 0)) return asExpr(n)
-    if (mode !== 'constant') return asExpr(padded(n, ends as readonly (readonly [number, number])[], mode))
-    return asExpr(
+    if (ends.every(([a, b]) => a === 0 && b === 0)) return cropped(n)
+    if (mode !== 'constant') return cropped(padded(n, ends, mode))
+    return cropped(
       padNode(
         n,
         n.shape.map((_, i) => at(i)[0]),

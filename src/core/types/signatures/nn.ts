@@ -1,6 +1,6 @@
 // Signatures of the operations of neural networks.
 import type { OptionsOf } from '../../errors/options.js'
-import type { avgPoolOptions } from '../../ops/nn.js'
+import type { avgPoolOptions, maxPoolOptions } from '../../ops/nn.js'
 import type { AsFloat, AsNumber, DType, Float, Promote, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
 import type { Broadcast, Dim, DimAt, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
@@ -106,6 +106,12 @@ export type InstanceNormFn<Options> = <S extends Shape = Shape, D extends DType 
   x: Operand<S, D> | Plain,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
+/** localResponseNorm(x, size, { alpha, beta, k }): x by the mean square of neighbouring channels. */
+export type LocalResponseNormFn<Options> = <S extends Shape, D extends DType>(
+  x: Operand<S, D>,
+  size: number,
+  options?: Options,
+) => Expr<S, AsFloat<D>>
 /** embedding(table, indices): rows of a table, one vector for each index. */
 export interface EmbeddingFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
@@ -134,7 +140,9 @@ export type ConvFn = <X extends Shape, DX extends DType, K extends Shape, DK ext
 ) => Expr<Ok<Conv<X, K, O>>, AsFloat<Promote<DX, DK>>>
 /** Options of `avgPool` alone. */
 export interface AvgPoolOptions extends OptionsOf<typeof avgPoolOptions> {}
-/** maxPool(x, { window, stride, padding }), avgPool: x [n, c, ...spatial]. */
+/** Options of `maxPool` and `maxPoolWithIndices` alone. */
+export interface MaxPoolOptions extends OptionsOf<typeof maxPoolOptions> {}
+/** maxPool(x, { window, stride, padding, dilation }), avgPool: x [n, c, ...spatial]. */
 export type PoolFn<Op extends string, Extra = NoOptions> = <X extends Shape, D extends DType, const O extends PoolOptions & Extra>(
   x: Operand<X, D>,
   options: Guard<Pool<X, O, Op>, O>,

@@ -91,7 +91,7 @@ export type ChoosingAlongAxisFn<Op extends string, Extra = NoOptions> = <
   x: Operand<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
 ) => Expr<S, NoInfer<D>>
-/** `AlongAxisFn` of floats: softmax, logSoftmax, logcumsumexp. */
+/** `AlongAxisFn` of floats: logcumsumexp. */
 export type FloatAlongAxisFn<Op extends string, Extra = NoOptions> = <
   S extends Shape = Shape,
   D extends DType = WeakF64,
@@ -99,6 +99,16 @@ export type FloatAlongAxisFn<Op extends string, Extra = NoOptions> = <
 >(
   x: Operand<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
+) => Expr<S, AsFloat<D>>
+type AxesIn<O> = O extends { readonly axis: infer A } ? (A extends readonly (infer B)[] ? B : A) : -1
+/** Shape kept, worked over one axis or several (default the last), of floats: softmax, logSoftmax. */
+export type FloatOverAxesFn<Op extends string, Options> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends Options = NoOptions & Options,
+>(
+  x: Operand<S, D> | Plain,
+  options?: Guard<HasAxis<S, AxesIn<O>, Op>, O>,
 ) => Expr<S, AsFloat<D>>
 /** argsort: the indices that sort along one axis (default the last). */
 export type ArgSortFn = <S extends Shape = Shape>(x: Operand<S> | Plain, options?: AxisOptions & SortOptions) => Expr<S, 'i32'>

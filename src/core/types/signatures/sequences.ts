@@ -32,3 +32,15 @@ export type CtcFn<Options> = <D extends DType = WeakF64, const O extends Options
   targetLengths: Whole,
   options?: O,
 ) => Expr<O extends { readonly reduction: 'none' } ? [number] : [], AsFloat<D>>
+/** reverseSequence(x, lengths, { axis, batchAxis }): the first entries of each sequence in reverse. */
+export type ReverseSequenceFn<Options> = <S extends Shape, D extends DType>(
+  x: Operand<S, D>,
+  lengths: Whole,
+  options?: Options,
+) => Expr<S, D>
+/** topkFilter(logits, k, { axis }), toppFilter(logits, p, { axis, least }): the unlikely at -infinity. */
+export type LogitsFilterFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
+  logits: Operand<S, D> | Plain,
+  most: number,
+  options?: O,
+) => Expr<S, AsFloat<D>>

@@ -1,7 +1,10 @@
 // Signatures of layers that change how many positions there are.
-import type { AsFloat, DType } from '../dtype.js'
-import type { Expr, Operand } from '../expr.js'
-import type { Shape } from '../shape.js'
+import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
+import type { Expr, NumberArray, Operand, PlainIndex } from '../expr.js'
+import type { Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { Pool, PoolOptions } from '../shape-contract.js'
+import type { Index } from './index-ops.js'
+import type { MaxPoolOptions } from './nn.js'
 
 /** Batch and channels of x, then the positions that are asked for. */
 type Resized<S extends Shape, Z> = S extends readonly [
@@ -17,7 +20,18 @@ export type AdaptivePoolFn = <S extends Shape, D extends DType, const Z extends 
   x: Operand<S, D>,
   size: Z,
 ) => Expr<Resized<S, Z>, AsFloat<D>>
-/** resize(x, size, { method, alignCorners, antialias }): x [n, c, ...positions] with other positions. */
+/** maxPoolWithIndices(x, { window, stride, padding, dilation }): the largest of each window, and where it is in the flattened positions. */
+export type MaxPoolWithIndicesFn = <X extends Shape, D extends DType, const O extends PoolOptions & MaxPoolOptions>(
+  x: Operand<X, D>,
+  options: Guard<Pool<X, O, 'maxPoolWithIndices'>, O>,
+) => { readonly values: Expr<Ok<Pool<X, O>>, AsFloat<D>>; readonly indices: Expr<Ok<Pool<X, O>>, 'i32'> }
+/** maxUnpool(x, indices, { size }): zeros with x at the indices of the flattened positions. */
+export type MaxUnpoolFn<Options> = <S extends Shape, D extends DType, const O extends Options>(
+  x: Operand<S, D>,
+  indices: Index | PlainIndex,
+  options: O,
+) => Expr<Resized<S, O extends { readonly size: infer Z } ? Z : number>, AsFloat<D>>
+/** resize(x, size, { method, alignCorners, antialias, coordinates, ... }): x [n, c, ...positions] with other positions. */
 export type ResizeFn<Options> = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
   x: Operand<S, D>,
   size: Z,
@@ -32,3 +46,71 @@ export type FoldFn<Options> = <D extends DType>(
 ) => Expr<[number, number, number, number], AsFloat<D>>
 /** pixelShuffle(x, factor), pixelUnshuffle: channels moved into space, and back. */
 export type PixelShuffleFn = <D extends DType>(x: Operand<Shape, D>, factor: number) => Expr<[number, number, number, number], D>
+
+/** depthToSpace(x, factor, { order }), spaceToDepth: channels moved into space, and back. */
+export type DepthToSpaceFn<Options> = <D extends DType>(
+  x: Operand<Shape, D>,
+  factor: number,
+  options?: Options,
+) => Expr<[number, number, number, number], D>
+/** Batch and channels of x, and the places of the grid. */
+type Sampled<S extends Shape, G extends Shape> = S extends readonly [
+  infer N extends number | string,
+  infer C extends number | string,
+  ...Shape,
+]
+  ? G extends readonly [unknown, ...infer P extends Shape, unknown]
+    ? [N, C, ...P]
+    : Shape
+  : Shape
+/** gridSample(x, grid, { method, padding, alignCorners }): x [n, c, ...positions] at the places of a grid [n, ...places, axes]. */
+export type GridSampleFn<Options> = <S extends Shape, D extends DType, G extends Shape, E extends DType>(
+  x: Operand<S, D>,
+  grid: Operand<G, E>,
+  options?: Options,
+) => Expr<Sampled<S, G>, AsFloat<Promote<D, E>>>
+/** affineGrid(theta, size, { alignCorners }): theta [n, axes, axes + 1] -> [n, ...size, axes]. */
+export type AffineGridFn<Options> = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
+  theta: Operand<S, D>,
+  size: Z,
+  options?: Options,
+) => Expr<
+  S extends readonly [infer N extends number | string, infer A extends number | string, unknown]
+    ? Z extends readonly number[]
+      ? [N, ...Z, A]
+      : Shape
+    : Shape,
+  AsFloat<D>
+>
+/** Boxes, channels and bins. */
+type Aligned<S extends Shape, B extends Shape, Z> = S extends readonly [unknown, infer C extends number | string, unknown, unknown]
+  ? B extends readonly [infer K extends number | string, unknown]
+    ? [
+        K,
+        C,
+        ...(Z extends readonly [infer H extends number, infer W extends number] ? [H, W] : Z extends number ? [Z, Z] : [number, number]),
+      ]
+    : Shape
+  : Shape
+/** roiAlign(x, boxes, images, { size, samplingRatio, spatialScale, aligned, mode }): x [n, c, h, w] over boxes [k, 4] of images [k]. */
+export type RoiAlignFn<Options extends { readonly size: unknown }> = <
+  S extends Shape,
+  D extends DType,
+  const O extends Options,
+  B extends Shape = Shape,
+  E extends DType = WeakF64,
+>(
+  x: Operand<S, D>,
+  boxes: Operand<B, E> | NumberArray,
+  images: Index | PlainIndex,
+  options: O,
+) => Expr<Aligned<S, B, O['size']>, AsFloat<Promote<D, E>>>
+/** nonMaxSuppression(boxes, scores, { iou, score, size, fill, format }): the indices of boxes [n, 4] that are kept. */
+export type NonMaxSuppressionFn<Options> = <S extends Shape = Shape, const O extends Options = NoOptions & Options>(
+  boxes: Operand<S> | NumberArray,
+  scores: Operand<Shape> | NumberArray,
+  options?: O,
+) => Expr<
+  [O extends { readonly size: infer Z extends number } ? Z : S extends readonly [infer N extends number | string, unknown] ? N : number],
+  'i32'
+>
