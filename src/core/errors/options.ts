@@ -35,7 +35,7 @@ export interface Needed<T, G = T> extends Kind<T, G> {
   readonly needed: true
 }
 type Given<K> = K extends Kind<unknown, infer G> ? G : never
-type Left<O> = { readonly [K in keyof O]?: O[K] extends Kind<unknown, unknown> ? O[K]['takes'] : never }
+type Left<O> = { readonly [K in keyof O]?: (O[K] extends Kind<unknown, unknown> ? O[K]['takes'] : never) | undefined }
 type Must<O, N extends keyof O> = { readonly [K in N]: Given<O[K]> }
 type NeededIn<O> = { [K in keyof O]: O[K] extends Needed<unknown, unknown> ? K : never }[keyof O]
 /** What a user may give for declared options. @example OptionsOf<{ squared: Kind<boolean> }>   // { readonly squared?: boolean | undefined } */
