@@ -13,6 +13,7 @@ import {
   cumsum,
   type Expr,
   expandDims,
+  type Float,
   full,
   gather,
   ge,
@@ -20,6 +21,7 @@ import {
   log,
   lt,
   mod,
+  moveaxis,
   mul,
   reshape,
   rightShiftLogical,
@@ -248,19 +250,47 @@ export const choice = <const X extends Parameter, const O extends ChoiceOptions 
 
 // ---- by weights, and counts
 
+/** Classes drawn without replacement along the axes in front. */
+const apart = (
+  x: AnyExpr,
+  words: Words,
+  {
+    axis,
+    prefix,
+    own,
+    dtype,
+    op,
+  }: {
+    readonly axis: number
+    readonly prefix: readonly number[]
+    readonly own: readonly number[]
+    readonly dtype: Float
+    readonly op: string
+  },
+): AnyExpr => {
+  const [count, classes] = [sizeOf(prefix), x.shape[axis]!]
+  if (count > classes) badInput(op, `${count} draws of ${classes} classes without replacement.`, 'draw fewer, or allow replacement.')
+  const noise = gumbelOf(wordsFor(words, [...own.slice(0, axis), classes, ...own.slice(axis)]), dtype)
+  const { indices } = topk(add(noise, x), count, { axis })
+  return reshape(moveaxis(indices as AnyExpr, axis, 0) as AnyExpr, [...prefix, ...own]) as AnyExpr
+}
 export const categoricalOptions = {
   /** The axis of the classes: the last unless given. */
   axis: integer(-1),
   /** The shape of the result: that of the logits without the axis, or with more axes in front of it, each of other draws. */
   shape: drawnShape,
+  /** May the same class be drawn again, along the axes in front? true unless given. */
+  replace: flag(true),
 }
 /** Options of `categorical`. */
 export type CategoricalOptions = OptionsOf<typeof categoricalOptions>
 /**
  * Classes drawn by their logits, unnormalised logarithms of how likely they are: argmax(logits + gumbel).
  *
- * Shapes  the logits' without the axis, or `shape`, which ends with that.   Dtype  i32.   Rule  none.   Source  `jax.random.categorical`.
- * Errors  BadInput for an axis that is none; ShapeMismatch for another shape.
+ * With `replace: false` what lies along the axes in front is drawn without replacement: the greatest of logits + gumbel.
+ *
+ * Shapes  the logits' without the axis, or `shape`, which ends with that.   Dtype  i32.   Rule  none.   Source  `jax.random.categorical`; Kool, van Hoof and Welling 2019.
+ * Errors  BadInput for an axis that is none, or more draws than classes without replacement; ShapeMismatch for another shape.
  * @example categorical(key(0), [0, 1, 2], { shape: [4] })   // [2, 2, 2, 1]
  */
 export const categorical = <const L extends Parameter, const O extends CategoricalOptions = NoOptions>(
@@ -279,6 +309,7 @@ export const categorical = <const L extends Parameter, const O extends Categoric
   if (shape.length < rest.length || shapeFor(shape.slice(prefix.length), [rest], op).length !== rest.length)
     badShape(op, [shape, x.shape], `the shape [${shape.join(', ')}] does not end with [${rest.join(', ')}].`)
   const own = shape.slice(prefix.length)
+  if (!given.replace) return apart(x, wordsOf(key, op), { axis, prefix, own, dtype, op }) as never
   const noise = gumbelOf(wordsFor(wordsOf(key, op), [...prefix, ...own.slice(0, axis), x.shape[axis]!, ...own.slice(axis)]), dtype)
   const over =
     prefix.length === 0

@@ -103,7 +103,7 @@ const sampled = (keys: Words, a: AnyExpr, dtype: Float, logs: boolean): AnyExpr 
 }
 
 /** The same with their derivative by a: of the logarithm, divided by the number itself. */
-const gammaOf = (key: Words, a: AnyExpr, dtype: Float, logs: boolean, name: string): AnyExpr => {
+export const gammaOf = (key: Words, a: AnyExpr, dtype: Float, logs: boolean, name: string): AnyExpr => {
   const draw = ([k, alpha]: readonly [AnyExpr, AnyExpr]): AnyExpr => {
     const keys = wordsFor(wordsOf(k, name), alpha.shape)
     return sampled(keys, alpha, dtype, logs)
@@ -122,13 +122,13 @@ const gammaOf = (key: Words, a: AnyExpr, dtype: Float, logs: boolean, name: stri
 }
 
 const positive = (x: number): boolean => x > 0
-interface Given {
+export interface Given {
   readonly dtype: Float
   readonly shape: readonly number[]
   readonly parameters: readonly AnyExpr[]
 }
 /** Options and positive parameters, spread over the shape. */
-const givenIn = (options: DistributionOptions | undefined, parameters: Readonly<Record<string, unknown>>, op: string): Given => {
+export const givenIn = (options: DistributionOptions | undefined, parameters: Readonly<Record<string, unknown>>, op: string): Given => {
   const given = readOptions(drawOptions, options, op)
   const dtype = given.dtype ?? floatAmong(Object.values(parameters))
   const each = Object.entries(parameters).map(([name, x]) => {

@@ -32,4 +32,19 @@ export {
 } from './layers.js'
 export { exponential, gumbel, laplace, logistic, normal, type ShapedFn, truncatedNormal } from './normal.js'
 export { type PoissonOptions, poisson } from './poisson.js'
+export {
+  type BallOptions,
+  ball,
+  cauchy,
+  type GeometricOptions,
+  geometric,
+  lognormal,
+  maxwell,
+  pareto,
+  type RademacherFn,
+  rademacher,
+  rayleigh,
+  triangular,
+  weibull,
+} from './transformed.js'
 export { type BernoulliOptions, bernoulli, type UniformOptions, uniform } from './uniform.js'

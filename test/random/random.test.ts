@@ -30,6 +30,17 @@ const drawn: Readonly<Record<string, (key: random.Key, shape: readonly number[])
   gumbel: (k, shape) => random.gumbel(k, shape, { dtype: 'f32' }),
   laplace: random.laplace,
   logistic: random.logistic,
+  cauchy: random.cauchy,
+  maxwell: (k, shape) => random.maxwell(k, shape, { dtype: 'f32' }),
+  rademacher: random.rademacher,
+  lognormal: (k, shape) => random.lognormal(k, 0.5, { shape }),
+  rayleigh: (k, shape) => random.rayleigh(k, 2, { shape }),
+  pareto: (k, shape) => random.pareto(k, 3, { shape, dtype: 'f32' }),
+  weibull: (k, shape) => random.weibull(k, 2, 1.5, { shape }),
+  triangular: (k, shape) => random.triangular(k, -1, 0.5, 2, { shape }),
+  geometric: (k, shape) => random.geometric(k, 0.3, { shape }),
+  ball: (k, shape) => random.ball(k, 3, shape),
+  'ball of order 1': (k, shape) => random.ball(k, 2, shape, { p: 1, dtype: 'f32' }),
   bernoulli: (k, shape) => random.bernoulli(k, 0.4, { shape }),
   randint: (k, shape) => random.randint(k, shape, -3, 11),
   gamma: (k, shape) => random.gamma(k, 0.7, { shape }),
@@ -271,5 +282,74 @@ describe('what cannot be drawn is one clear error', () => {
             }
         })
     expect(wrong).toEqual([])
+  })
+})
+
+describe('categorical without replacement', () => {
+  const logits = cd.tensor([[0, 1, 0.5, 2], [3, 0, 0, 0]]) // biome-ignore format: rows
+  it('draws each class once at most, and all of them where as many are asked for', () => {
+    for (let i = 0; i < 20; i++) {
+      const drawn = cd
+        .evaluate(random.categorical(random.key(i), logits, { shape: [4, 2], replace: false }))
+        .toArray() as unknown as number[][]
+      for (const row of [0, 1]) expect(drawn.map((d) => d[row]).sort()).toEqual([0, 1, 2, 3])
+    }
+  })
+  it('the first of two is as likely as with one draw', () => {
+    const keys = random.splitKey(random.key(5), 4000)
+    const firsts = cd.evaluate(cd.vmap((k) => random.categorical(k, [0, Math.log(3)], { shape: [2], replace: false }))(keys) as cd.AnyExpr)
+    const ones = Array.from({ length: 4000 }, (_, i) => firsts.data[2 * i] as number).reduce((a, b) => a + b, 0)
+    expect(Math.abs(ones / 4000 - 0.75)).toBeLessThan(3.3 * Math.sqrt((0.75 * 0.25) / 4000))
+  })
+  it('more than there are is an error', () => {
+    expect(() => random.categorical(random.key(1), [0, 0], { shape: [3], replace: false })).toThrow(/3 draws of 2 classes/)
+  })
+})
+
+describe('parameters of the transformed distributions', () => {
+  const key = random.key(9)
+  it.each([
+    ['lognormal', (a: cd.AnyExpr) => random.lognormal(key, a, { shape: [5] }), 0.7],
+    ['rayleigh', (a: cd.AnyExpr) => random.rayleigh(key, a, { shape: [5] }), 1.3],
+    ['pareto', (a: cd.AnyExpr) => random.pareto(key, a, { shape: [5] }), 2.5],
+    ['weibull in its scale', (a: cd.AnyExpr) => random.weibull(key, a, 1.5, { shape: [5] }), 2],
+    ['weibull in its concentration', (a: cd.AnyExpr) => random.weibull(key, 2, a, { shape: [5] }), 1.5],
+    ['triangular in left', (a: cd.AnyExpr) => random.triangular(key, a, 1, 3, { shape: [5] }), -0.5],
+    ['triangular in its mode', (a: cd.AnyExpr) => random.triangular(key, 0, a, 3, { shape: [5] }), 1],
+    ['triangular in right', (a: cd.AnyExpr) => random.triangular(key, 0, 1, a, { shape: [5] }), 3],
+  ] as const)('%s: derivatives are differences at a fixed key', (_name, f, at) => {
+    const total = (a: cd.AnyExpr) => cd.sum(cd.mul(f(a) as cd.AnyExpr, cd.tensor([1, -2, 3, 0.5, 1.5])))
+    const h = 1e-6
+    const run = cd.compile(total)
+    const want = (run(at + h).item() - run(at - h).item()) / (2 * h)
+    expect(cd.grad(total)(at).item()).toBeCloseTo(want, 6)
+    expect(cd.jvp(total)(at, 1)[1].item()).toBeCloseTo(want, 6)
+  })
+  it('geometric numbers are as likely as they should be, signs even', () => {
+    const n = 40000
+    const counts = [0, 0, 0, 0]
+    for (const x of cd.evaluate(random.geometric(key, 0.3, { shape: [n] })).data) counts[Math.min(3, x - 1)]!++
+    const p = [0.3, 0.21, 0.147, 0.343]
+    for (const [i, c] of counts.entries()) expect(Math.abs(c - n * p[i]!)).toBeLessThan(3.5 * Math.sqrt(n * p[i]! * (1 - p[i]!)))
+    const signs = cd.evaluate(random.rademacher(key, [n])).data
+    expect(signs.every((x) => x === 1 || x === -1)).toBe(true)
+    expect(Math.abs(signs.reduce((a, b) => a + b, 0))).toBeLessThan(3.5 * Math.sqrt(n))
+  })
+  it('what they cannot be is an error', () => {
+    for (const f of [
+      () => random.lognormal(key, -1),
+      () => random.rayleigh(key, 0),
+      () => random.pareto(key, -2),
+      () => random.weibull(key, 1, 0),
+      () => random.triangular(key, 0, 4, 3),
+      () => random.triangular(key, 1, 1, 1),
+      () => random.geometric(key, 0),
+      () => random.geometric(key, 1.5),
+      () => random.ball(key, 0 as number),
+      () => random.ball(key, 2, [], { p: -1 }),
+      () => random.rademacher(key, [2], { dtype: 'bool' as never }),
+      () => random.cauchy(key, [2], { dtypes: 'f32' } as never),
+    ])
+      expect(f).toThrow(/BadInput/)
   })
 })
