@@ -1,5 +1,5 @@
 /** Numbers that are one function of uniform, normal or exponential ones and of parameters. */
-import { integerOf } from '../core/errors/check-arguments.js'
+import { integerOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { type Kind, kind, type OptionsOf, readOptions } from '../core/errors/options.js'
 import {
@@ -97,7 +97,7 @@ export type RademacherFn = <const S extends readonly number[] = [], D extends Fl
 const signDtype: Kind<DType, DType> = kind((given = 'i32', what, op) =>
   given === 'i32' || given === 'f32' || given === 'f64'
     ? given
-    : badInput(op, `${what} is ${String(given)}.`, "give 'i32', 'f32' or 'f64'."),
+    : badInput(op, `${what} is ${shown(given)}.`, "give 'i32', 'f32' or 'f64'."),
 )
 export const rademacherOptions = {
   /** 'i32' unless given. */
@@ -130,7 +130,7 @@ export const lognormal: WithOne = withOne('lognormal', 'sigma', (words, sigma, _
  *
  * Shapes  the scale's, or `shape`.   Rule  linear in the scale.   Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.
  * Source  `jax.random.rayleigh`.
- * @example rayleigh(key(0), 1, { shape: [2] })   // [1.32, 1.7499]
+ * @example rayleigh(key(0), 1, { shape: [2] })   // [1.31999, 1.74992]
  */
 export const rayleigh: WithOne = withOne('rayleigh', 'scale', (words, scale, _, dtype) =>
   mul(scale, sqrt(mul(-2, log(between(fractionOf(words, dtype), tinyOf(dtype), 1, dtype))))),
@@ -207,9 +207,7 @@ export const triangularOptions = {
   shape: drawnShape,
   /** 'f32' or 'f64': that of the parameters unless given, 'f64' for plain numbers. */
   dtype: kind<Float | undefined, Float>((given, what, op) =>
-    given === undefined || given === 'f32' || given === 'f64'
-      ? given
-      : badInput(op, `${what} is ${String(given)}.`, "give 'f32' or 'f64'."),
+    given === undefined || given === 'f32' || given === 'f64' ? given : badInput(op, `${what} is ${shown(given)}.`, "give 'f32' or 'f64'."),
   ),
 }
 
@@ -246,7 +244,7 @@ export const ballOptions = {
   p: kind<number, number>((given = 2, what, op) =>
     typeof given === 'number' && given > 0 && given < Number.POSITIVE_INFINITY
       ? given
-      : badInput(op, `${what} is ${String(given)}.`, 'give a positive number.'),
+      : badInput(op, `${what} is ${shown(given)}.`, 'give a positive number.'),
   ),
 }
 /** Options of `ball`. */

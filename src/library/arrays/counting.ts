@@ -3,15 +3,15 @@
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { flag, integer, type Kind, list, number, type OptionsOf, type ReadOf, raw, wholeNumber } from '../../core/errors/options.js'
-import { sameShape } from '../../core/graph/shape.js'
+import { range, sameShape } from '../../core/graph/shape.js'
 import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, castTo, literal, part, positions, sizeOf } from '../../core/ops/arrays.js'
 import { and, eq, isnan, lt, ne, not } from '../../core/ops/compare.js'
 import { arange } from '../../core/ops/construct.js'
 import { concat, stack } from '../../core/ops/joins.js'
 import { broadcastTo, reshape } from '../../core/ops/layout/layout.js'
-import { array, axis, floats, indices, operation, ordered } from '../../core/ops/operation.js'
-import { max, min, sum } from '../../core/ops/reductions.js'
+import { array, axis, axisOrFlat, floats, indices, operation, ordered } from '../../core/ops/operation.js'
+import { any, max, min, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr, NumberArray, Operand } from '../../core/types/expr.js'
 import type {
   ArgwhereFn,
@@ -24,7 +24,8 @@ import type {
   UniqueFn,
 } from '../../core/types/signatures/arrays.js'
 import { cumsum, gather, searchsorted, setAt, topk } from '../../families/indexing.js'
-import { flatten } from './arrange.js'
+import { lexsort } from '../statistics/quantiles.js'
+import { flatten, moveaxis } from './arrange.js'
 import { segmentSum } from './segments.js'
 
 /** The size that is asked for: a shape is known before the data are. */
@@ -142,38 +143,86 @@ export const compress: CompressFn<ChosenOptions> = operation(
   },
 )
 
-const uniqueOptions = { size, fill: number() }
+const uniqueOptions = {
+  /** How many there may be. */
+  size,
+  /** What the places hold that are left: the smallest value unless given. */
+  fill: number(),
+  /** The axis along which whole slices are compared; elements of the flattened x unless given. */
+  axis: axisOrFlat,
+}
 interface UniqueOptions extends OptionsOf<typeof uniqueOptions> {}
+/** More elements in a slice would be a sort by as many keys. */
+const WIDEST = 4096
+/** The different slices along an axis: rows that are sorted by all of their elements. */
+const uniqueSlices = (x: AnyExpr, axis: number, places: number, fill: number | undefined, op: string) => {
+  const front = moveaxis(x, axis, 0) as AnyExpr
+  const [n, ...rest] = front.shape as readonly [number, ...number[]]
+  const width = rest.reduce((a, d) => a * d, 1)
+  if (width > WIDEST) badInput(op, `slices of ${width} elements.`, `compare slices of at most ${WIDEST}.`)
+  const rows = reshape(front, [n, width])
+  const filledRow = (value: number): AnyExpr => broadcastTo(arrayOf(value, op, 'any', x.dtype), [places, ...rest])
+  const back = (y: AnyExpr): AnyExpr => moveaxis(y, 0, axis) as AnyExpr
+  if (n === 0) {
+    const none = filled([places], 0)
+    return { values: back(filledRow(fill ?? 0)), indices: none, inverse: filled([0], 0), counts: none }
+  }
+  // Without an element all rows are one.
+  const keys = range(width).map((j) => reshape(part(rows, 1, width - 1 - j, 1), [n]))
+  const order = width === 0 ? positions([n], 0) : (lexsort(keys) as AnyExpr)
+  const sorted = gather(rows, order)
+  const [later, sooner] = [part(sorted, 0, 1, n - 1), part(sorted, 0, 0, n - 1)]
+  const differ = any(and(ne(later, sooner), not(and(isnan(later), isnan(sooner)))), { axis: 1 })
+  const isFirst = concat([broadcastTo(literal(1, 'bool'), [1]), differ])
+  const first = truePlaces(isFirst, places)
+  const rank = sub(cumsum(castTo(isFirst, 'i32')), 1)
+  const own = reshape(gather(sorted, first.places), [places, ...rest])
+  const valid = reshape(first.valid, [places, ...rest.map(() => 1)])
+  return {
+    values: back(fill === undefined ? own : where(valid, own, filledRow(fill))),
+    indices: gather(order, first.places),
+    inverse: setAt(filled([n], 0), order, rank),
+    counts: segmentSum(filled([n], 1), rank, places),
+  }
+}
 /**
  * The different values of x, ascending, with where each comes first in the flattened x, which of them each element is, and how often it comes. `size` is how
  * many there may be: places that are left hold `fill` (the smallest value unless given), counts there are 0. All NaN are one value, the last.
  *
  * Shapes  values, indices, counts: [size]; inverse: x's.   Dtype  x's; the others i32.   Source  NumPy unique, JAX's size.
+ * With `axis` slices along it are compared, in the order of their first elements, then their second ...: values have `size` of them along the axis, inverse is [n].
+ *
  * Rule    of values: xBar = yBar at the first of equals.
  * Errors  BadInput without a size, which NumPy needs not.
  * @example unique([3, 1, 3], { size: 2 })   // { values: [1, 3], indices: [1, 0], inverse: [1, 0, 1], counts: [1, 2] }
  */
-export const unique: UniqueFn<UniqueOptions> = operation('unique', { x: array }, uniqueOptions, ({ x }, { size: places, fill }, op) => {
-  const count = sizeOf(x)
-  const full = (value: number): AnyExpr => broadcastTo(arrayOf(value, op, 'any', x.dtype), [places])
-  if (count === 0) {
-    const none = filled([places], 0)
-    return { values: full(fill ?? 0), indices: none, inverse: filled(x.shape, 0), counts: none }
-  }
-  const { values: sorted, indices: order } = topk(flatten(x), count, { largest: false })
-  const [later, sooner] = [part(sorted, 0, 1, count - 1), part(sorted, 0, 0, count - 1)]
-  const differ = and(ne(later, sooner), not(and(isnan(later), isnan(sooner))))
-  const isFirst = concat([broadcastTo(literal(1, 'bool'), [1]), differ])
-  const first = truePlaces(isFirst, places)
-  const rank = sub(cumsum(castTo(isFirst, 'i32')), 1)
-  const values = gather(sorted, first.places)
-  return {
-    values: fill === undefined ? values : where(first.valid, values, full(fill)),
-    indices: gather(order, first.places),
-    inverse: reshape(setAt(filled([count], 0), order, rank), x.shape),
-    counts: segmentSum(filled([count], 1), rank, places),
-  }
-})
+export const unique: UniqueFn<UniqueOptions> = operation(
+  'unique',
+  { x: array },
+  uniqueOptions,
+  ({ x }, { size: places, fill, axis }, op) => {
+    if (axis !== undefined) return uniqueSlices(x, axis, places, fill, op)
+    const count = sizeOf(x)
+    const full = (value: number): AnyExpr => broadcastTo(arrayOf(value, op, 'any', x.dtype), [places])
+    if (count === 0) {
+      const none = filled([places], 0)
+      return { values: full(fill ?? 0), indices: none, inverse: filled(x.shape, 0), counts: none }
+    }
+    const { values: sorted, indices: order } = topk(flatten(x), count, { largest: false })
+    const [later, sooner] = [part(sorted, 0, 1, count - 1), part(sorted, 0, 0, count - 1)]
+    const differ = and(ne(later, sooner), not(and(isnan(later), isnan(sooner))))
+    const isFirst = concat([broadcastTo(literal(1, 'bool'), [1]), differ])
+    const first = truePlaces(isFirst, places)
+    const rank = sub(cumsum(castTo(isFirst, 'i32')), 1)
+    const values = gather(sorted, first.places)
+    return {
+      values: fill === undefined ? values : where(first.valid, values, full(fill)),
+      indices: gather(order, first.places),
+      inverse: reshape(setAt(filled([count], 0), order, rank), x.shape),
+      counts: segmentSum(filled([count], 1), rank, places),
+    }
+  },
+)
 
 /** The edges of bins: those given, or equally wide ones over a range, x's own unless given. */
 const edgesOf = (v: AnyExpr, bins: unknown, over: readonly unknown[] | undefined, op: string): AnyExpr => {

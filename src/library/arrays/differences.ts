@@ -3,15 +3,16 @@
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { choice, integer, kind, number, type OptionsOf, raw } from '../../core/errors/options.js'
-import { MAX_SIZE, range } from '../../core/graph/shape.js'
-import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
+import { broadcastShapes, MAX_SIZE, range, sameShape } from '../../core/graph/shape.js'
+import { add, div, maximum, minimum, mod, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, part, sizeOf } from '../../core/ops/arrays.js'
-import { eq, gt, lt, ne } from '../../core/ops/compare.js'
+import { and, eq, gt, lt, ne } from '../../core/ops/compare.js'
 import { concat } from '../../core/ops/joins.js'
 import { broadcastTo, flip, reshape } from '../../core/ops/layout/layout.js'
 import { axisOf, distinctAxes } from '../../core/ops/layout/move.js'
-import { floats, laterAxis, numbers, operation } from '../../core/ops/operation.js'
+import { axis, floats, laterAxis, numbers, operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
+import { abs } from '../../core/ops/unary.js'
 import type { AnyExpr, Arg, NumberArray, Operand } from '../../core/types/expr.js'
 import type { AlongFn, ConvolveFn, FloatAlongFn, GradientFn, InterpFn, PolyvalFn, TrapezoidFn } from '../../core/types/signatures/arrays.js'
 import { cumsum, gather, searchsorted } from '../../families/indexing.js'
@@ -135,7 +136,14 @@ export const gradient: GradientFn<GradientOptions> = operation(
   },
 )
 
-const spacingOptions = { axis: laterAxis(-1), x: raw<Operand | NumberArray>(), dx: number() }
+const spacingOptions = {
+  /** The axis of the samples, the last unless given. */
+  axis: laterAxis(-1),
+  /** Their places. */
+  x: raw<Operand | NumberArray>(),
+  /** How far apart they are: a number, or an array of distances, one less than samples along the axis. 1 unless given. */
+  dx: raw<Arg>(),
+}
 /** Where the samples of an integral are: at x, or dx apart. */
 interface SpacingOptions extends OptionsOf<typeof spacingOptions> {}
 /** What is made of the areas between neighbours: the mean of both times their distance. */
@@ -148,7 +156,18 @@ const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly ax
     const n = y!.shape[axis]!
     const size = Math.max(0, n - 1)
     const pairs = add(part(y!, axis, Math.min(1, n), size), part(y!, axis, 0, size))
-    if (x === undefined) return made(mul(pairs, (dx ?? 1) / 2), { axis })
+    if (x === undefined) {
+      if (dx === undefined || typeof dx === 'number') return made(mul(pairs, (dx ?? 1) / 2), { axis })
+      const [values, given] = arraysOf([pairs, dx], op, 'float') as [AnyExpr, AnyExpr]
+      if (!sameShape(broadcastShapes(given.shape, values.shape) ?? [], values.shape))
+        badShape(
+          op,
+          [y!.shape, given.shape],
+          `dx is ${showShape(given.shape)}, for ${n} samples along axis ${axis} of ${showShape(y!.shape)}.`,
+          `give what broadcasts to ${showShape(values.shape)}: ${size} distances along the axis.`,
+        )
+      return made(mul(div(values, 2), given), { axis })
+    }
     const isVector = x.shape.length === 1
     const own = isVector ? 0 : x.shape.length - rank + axis
     if (x.shape[own] !== n)
@@ -165,9 +184,9 @@ const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly ax
 
 /**
  * The integral of samples by the trapezoidal rule along an axis (the last by default): the sum of (y_k + y_{k+1}) / 2 times the distance of their
- * places, which are `x`, or `dx` apart (1 unless given).
+ * places, which are `x`, or `dx` apart (1 unless given; an array has the distances, and broadcasts against the intervals).
  *
- * Shapes  y's without the axis.   Dtype  f32 stays f32; i32 and bool become f64.   Rule  linear in y; x has a derivative too.   Source  NumPy trapezoid.
+ * Shapes  y's without the axis.   Dtype  f32 stays f32; i32 and bool become f64.   Rule  linear in y; x and dx have derivatives too.   Source  NumPy trapezoid.
  * Errors  BadInput for an axis out of range, and for x beside dx; ShapeMismatch for an x that does not fit.
  * @example trapezoid([1, 2, 3], { x: [0, 1, 3] })   // 6.5
  */
@@ -221,20 +240,64 @@ export const interp: InterpFn<InterpOptions> = operation(
   },
 )
 
+const unwrapOptions = {
+  /** The axis along which neighbours are compared, the last unless given. */
+  axis: axis(-1),
+  /** Jumps of less are left as they are: half of the period unless given, and at least that. */
+  discont: number(),
+  /** What is added or taken away: 2 pi unless given. */
+  period: number(2 * Math.PI),
+}
+/** Options of `unwrap`. */
+interface UnwrapOptions extends OptionsOf<typeof unwrapOptions> {}
 /**
- * The polynomial p_0 x^(n-1) + ... + p_(n-2) x + p_(n-1), by Horner's rule.
+ * Phases without jumps: where neighbours differ by more than half of the period, a multiple of it is added to all that follow.
  *
- * Shapes  p: [n], x: any -> x's; 0 where n is 0.   Dtype  promoted; bool becomes i32.   Rule  dy = p'(x) dx + dp(x).   Source  NumPy polyval.
- * Errors  ShapeMismatch unless p is a vector; BadInput for more than 4096 coefficients.
- * @example polyval([1, 0, -2], [2, 3])   // [2, 7]
+ * Shapes  x's.   Dtype  x's; i32 and bool become f64.   Rule  xBar = yBar: multiples of the period have no derivative.   Source  NumPy unwrap.
+ * Errors  BadInput for an axis out of range, and a period that is not positive.
+ * @example unwrap([0, 3, 6, 2], { period: 7 })   // [0, 3, 6, 9]
+ */
+export const unwrap: FloatAlongFn<'unwrap', UnwrapOptions> = operation(
+  'unwrap',
+  { x: floats },
+  unwrapOptions,
+  ({ x }, { axis, discont, period }, op) => {
+    if (!(period > 0 && period < Number.POSITIVE_INFINITY)) badInput(op, `the period is ${period}.`, 'give a positive number.')
+    const n = x.shape[axis]!
+    if (n < 2) return x
+    const fixed = stopGradient(x) as AnyExpr
+    const d = differences(fixed, axis)
+    const half = period / 2
+    const rest = sub(mod(add(d, half), period), half)
+    const nearest = where(and(eq(rest, -half), gt(d, 0)), half, rest)
+    const jump = where(lt(abs(d), Math.max(discont ?? half, half)), 0, sub(nearest, d))
+    const first = mul(part(fixed, axis, 0, 1), 0)
+    return add(x, concat([first, cumsum(jump, { axis })], { axis }))
+  },
+)
+/**
+ * The polynomial p_0 x^(n-1) + ... + p_(n-2) x + p_(n-1), by Horner's rule. Several lie behind the first axis of p: they broadcast against x.
+ *
+ * Shapes  p: [n, ...stack], x -> stack and x broadcast; 0 where n is 0.   Dtype  promoted; bool becomes i32.   Rule  dy = p'(x) dx + dp(x).   Source  NumPy polyval, JAX's for stacks.
+ * Errors  ShapeMismatch where p is a scalar, or its stack does not broadcast; BadInput for more than 4096 coefficients.
+ * @example
+ * polyval([1, 0, -2], [2, 3])   // [2, 7]
+ * polyval([[1, 2], [0, 1]], 3)   // [3, 7]
  */
 export const polyval: PolyvalFn = operation('polyval', { p: numbers, x: numbers }, {}, ({ p, x }, _, op) => {
-  if (p.shape.length !== 1)
-    badShape(op, [p.shape], `needs a vector of coefficients, got ${showShape(p.shape)}.`, 'vmap over several polynomials.')
+  if (p.shape.length === 0) badShape(op, [p.shape], 'needs coefficients along an axis, got a scalar.', 'give a vector of coefficients.')
   const n = p.shape[0]!
+  const shape = broadcastShapes(p.shape.slice(1), x.shape)
+  if (shape === undefined)
+    return badShape(
+      op,
+      [p.shape, x.shape],
+      `the polynomials ${showShape(p.shape.slice(1))} and x ${showShape(x.shape)} do not broadcast.`,
+      'give p as [n, ...stack].',
+    )
   if (n > 4096) badInput(op, `a polynomial of ${n} coefficients.`, 'use scan over them.')
-  if (n === 0) return mul(x, 0)
-  return range(n - 1).reduce<AnyExpr>((s, k) => add(mul(s, x), gather(p, k + 1)), broadcastTo(gather(p, 0), x.shape))
+  if (n === 0) return broadcastTo(mul(x, 0), shape)
+  return range(n - 1).reduce<AnyExpr>((s, k) => add(mul(s, x), gather(p, k + 1)), broadcastTo(gather(p, 0), shape))
 })
 
 const modes = (standard: 'full' | 'valid') => ({ mode: choice(['full', 'same', 'valid'], standard, 'mode') })

@@ -1,7 +1,7 @@
 /** Images read at places that are data, between their positions: under a map, and over boxes. */
 import { shown } from '../../core/errors/check-arguments.js'
 import { badShape, showShape } from '../../core/errors/explain.js'
-import { choice, flag, kind, needed, number, type OptionsOf, raw, wholeNumber } from '../../core/errors/options.js'
+import { choice, flag, needed, number, type OptionsOf, raw, wholeNumber } from '../../core/errors/options.js'
 import { add, div, maximum, mod, mul, sub, where } from '../../core/ops/arithmetic.js'
 import { castTo, part, positions, sizeOf, table } from '../../core/ops/arrays.js'
 import { and, eq, ge, le } from '../../core/ops/compare.js'

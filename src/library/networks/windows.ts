@@ -3,7 +3,7 @@
 import { from } from '../../core/calculus/pack.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
-import { integer, type Kind, kind, needed, type OptionsOf, type ReadOf, raw, whole } from '../../core/errors/options.js'
+import { integer, type Kind, kind, needed, type OptionsOf, type ReadOf, raw } from '../../core/errors/options.js'
 import { add, mul, where } from '../../core/ops/arithmetic.js'
 import { part, spread, table } from '../../core/ops/arrays.js'
 import { four, onPlane, paddingOf, perAxis, windowed } from '../../core/ops/conv.js'

@@ -5,18 +5,29 @@ import { div, mul } from '../../core/ops/arithmetic.js'
 import { arrayOf, table } from '../../core/ops/arrays.js'
 import { concat } from '../../core/ops/joins.js'
 import { broadcastTo, flip, reshape, transpose } from '../../core/ops/layout/layout.js'
-import { floats, operation } from '../../core/ops/operation.js'
+import { operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { AnyExpr, Operand, Plain } from '../../core/types/expr.js'
 import type { IstftFn, StftFn } from '../../core/types/signatures/fft.js'
 import { take } from '../../families/indexing.js'
-import { irfft, rfft } from './fft.js'
+import { fft, ifft, irfft, rfft } from './fft.js'
 import { complex, hasLast, lastPart, resized } from './fft-arguments.js'
 import { eachPart } from './fft-core.js'
 import { hann } from './spectra.js'
 
-const framing = { size: whole({ from: 1 }), hop: integer(undefined, { from: 1 }), window: raw<Operand | Plain>(), center: flag(true) }
+const framing = {
+  /** Samples of a frame. */
+  size: whole({ from: 1 }),
+  /** Samples from one frame to the next: a quarter of the size unless given. */
+  hop: integer(undefined, { from: 1 }),
+  /** A factor for each sample of a frame: a periodic Hann window unless given. */
+  window: raw<Operand | Plain>(),
+  /** Is frame t around sample t hop, with the signal reflected at its ends? It is, unless false. */
+  center: flag(true),
+  /** The half of the frequencies that a real signal needs; false: all of them, of a signal that may be complex. */
+  onesided: flag(true),
+}
 /** Options of stft. */
 interface StftOptions extends OptionsOf<typeof framing> {}
 /** The hop between frames, a quarter of their size unless given, and the window, a periodic Hann unless given. */
@@ -27,23 +38,26 @@ const framesOf = ({ size, hop, window }: ReadOf<typeof framing>, dtype: DType, o
   return { step: hop ?? Math.max(1, Math.floor(size / 4)), w }
 }
 /**
- * Transforms of frames of `size` samples, `hop` (size / 4) apart, along the last axis of a real array: X[k, t] = rfft(window x[t hop : t hop + size])_k.
+ * Transforms of frames of `size` samples, `hop` (size / 4) apart, along the last axis of a real array: X[k, t] = rfft(window x[t hop : t hop + size])_k; with `onesided: false` its fft, of an array that may be complex.
  *
- * Shapes  [..., n] -> [..., floor(size / 2) + 1, frames].   The window is a periodic Hann unless given; with `center` (the default) frame t is around sample
+ * Shapes  [..., n] -> [..., floor(size / 2) + 1, frames], or [..., size, frames].   The window is a periodic Hann unless given; with `center` (the default) frame t is around sample
  * t hop, x reflected at its ends.   Rule  linear.   Source  PyTorch stft.
  * Errors  BadInput for sizes that are no positive whole numbers, a window of another length, or fewer samples than a frame needs.
  * @example stft([1, 2, 3, 4], { size: 2, hop: 2, window: [1, 1], center: false }).re   // [[3, 7], [-1, -1]]
  */
-export const stft: StftFn<StftOptions> = operation('stft', { signal: floats }, framing, ({ signal }, o, op) => {
-  const { size, center } = o
-  const { step, w } = framesOf(o, signal.dtype, op)
-  const n = hasLast(signal, op, 'the signal')
-  const x = center ? reflected(signal, n, Math.floor(size / 2), op) : signal
-  const length = x.shape.at(-1)!
+export const stft: StftFn<StftOptions> = operation('stft', { signal: complex }, framing, ({ signal }, o, op) => {
+  const { size, center, onesided } = o
+  const { step, w } = framesOf(o, signal.re.dtype, op)
+  if (onesided && signal.im !== undefined) badInput(op, 'the signal is complex.', 'give { onesided: false }: all frequencies belong to it.')
+  const n = hasLast(signal.re, op, 'the signal')
+  const x = center ? eachPart(signal, (v) => reflected(v, n, Math.floor(size / 2), op)) : signal
+  const length = x.re.shape.at(-1)!
   if (length < size) badInput(op, `${length} samples are less than a frame of ${size}.`, 'give more, or a smaller size.')
   const frames = Math.floor((length - size) / step) + 1
   const at = Int32Array.from({ length: frames * size }, (_, i) => Math.floor(i / size) * step + (i % size))
-  return eachPart(rfft(mul(take(x, table(at, [frames, size], 'i32'), { axis: -1 }), w)), (v) => transpose(v))
+  const cut = eachPart(x, (v) => mul(take(v, table(at, [frames, size], 'i32'), { axis: -1 }), w))
+  const y = onesided ? rfft(cut.re) : fft(cut.im === undefined ? cut.re : { re: cut.re, im: cut.im })
+  return eachPart(y, (v) => transpose(v))
 })
 /** x with `by` samples more at each end, mirrored at the first and the last. */
 const reflected = (x: AnyExpr, n: number, by: number, op: string): AnyExpr => {
@@ -75,24 +89,29 @@ interface IstftOptions extends OptionsOf<typeof inverse> {}
  * fits all frames best.
  *
  * Shapes  [..., floor(size / 2) + 1, frames] -> [..., n], n = (frames - 1) hop + size, less 2 floor(size / 2) with `center`; `length` cuts it or
- * puts zeros behind.   Options as of stft.   Rule  linear in y.   Source  PyTorch istft. Samples that no window reaches are NaN.
+ * puts zeros behind. With `onesided: false` the signal is a complex pair.   Options as of stft.   Rule  linear in y.   Source  PyTorch istft. Samples that no window reaches are NaN.
  * Errors  BadInput for another number of frequencies, no frames, sizes that are no positive whole numbers, or a window of another length.
  * @example istft(stft([1, 2, 3, 4], { size: 2, hop: 1 }), { size: 2, hop: 1 })   // [1, 2, 3, 4]
  */
 export const istft: IstftFn<IstftOptions> = operation('istft', { y: complex }, inverse, ({ y }, o, op) => {
-  const { size, center, length } = o
+  const { size, center, length, onesided } = o
+  const wanted = onesided ? Math.floor(size / 2) + 1 : size
   const [count, frames] = y.re.shape.slice(-2)
-  if (frames === undefined || frames === 0 || count !== Math.floor(size / 2) + 1)
-    badInput(op, `its shape is [${y.re.shape}].`, `give [..., ${Math.floor(size / 2) + 1} frequencies, frames], at least one frame.`)
+  if (frames === undefined || frames === 0 || count !== wanted)
+    badInput(op, `its shape is [${y.re.shape}].`, `give [..., ${wanted} frequencies, frames], at least one frame.`)
   const { step, w } = framesOf(o, y.re.dtype, op)
   const turned = y.im === undefined ? transpose(y.re) : { re: transpose(y.re), im: transpose(y.im) }
-  const x = mul(irfft(turned, { n: size }), w)
+  const back = onesided ? { re: irfft(turned, { n: size }) } : ifft(turned)
   const weights = broadcastTo(mul(w, w), [frames!, size])
   const margin = center ? Math.floor(size / 2) : 0
   const whole = (frames! - 1) * step + size
   const n = Math.min(length ?? Number.POSITIVE_INFINITY, whole - (length === undefined ? 2 : 1) * margin)
   if (n <= 0) badInput(op, `${frames} frames leave no sample.`, 'give more frames, or center: false.')
   const kept = (v: AnyExpr): AnyExpr => lastPart(overlapped(v, step), margin, n)
-  const signal = div(kept(x), kept(weights))
-  return resized(signal, signal.shape.length - 1, length ?? n)
+  const total = kept(weights)
+  const signal = eachPart(back, (v) => {
+    const part = div(kept(mul(v, w)), total)
+    return resized(part, part.shape.length - 1, length ?? n)
+  })
+  return onesided ? signal.re : signal
 })

@@ -5,10 +5,11 @@ import { badDtype, badInput } from '../../errors/explain.js'
 import { choice, type OptionsOf } from '../../errors/options.js'
 import { aval } from '../../graph/aval.js'
 import { castNode } from '../../graph/cast.js'
-import { apply, asExpr, asNode } from '../../graph/expr.js'
+import { apply, asExpr, asNode, type Node } from '../../graph/expr.js'
 import { lift, liftInto } from '../../graph/lift.js'
 import { typed } from '../../graph/operation.js'
 import type { Primitive } from '../../graph/primitive.js'
+import { broadcastShapes, sameShape } from '../../graph/shape.js'
 import { constantOf } from '../../graph/weak.js'
 import type { DType } from '../../types/dtype.js'
 import type { AnyExpr } from '../../types/expr.js'
@@ -100,14 +101,23 @@ export const oneHot: OneHotFn = typed((indices: unknown, n: number, dtype?: DTyp
 /**
  * One element of x for each index, along an axis (the last by default): what argsort's or argmax's indices pick.
  *
- * Shapes  x and indices have one shape but for the axis -> the indices'.   Dtype  x's; indices i32, negative from the end, clamped.
+ * Shapes  x and indices have one rank, and broadcast but for the axis -> the indices' along the axis.   Dtype  x's; indices i32, negative from the end, clamped.
  * Rule    dy = takeAlongAxis dx; xBar = yBar added at the indices.
- * Errors  ShapeMismatch when other axes differ; DTypeMismatch for indices that are not i32; BadInput for an axis out of range.
+ * Errors  ShapeMismatch when other axes do not broadcast; DTypeMismatch for indices that are not i32; BadInput for an axis out of range.
  * @example takeAlongAxis(tensor([[1, 2], [3, 4]]), tensor([[1], [0]], [2, 1], 'i32'))   // [[2], [3]]
  */
-export const takeAlongAxis: TakeAlongAxisFn = operation('takeAlongAxis', { x: array, indices }, { axis: axis(-1) }, (given, o) =>
-  asExpr(takeAlongNode(asNode(given.x), asNode(given.indices), o.axis)),
-)
+export const takeAlongAxis: TakeAlongAxisFn = operation('takeAlongAxis', { x: array, indices }, { axis: axis(-1) }, (given, o) => {
+  const [x, places] = [asNode(given.x), asNode(given.indices)]
+  const others = (n: Node): readonly number[] => n.shape.map((d, i) => (i === o.axis ? 1 : d))
+  const shared = x.shape.length === places.shape.length ? broadcastShapes(others(x), others(places)) : undefined
+  // What does not broadcast is told by the primitive.
+  if (shared === undefined) return asExpr(takeAlongNode(x, places, o.axis))
+  const wide = (n: Node): Node => {
+    const shape = shared.map((d, i) => (i === o.axis ? n.shape[i]! : d))
+    return sameShape(shape, n.shape) ? n : broadcastNode(n, shape)
+  }
+  return asExpr(takeAlongNode(wide(x), wide(places), o.axis))
+})
 
 const searchOptions = {
   /** Before its equals ('left'), or after them. */

@@ -147,7 +147,12 @@ export type InterpFn<Options> = <P extends Points, F extends Points, S extends S
   fp: F,
   options?: Options,
 ) => Expr<S, AsFloat<PromoteAll<readonly [Expr<S, D>, P, F]>>>
-export type PolyvalFn = <P extends Operand | readonly number[], X extends Arg>(p: P, x: X) => Expr<ShapeOf<X>, AsNumber<PromoteArgs<P, X>>>
+export type PolyvalFn = <P extends Operand | NumberArray, X extends Arg>(
+  p: P,
+  x: X,
+) => Expr<Polynomials<ShapeOf<P>, ShapeOf<X>>, AsNumber<PromoteArgs<P, X>>>
+/** Polynomials lie behind the axis of their coefficients, and broadcast against x. */
+type Polynomials<P extends Shape, X extends Shape> = P extends readonly [unknown, ...infer R extends Shape] ? Ok<Broadcast<R, X>> : Shape
 export type ConvolveFn<Options> = <A extends Operand | readonly number[], B extends Operand | readonly number[]>(
   a: A,
   v: B,
@@ -211,9 +216,9 @@ export type UniqueFn<Options> = <S extends Shape = Shape, D extends DType = Weak
   x: Operand<S, D> | Plain,
   options: O,
 ) => {
-  readonly values: Expr<[SizeIn<O>], NoInfer<D>>
+  readonly values: Expr<O extends { readonly axis: number } ? SameRank<S> : [SizeIn<O>], NoInfer<D>>
   readonly indices: Expr<[SizeIn<O>], 'i32'>
-  readonly inverse: Expr<S, 'i32'>
+  readonly inverse: Expr<O extends { readonly axis: number } ? [number] : S, 'i32'>
   readonly counts: Expr<[SizeIn<O>], 'i32'>
 }
 /** How many bins: 10 unless said, or as many as lie between the edges. */

@@ -6,7 +6,8 @@ import type { HasAxis } from '../shape-index.js'
 import type { PromoteArgs } from './elementwise.js'
 
 /** A complex array: its real and its imaginary part. */
-export interface ComplexPair<S extends Shape = Shape, D extends DType = DType> {
+// An alias: an interface is no tree to TypeScript, which `evaluate` and others take.
+export type ComplexPair<S extends Shape = Shape, D extends DType = DType> = {
   readonly re: Expr<S, D>
   readonly im: Expr<S, D>
 }
@@ -97,11 +98,13 @@ export type FftConvolveFn<Options> = <A extends Arg, B extends Arg>(
 ) => Expr<Shape, Settled<AsFloat<PromoteArgs<A, B>>>>
 /** stft(x, { size, hop?, window?, center? }). */
 export type StftFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: ComplexArg<S, D>,
   options: Options,
 ) => ComplexPair<[...Unsized<S>, number], Settled<AsFloat<D>>>
 /** istft(y, { size, hop?, window?, center?, length? }). */
-export type IstftFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type IstftFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
   y: ComplexArg<S, D>,
-  options: Options,
-) => Expr<S extends readonly [...infer L extends Shape, number, number] ? [...Unsized<L>, number] : Shape, Settled<AsFloat<D>>>
+  options: O,
+) => O extends { readonly onesided: false } ? ComplexPair<Framed<S>, Settled<AsFloat<D>>> : Expr<Framed<S>, Settled<AsFloat<D>>>
+/** The signal of frames. */
+type Framed<S extends Shape> = S extends readonly [...infer L extends Shape, number, number] ? [...Unsized<L>, number] : Shape

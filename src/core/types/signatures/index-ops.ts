@@ -1,7 +1,7 @@
 // Signatures of indexing.
 import type { DType, Receiving, WeakF64 } from '../dtype.js'
 import type { Expr, IndicesAreI32, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
-import type { Broadcast, BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, ShapeError, Show, Writable } from '../shape.js'
+import type { Axis, Broadcast, BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, ShapeError, Show, Writable } from '../shape.js'
 import type { At, IndexFor, IndexList, IndicesFor } from '../shape-at.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
@@ -29,7 +29,11 @@ export type TakeAlongAxisFn = <
   x: Operand<S, D> | Plain,
   indices: I,
   options?: Guard<HasAxis<S, AxisOf<O, -1>, 'takeAlongAxis'>, O>,
-) => Expr<ShapeOf<I>, NoInfer<D>>
+) => Expr<TakenAlong<S, ShapeOf<I>, Axis<S, AxisOf<O, -1>>>, NoInfer<D>>
+/** The indices' shape, where x is wider beside the axis x's. */
+type TakenAlong<S extends Shape, I extends Shape, A> = {
+  -readonly [K in keyof I]: I[K] extends 1 ? (K extends `${A & number}` ? 1 : K extends keyof S ? S[K] & Dim : I[K]) : I[K]
+}
 /** scatterAdd(x, indices, updates, { axis }): x with the updates added at the indices. */
 export type ScatterAddFn = <
   S extends Shape,
