@@ -1,5 +1,6 @@
 /** The entry `codual/train`: data sets in minibatches, the training loop, and parameters as safetensors. It runs in pages and in Node. */
 export { type Batches, type BatchOptions, batches, type Source, type SplitOptions, splitData } from './batches.js'
+export { type BucketOptions, bucket, type Padded, type PadToOptions, padTo } from './buckets.js'
 export { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.js'
 export type {
   EventOptions,
