@@ -278,6 +278,7 @@ export const repeat = <const L extends Part, const N extends number>(layer: L, n
   const made: AnyLayer = {
     kind: `repeat ${count}`,
     parts: { each: one },
+    repeated: count,
     declared: one.declared === null ? null : stackedDeclaration(one.declared, count),
     init: (key) => {
       const each = Array.from({ length: count }, (_, i) => one.init(foldIn(key, i)))

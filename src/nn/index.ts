@@ -6,3 +6,4 @@ export { type Composed, type Joining, parallel, type Repeated, type RepeatOption
 export { type Dense, type DenseOptions, dense, dropout, type Embedding, type EmbeddingOptions, embedding, flattened } from './dense.js'
 export { type Initial, type Initials, init } from './init.js'
 export type { AnyLayer, Described, InTorch, Layer, Part, Run, RunWith, Stateful } from './layer.js'
+export { type Carry, type CarryIn, gru, lstm, type Recurrent, type RecurrentOptions, type RnnOptions, rnn } from './recurrent.js'

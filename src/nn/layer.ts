@@ -21,15 +21,15 @@ export interface RunWith<S> extends Run {
   /** The running state before: what `initState` gave, or what came out the last time. */
   readonly state: S
 }
-/** Where PyTorch keeps an array of a layer: under this name, in this form. */
+/** An array of a layer as a part of one of PyTorch's. */
 export interface InTorch {
   /** Which array it is: its path in the parameters, or in the state. */
   readonly at: string
   readonly in?: 'params' | 'state'
-  /** Axes by which PyTorch's array is transposed to be ours; its inverse leads back. */
+  /** Which part of PyTorch's array it is; all of it unless given. */
+  readonly slice?: { readonly axis: number; readonly from: number; readonly size: number }
+  /** Axes by which that is transposed to be ours. */
   readonly axes?: readonly number[]
-  /** Which part of ours it is along the first axis after transposing: gates of recurrent layers, for example. */
-  readonly part?: { readonly axis: number; readonly from: number; readonly size: number }
 }
 /** What all layers may say of themselves beside what they are. */
 export interface Described {
@@ -38,7 +38,9 @@ export interface Described {
   /** The layers that it is made of, by name. */
   readonly parts?: Readonly<Record<string, AnyLayer>>
   /** Its arrays by the names that PyTorch gives them. */
-  readonly torch?: Readonly<Record<string, InTorch>>
+  readonly torch?: Readonly<Record<string, InTorch | readonly InTorch[]>>
+  /** So many layers like its one part, whose arrays lie behind each other. */
+  readonly repeated?: number
 }
 /** A layer without running state. */
 export interface Layer<P extends Decl | null = Decl, X = Operand, Y = AnyExpr> extends Described {
