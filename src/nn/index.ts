@@ -2,6 +2,16 @@
  * Layers of networks as plain values: what they declare, how they begin, the function that they are. Sizes go through in the types; parameters, running state and keys are arguments.
  * Written with the public interface of codual alone.
  */
+
+export {
+  type Attention,
+  type AttentionLayerOptions,
+  type AttentionRun,
+  type Cache,
+  type CacheIn,
+  multiHeadAttention,
+  type Positions,
+} from './attention.js'
 export { type Composed, type Joining, parallel, type Repeated, type RepeatOptions, repeat, residual, sequential } from './compose.js'
 export { type Dense, type DenseOptions, dense, dropout, type Embedding, type EmbeddingOptions, embedding, flattened } from './dense.js'
 export { type Initial, type Initials, init } from './init.js'

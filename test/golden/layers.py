@@ -69,6 +69,56 @@ for name, options, more in [
 case("attention, causal", "attention", [4, 2], {"causal": True}, nn.MultiheadAttention(4, 2, batch_first=True), {"x": draw(2, 4, 4)}, lambda m, x: [m(x, x, x, attn_mask=later, need_weights=False)[0]])
 case("attention to others", "attention", [4, 2], {}, nn.MultiheadAttention(4, 2, batch_first=True), {"x": draw(2, 3, 4), "context": draw(2, 5, 4)}, lambda m, x, context: [m(x, context, context, need_weights=False)[0]])
 
+
+
+class Grouped(nn.Module):
+    """Attention by its definition, position by position and head by head: grouped queries, places by complex rotations or by penalties."""
+    def __init__(self, features, heads, kept, positions, causal, bias=True):
+        super().__init__()
+        self.h, self.g, self.d, self.positions, self.causal = heads, heads // kept, features // heads, positions, causal
+        self.q_proj = nn.Linear(features, features, bias)
+        self.k_proj = nn.Linear(features, kept * self.d, bias)
+        self.v_proj = nn.Linear(features, kept * self.d, bias)
+        self.o_proj = nn.Linear(features, features, bias)
+
+    def turned(self, z, place):
+        if self.positions != "rotary":
+            return z
+        half = self.d // 2
+        turn = torch.exp(1j * place * 10000.0 ** (-2 * torch.arange(half) / self.d))
+        pairs = torch.complex(z[:half], z[half:]) * turn
+        return torch.cat([pairs.real, pairs.imag])
+
+    def slope(self, head):
+        whole = 1 << (self.h.bit_length() - 1)
+        return 2.0 ** (-8 * (head + 1) / whole) if head < whole else 2.0 ** (-8 * (2 * (head - whole) + 1) / (2 * whole))
+
+    def forward(self, x):
+        n, d = x.shape[-2], self.d
+        examples = []
+        for e in x:
+            q, k, v = self.q_proj(e), self.k_proj(e), self.v_proj(e)
+            rows = []
+            for i in range(n):
+                parts = []
+                for h in range(self.h):
+                    own, kv = slice(h * d, h * d + d), slice(h // self.g * d, h // self.g * d + d)
+                    seen = range(i + 1 if self.causal else n)
+                    scores = torch.stack([self.turned(q[i, own], i) @ self.turned(k[j, kv], j) / d ** 0.5 - (self.slope(h) * abs(i - j) if self.positions == "alibi" else 0.0) for j in seen])
+                    parts.append(torch.softmax(scores, 0) @ torch.stack([v[j, kv] for j in seen]))
+                rows.append(torch.cat(parts))
+            examples.append(self.o_proj(torch.stack(rows)))
+        return torch.stack(examples)
+
+
+for features, heads, kept, positions, causal, bias in [
+    (8, 4, 2, "none", False, True), (8, 4, 1, "rotary", True, False), (8, 2, 1, "rotary", False, True), (6, 6, 2, "alibi", True, True), (6, 3, 1, "alibi", False, False),
+]:
+    case(
+        f"attention, {heads} heads of {kept}, {positions}{', causal' if causal else ''}", "attention", [features, heads], {"kvHeads": kept, "positions": positions, "causal": causal, "bias": bias},
+        Grouped(features, heads, kept, positions, causal, bias), {"x": draw(2, 3, features)}, lambda m, x: [m(x)],
+    )
+
 for norm, activation, causal in [("post", "relu", False), ("pre", "gelu", False), ("pre", "relu", True)]:
     case(
         f"block, {norm}, {activation}{', causal' if causal else ''}", "block", [4, 2], {"hidden": 6, "norm": norm, "activation": activation, "causal": causal},

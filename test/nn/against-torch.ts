@@ -26,7 +26,7 @@ const given = ({ shape, data }: Listed, dtype: Dtype): cd.Tensor => cd.tensor(da
 /** The part of PyTorch's array that is ours. */
 const ours = (x: cd.Tensor, { slice, axes }: InTorch): cd.Tensor => {
   const cut =
-    slice === undefined ? x : cd.slice(x, x.shape.map((_, i) => (i === slice.axis ? slice.from : 0)), x.shape.map((d, i) => (i === slice.axis ? slice.size : d))) // biome-ignore format: one row
+    slice === undefined ? x : cd.slice(x, x.shape.map((_, i) => (i === slice.axis ? slice.from : 0)), x.shape.map((d, i) => (i === slice.axis ? slice.from + slice.size : d))) // biome-ignore format: one row
   return cd.evaluate((axes === undefined ? cd.add(cut, 0) : cd.transpose(cut as cd.AnyExpr, axes)) as cd.AnyExpr) as cd.Tensor
 }
 /** Our arrays by path, of PyTorch's by name. Every name is one of the layer's. */
