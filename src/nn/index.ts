@@ -17,3 +17,13 @@ export { type Dense, type DenseOptions, dense, dropout, type Embedding, type Emb
 export { type Initial, type Initials, init } from './init.js'
 export type { AnyLayer, Described, InTorch, Layer, Part, Run, RunWith, Stateful } from './layer.js'
 export { type Carry, type CarryIn, gru, lstm, type Recurrent, type RecurrentOptions, type RnnOptions, rnn } from './recurrent.js'
+export {
+  type Activation,
+  type BlockRun,
+  type Transformer,
+  type TransformerBlock,
+  type TransformerBlockOptions,
+  type TransformerOptions,
+  transformer,
+  transformerBlock,
+} from './transformer.js'

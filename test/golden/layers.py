@@ -119,6 +119,44 @@ for features, heads, kept, positions, causal, bias in [
         Grouped(features, heads, kept, positions, causal, bias), {"x": draw(2, 3, features)}, lambda m, x: [m(x)],
     )
 
+
+
+class Rms(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(n))
+
+    def forward(self, x):
+        return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-5) * self.weight
+
+
+class Gated(nn.Module):
+    def __init__(self, n, hidden):
+        super().__init__()
+        self.up_proj, self.gate_proj, self.down_proj = nn.Linear(n, hidden, False), nn.Linear(n, hidden, False), nn.Linear(hidden, n, False)
+
+    def forward(self, x):
+        return self.down_proj(nn.functional.silu(self.gate_proj(x)) * self.up_proj(x))
+
+
+class Llama(nn.Module):
+    """A block as LLaMA's, with its names in Hugging Face's files."""
+    def __init__(self, n, heads, kept, hidden):
+        super().__init__()
+        self.self_attn, self.mlp = Grouped(n, heads, kept, "rotary", True, False), Gated(n, hidden)
+        self.input_layernorm, self.post_attention_layernorm = Rms(n), Rms(n)
+
+    def forward(self, x):
+        x = x + self.self_attn(self.input_layernorm(x))
+        return x + self.mlp(self.post_attention_layernorm(x))
+
+
+for kept in [2, 1]:
+    case(
+        f"block as LLaMA's, 2 heads of {kept}", "block", [4, 2], {"kvHeads": kept, "hidden": 6, "normKind": "rms", "gated": True, "activation": "silu", "positions": "rotary", "causal": True, "bias": False},
+        Llama(4, 2, kept, 6), {"x": draw(2, 3, 4)}, lambda m, x: [m(x)],
+    )
+
 for norm, activation, causal in [("post", "relu", False), ("pre", "gelu", False), ("pre", "relu", True)]:
     case(
         f"block, {norm}, {activation}{', causal' if causal else ''}", "block", [4, 2], {"hidden": 6, "norm": norm, "activation": activation, "causal": causal},
