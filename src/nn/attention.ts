@@ -114,13 +114,13 @@ export interface AttentionRun extends Run {
   readonly mask?: Operand | undefined
 }
 /** Keys and values so far, [..., kvHeads, length, headFeatures], and how many positions they are of. */
-export interface Cache<D extends Float> {
+export type Cache<D extends Float> = {
   readonly k: Spec<number[], D>
   readonly v: Spec<number[], D>
   readonly count: Spec<[], 'i32'>
 }
 /** A cache that is given. */
-export interface CacheIn<D extends Float> {
+export type CacheIn<D extends Float> = {
   readonly k: Operand<Shape, D>
   readonly v: Operand<Shape, D>
   readonly count: Operand<[], 'i32'>
