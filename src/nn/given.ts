@@ -25,3 +25,6 @@ export const rateIn = (given: unknown, what: string, op: string): number =>
   typeof given === 'number' && given >= 0 && given < 1
     ? given
     : badInput(op, `${what} is ${shown(given)}.`, 'give a probability: 0 <= rate < 1.')
+/** Leading axes: a list of sizes, or one size. */
+export const leadingAxes = (given: unknown, op: string): readonly number[] =>
+  Array.isArray(given) ? given.map((n, i) => sizeIn(n, `axis ${i} of the batch`, op)) : [sizeIn(given, 'batch', op)]

@@ -2,6 +2,16 @@
  * Layers of networks as plain values: what they declare, how they begin, the function that they are. Sizes go through in the types; parameters, running state and keys are arguments.
  * Written with the public interface of codual alone.
  */
+
+export {
+  type Attention,
+  type AttentionLayerOptions,
+  type AttentionRun,
+  type Cache,
+  type CacheIn,
+  multiHeadAttention,
+  type Positions,
+} from './attention.js'
 export { type Composed, type Joining, parallel, type Repeated, type RepeatOptions, repeat, residual, sequential } from './compose.js'
 export {
   avgPool,
@@ -31,6 +41,17 @@ export {
   layerNorm,
   rmsNorm,
 } from './norms.js'
+export { type Carry, type CarryIn, gru, lstm, type Recurrent, type RecurrentOptions, type RnnOptions, rnn } from './recurrent.js'
 export { type SummaryRow, summary, summaryOf } from './summary.js'
 export { type FromTorch, fromTorch, type TorchOptions, toTorch } from './torch.js'
+export {
+  type Activation,
+  type BlockRun,
+  type Transformer,
+  type TransformerBlock,
+  type TransformerBlockOptions,
+  type TransformerOptions,
+  transformer,
+  transformerBlock,
+} from './transformer.js'
 export { type UNet, type UNetOptions, unet } from './unet.js'

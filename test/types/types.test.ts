@@ -23,6 +23,7 @@ describe('correct code', () => {
     'batching',
     'authors',
     'layers',
+    'recurrent-layers',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])
