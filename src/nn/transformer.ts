@@ -37,7 +37,7 @@ import {
 import { repeat, type Stacked } from './compose.js'
 import { floatSpec, sizeIn, sizeOption } from './given.js'
 import { init } from './init.js'
-import type { AnyLayer, Described, InTorch } from './layer.js'
+import { type AnyLayer, type Described, type InTorch, runPart } from './layer.js'
 
 const activations: Readonly<Record<'gelu' | 'relu' | 'silu', (x: AnyExpr) => AnyExpr>> = {
   gelu: (x) => gelu(x) as AnyExpr,
@@ -383,8 +383,8 @@ export const transformer = <
           init: (key) => init(normOf(features, dtype, normKind) as never, key),
           apply: (p: never, x: never) => normalised(p, x, eps),
         }
-  const ended = (p: { readonly norm: never }, y: AnyExpr): AnyExpr =>
-    last === null ? y : (last.apply(p.norm, y as never, undefined as never) as AnyExpr)
+  const ended = (p: { readonly norm: never }, y: AnyExpr, run: BlockRun = {}): AnyExpr =>
+    last === null ? y : (runPart(last, { name: 'norm', index: 1 }, p.norm, y, run)[0] as AnyExpr)
   const inFront = <T>(cache: Cache<Float>, f: (shape: readonly number[]) => T) => ({
     k: f([count, ...cache.k.shape]),
     v: f([count, ...cache.v.shape]),
@@ -395,7 +395,7 @@ export const transformer = <
     declared: { layers: stack.declared, norm: last?.declared ?? null },
     init: (key: Key) => ({ layers: stack.init(foldIn(key, 0)), norm: last?.init(foldIn(key, 1)) ?? null }),
     apply: (p: { readonly layers: never; readonly norm: never }, x: never, run: BlockRun = {}) =>
-      ended(p, stack.apply(p.layers, x, run as never) as AnyExpr),
+      ended(p, runPart(stack, { name: 'layers', index: 0 }, p.layers, x, run)[0] as AnyExpr, run),
     declaredCache: (batch: number, length: number) => {
       const one = block.declaredCache(batch, length)
       return { ...inFront(one, (shape) => floatSpec(dtype, shape)), count: one.count }

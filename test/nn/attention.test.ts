@@ -107,6 +107,20 @@ describe('attention', () => {
         close(cd.at(layer.apply(p, changed as never, { mask: seen as never }) as cd.AnyExpr, ':', 3), cd.at(y as cd.AnyExpr, ':', 3))
       }
   })
+  it('vmap goes through it and its steps, each example with a count of its own', () => {
+    const layer = make(8, 2, { causal: true, positions: 'rotary', kvHeads: 1 })
+    const p = layer.init(key(4)) as never
+    const x = wave([2, 4, 8])
+    const mapped = cd.vmap as unknown as (f: unknown) => (...x: readonly unknown[]) => never
+    close(mapped((row: never) => layer.apply(p, row))(x), layer.apply(p, x))
+    const cache = layer.initCache([], 6)
+    const after = [2, 4].map((n) => layer.step(p, cache as never, cd.at(x, 0, `:${n}`) as never)[0])
+    const caches = evaluate(cd.treeZip((a: cd.AnyExpr, b: cd.AnyExpr) => cd.stack([a, b]), after[0] as never, after[1] as never) as never)
+    const next = wave([2, 1, 8], 3)
+    const ys = mapped((c: never, row: never) => layer.step(p, c, row)[1])(caches, next)
+    const each = after.map((c, i) => layer.step(p, c, cd.at(next, i) as never)[1])
+    close(ys, cd.stack(each as unknown as cd.AnyExpr[]))
+  })
   it('the context may have other features', () => {
     const layer = make(8, 2, { contextFeatures: 3 })
     const p = layer.init(key(2)) as never

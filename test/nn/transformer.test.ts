@@ -138,6 +138,9 @@ describe('a stack', () => {
   it('has the names of its blocks in PyTorch through its parts', () => {
     const made = stack(8, 2, 2)
     expect(Object.keys(made.parts!)).toEqual(['layers', 'norm'])
+    const told: string[] = []
+    made.apply(made.init(key(1)) as never, wave([3, 8]), { onLayer: (path) => told.push(path) })
+    expect(told).toEqual(['layers', 'norm'])
     expect(Object.keys(made.parts!.norm!.torch!)).toEqual(['weight', 'bias'])
     expect(Object.keys(block(8, 2).torch!)).toContain('self_attn.in_proj_weight')
     expect(Object.keys(stack(8, 2, 2, { norm: 'post' }).parts!)).toEqual(['layers'])
