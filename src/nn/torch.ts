@@ -49,7 +49,7 @@ const part = (x: AnyExpr | Tensor, { axis, from, size }: NonNullable<InTorch['sl
   return slice(
     x as never,
     shape.map((_, i) => (i === axis ? from : 0)) as never,
-    shape.map((d, i) => (i === axis ? size : d)) as never,
+    shape.map((d, i) => (i === axis ? from + size : d)) as never,
   ) as AnyExpr
 }
 const ours = (x: Tensor, how: InTorch): AnyExpr => {

@@ -140,3 +140,20 @@ describe('summary', () => {
     expect(() => nn.summary(model, cd.f32('n', 1, 8, 8))).toThrow(/the input has no sizes/)
   })
 })
+
+describe('parts of an array of PyTorch, and arrays of repeated blocks', () => {
+  it('a stack of attention blocks and an LSTM go there and back', () => {
+    const model = nn.sequential({ blocks: nn.repeat(nn.transformerBlock(8, 2, { hidden: 16 }), 2), norm: nn.layerNorm(8) })
+    const recurrent = nn.sequential({ rnn: nn.lstm(3, 4) })
+    for (const [m, wanted] of [
+      [model, ['blocks.1.self_attn.in_proj_weight', 'blocks.0.linear2.bias', 'norm.weight']],
+      [recurrent, ['rnn.weight_hh_l0']],
+    ] as const) {
+      const params = (m as nn.AnyLayer).init(key(3))
+      const flat = nn.toTorch(m as never, params as never)
+      expect(Object.keys(flat)).toEqual(expect.arrayContaining(wanted as unknown as string[]))
+      expect(JSON.stringify(nn.fromTorch(m as never, flat).params)).toBe(JSON.stringify(params))
+    }
+    expect(nn.toTorch(model as never, model.init(key(3)) as never)['blocks.0.self_attn.in_proj_weight']!.shape).toEqual([24, 8])
+  })
+})
