@@ -46,7 +46,7 @@ import {
 import { dropout as dropped, type Key } from '../random/index.js'
 import { floatOption, floatSpec, initials, leadingAxes, rateIn, sizeIn, sizeOption } from './given.js'
 import { type Initials, init } from './init.js'
-import { type Described, type InTorch, type Run, shapeOf } from './layer.js'
+import { type Described, type Given, type InTorch, type Run, shapeOf } from './layer.js'
 
 /** How a head knows places: not at all, by rotating queries and keys, or by a penalty that grows with the distance. */
 export type Positions = 'none' | 'rotary' | 'alibi'
@@ -129,14 +129,14 @@ export type CacheIn<D extends Float> = {
 export interface Attention<F extends number, D extends Float, B> extends Described {
   readonly declared: AttentionParams<F, D, B>
   readonly init: (key: Key) => Tensors<AttentionParams<F, D, B>>
-  apply<N extends Shape>(params: Exprs<AttentionParams<F, D, B>>, x: Operand<readonly [...N, F], D>, run?: AttentionRun): Expr<[...N, F], D>
+  apply<N extends Shape>(params: Given<AttentionParams<F, D, B>>, x: Operand<readonly [...N, F], D>, run?: AttentionRun): Expr<[...N, F], D>
   /** The declaration of a cache of so many positions: for so many sequences, or these leading axes. */
   declaredCache(batch: number | readonly number[], length: number): Cache<D>
   /** A cache of nothing yet. */
   initCache(batch: number | readonly number[], length: number): Tensors<Cache<D>>
   /** The positions that come next, x: [..., n, features], with those before. NaN where the cache is full. */
   step<N extends Shape>(
-    params: Exprs<AttentionParams<F, D, B>>,
+    params: Given<AttentionParams<F, D, B>>,
     cache: CacheIn<D>,
     x: Operand<readonly [...N, F], D>,
   ): readonly [cache: Exprs<Cache<D>>, y: Expr<[...N, F], D>]

@@ -27,6 +27,7 @@ import {
   type AnyLayer,
   type DeclaredOf,
   type Described,
+  type Given,
   gathered,
   isStateful,
   layerOf,
@@ -52,14 +53,14 @@ export type Composed<L, X, Y> = HasState<L> extends true ? ComposedWithState<L, 
 export interface ComposedPlain<L, X, Y> extends Described {
   readonly declared: DeclaredIn<L>
   readonly init: (key: Key) => Tensors<DeclaredIn<L>>
-  apply(params: Exprs<DeclaredIn<L>>, x: X, run?: Run): Y
+  apply(params: Given<DeclaredIn<L>>, x: X, run?: Run): Y
 }
 export interface ComposedWithState<L, X, Y> extends Described {
   readonly declared: DeclaredIn<L>
   readonly init: (key: Key) => Tensors<DeclaredIn<L>>
   readonly state: StateIn<L>
   readonly initState: () => Tensors<StateIn<L>>
-  apply(params: Exprs<DeclaredIn<L>>, x: X, run: RunWith<Exprs<StateIn<L>>>): readonly [y: Y, state: Exprs<StateIn<L>>]
+  apply(params: Given<DeclaredIn<L>>, x: X, run: RunWith<Given<StateIn<L>>>): readonly [y: Y, state: Exprs<StateIn<L>>]
 }
 
 // ---- sizes from one part to the next
@@ -255,7 +256,7 @@ export type Stacked<P, N extends number> = P extends {
 export interface Repeated<L, N extends number> extends Described {
   readonly declared: Stacked<DeclaredOf<L>, N>
   readonly init: (key: Key) => Tensors<Stacked<DeclaredOf<L>, N>>
-  apply(params: Exprs<Stacked<DeclaredOf<L>, N>>, x: TakenBy<L>, run?: Run): MadeBy<L>
+  apply(params: Given<Stacked<DeclaredOf<L>, N>>, x: TakenBy<L>, run?: Run): MadeBy<L>
 }
 /**
  * n layers alike, one after the other, as one loop: a plan for 48 of them is no longer than one for 2, and with a checkpoint the way back keeps little.

@@ -9,7 +9,6 @@ import {
   convTranspose,
   type Dim,
   type Expr,
-  type Exprs,
   type Float,
   maxPool as greatest,
   mean,
@@ -21,7 +20,7 @@ import {
 import { type Key, lecunNormal } from '../random/index.js'
 import { floatOption, floatSpec, initials, sizeIn, sizeOption } from './given.js'
 import { type Initials, init } from './init.js'
-import type { Described, Layer, Run } from './layer.js'
+import type { Described, Given, Layer, Run } from './layer.js'
 
 /** A number for all axes, or one for each. */
 type PerAxis = number | readonly number[]
@@ -80,7 +79,7 @@ export type ConvParams<O extends number, I extends number, W extends readonly nu
 export interface ConvLayer<I extends number, O extends number, N extends number, P, D extends Float> extends Described {
   readonly declared: P
   readonly init: (key: Key) => Tensors<P>
-  apply<E extends Dim>(params: Exprs<P>, x: Operand<readonly [E, I, ...Sizes<N>], D>, run?: Run): Expr<[E, O, ...Found<N>], D>
+  apply<E extends Dim>(params: Given<P>, x: Operand<readonly [E, I, ...Sizes<N>], D>, run?: Run): Expr<[E, O, ...Found<N>], D>
 }
 type OfGroups<I extends number, G> = G extends 1 ? I : number
 type ConvOf<N extends number> = <

@@ -22,7 +22,7 @@ import {
 import { dropout as dropped, type Key, normal } from '../random/index.js'
 import { floatOption, floatSpec, initials, rateIn, sizeIn } from './given.js'
 import { type Initials, init } from './init.js'
-import type { Described, Layer, Run } from './layer.js'
+import type { Described, Given, Layer, Run } from './layer.js'
 
 export const denseOptions = {
   /** Is something added: b? It is, unless false. */
@@ -50,7 +50,7 @@ export type DenseParams<I extends number, O extends number, D extends Float, B> 
 export interface Dense<I extends number, O extends number, D extends Float, B extends boolean> extends Described {
   readonly declared: DenseParams<I, O, D, B>
   readonly init: (key: Key) => Tensors<DenseParams<I, O, D, B>>
-  apply<N extends Shape>(params: Exprs<DenseParams<I, O, D, B>>, x: Operand<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
+  apply<N extends Shape>(params: Given<DenseParams<I, O, D, B>>, x: Operand<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
 }
 /**
  * A dense layer, x w + b: `inputs` features to `outputs`.
@@ -96,9 +96,9 @@ export interface EmbeddingOptions<D extends Float = Float> {
 export interface Embedding<N extends number, F extends number, D extends Float> extends Described {
   readonly declared: { readonly table: Spec<[N, F], D> }
   readonly init: (key: Key) => Tensors<{ readonly table: Spec<[N, F], D> }>
-  apply<S extends Shape>(params: Exprs<{ readonly table: Spec<[N, F], D> }>, x: Operand<S, 'i32'>, run?: Run): Expr<[...S, F], D>
+  apply<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Operand<S, 'i32'>, run?: Run): Expr<[...S, F], D>
   /** Tied: how much each word fits a vector, x times the table transposed. */
-  attend<S extends Shape>(params: Exprs<{ readonly table: Spec<[N, F], D> }>, x: Operand<readonly [...S, F], D>): Expr<[...S, N], D>
+  attend<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Operand<readonly [...S, F], D>): Expr<[...S, N], D>
 }
 /**
  * A vector for each of `words` numbers; `attend` is the way back, with the same table.

@@ -42,6 +42,8 @@ export interface Described {
   /** So many layers like its one part, whose arrays lie behind each other. */
   readonly repeated?: number
 }
+/** Parameters as they are given: expressions in a body, tensors outside of one. */
+export type Given<P> = Exprs<P> | Tensors<P>
 /** A layer without running state. */
 export interface Layer<P extends Decl | null = Decl, X = Operand, Y = AnyExpr> extends Described {
   /** Its parameters. */

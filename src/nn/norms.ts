@@ -26,7 +26,7 @@ import {
 import type { Key } from '../random/index.js'
 import { floatOption, floatSpec, sizeIn } from './given.js'
 import { init } from './init.js'
-import type { Described, Layer, Run, RunWith, Stateful } from './layer.js'
+import type { Described, Given, Layer, Run, RunWith, Stateful } from './layer.js'
 
 /** Scale and bias of n channels: null where there is none. */
 export type Affine<N extends number, D extends Float> = { readonly scale: Spec<[N], D>; readonly bias: Spec<[N], D> }
@@ -49,7 +49,7 @@ const inTorch = { weight: { at: 'scale' }, bias: { at: 'bias' } } as const
 export interface LastAxisNorm<P, N extends number, D extends Float> extends Described {
   readonly declared: P
   readonly init: (key: Key) => Tensors<P>
-  apply<S extends Shape>(params: Exprs<P>, x: Operand<readonly [...S, N], D>, run?: Run): Expr<[...S, N], D>
+  apply<S extends Shape>(params: Given<P>, x: Operand<readonly [...S, N], D>, run?: Run): Expr<[...S, N], D>
 }
 /**
  * Layer normalisation: mean 0 and variance 1 over the last axis, times scale, plus bias.
@@ -101,7 +101,7 @@ export const rmsNorm = <const N extends number, D extends Float = 'f32'>(
 export interface ChannelNorm<C extends number, D extends Float> extends Described {
   readonly declared: Affine<C, D>
   readonly init: (key: Key) => Tensors<Affine<C, D>>
-  apply<N extends Dim, R extends Shape>(params: Exprs<Affine<C, D>>, x: Operand<readonly [N, C, ...R], D>, run?: Run): Expr<[N, C, ...R], D>
+  apply<N extends Dim, R extends Shape>(params: Given<Affine<C, D>>, x: Operand<readonly [N, C, ...R], D>, run?: Run): Expr<[N, C, ...R], D>
 }
 /**
  * Group normalisation: mean 0 and variance 1 over groups of channels and all positions, times scale, plus bias for each channel.
@@ -153,9 +153,9 @@ export interface BatchNorm<C extends number, D extends Float> extends Described 
   readonly state: Running<C, D>
   readonly initState: () => Tensors<Running<C, D>>
   apply<S extends Shape>(
-    params: Exprs<Affine<C, D>>,
+    params: Given<Affine<C, D>>,
     x: Operand<S, D>,
-    run: RunWith<Exprs<Running<C, D>>>,
+    run: RunWith<Given<Running<C, D>>>,
   ): readonly [y: Expr<S, D>, state: Exprs<Running<C, D>>]
 }
 /**
@@ -165,7 +165,7 @@ export interface BatchNorm<C extends number, D extends Float> extends Described 
  * Options eps, momentum, axis, affine, dtype.   Source  Ioffe and Szegedy 2015; `torch.nn.BatchNorm2d`.
  * @example
  * const layer = batchNorm(1)
- * const [y, next] = layer.apply(layer.init(key(1)) as never, tensor([[1], [3]], [2, 1], 'f32'), { training: true, state: layer.initState() as never })
+ * const [y, next] = layer.apply(layer.init(key(1)), tensor([[1], [3]], [2, 1], 'f32'), { training: true, state: layer.initState() })
  * evaluate([y, next.mean]) // [[[-1.0000], [1.0000]], [0.2000]]
  */
 export const batchNorm = <const C extends number, D extends Float = 'f32'>(channels: C, options?: BatchNormOptions<D>): BatchNorm<C, D> => {

@@ -6,7 +6,6 @@ import {
   add,
   concat,
   type Expr,
-  type Exprs,
   evaluate,
   type Float,
   linear,
@@ -28,7 +27,7 @@ import {
 import { dropout as dropped, foldIn, type Key } from '../random/index.js'
 import { floatOption, floatSpec, initials, leadingAxes, rateIn, sizeIn, sizeOption } from './given.js'
 import { type Initials, init } from './init.js'
-import { type Described, type InTorch, type Run, shapeOf } from './layer.js'
+import { type Described, type Given, type InTorch, type Run, shapeOf } from './layer.js'
 
 export const recurrentOptions = {
   /** How many lie on each other; 1 unless given. */
@@ -103,21 +102,21 @@ export interface Recurrent<I extends number, H extends number, O extends number,
   readonly declared: RecurrentParams<D, B>
   readonly init: (key: Key) => Tensors<RecurrentParams<D, B>>
   /** All hidden states of the last layer. */
-  apply<N extends Shape>(params: Exprs<RecurrentParams<D, B>>, x: Operand<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
+  apply<N extends Shape>(params: Given<RecurrentParams<D, B>>, x: Operand<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
   /** The carry at the beginning, zeros: for so many sequences, or these leading axes. */
   initCarry<const N extends number | readonly number[]>(
     batch: N,
   ): readonly { readonly [K in C]: Tensor<N extends readonly number[] ? [...N, H] : [N & number, H], D> }[]
   /** All hidden states of the last layer, and the carry after the last step: what a sequence that goes on begins with. */
   scan<N extends Shape>(
-    params: Exprs<RecurrentParams<D, B>>,
+    params: Given<RecurrentParams<D, B>>,
     x: Operand<readonly [...N, I], D>,
     carry?: CarryIn<C, H, D>,
     run?: Run,
   ): readonly [carry: Carry<C, Shape, H, D>, ys: Expr<[...N, O], D>]
   /** One step, x: [..., inputs]. */
   step<N extends Shape>(
-    params: Exprs<RecurrentParams<D, B>>,
+    params: Given<RecurrentParams<D, B>>,
     carry: CarryIn<C, H, D>,
     x: Operand<readonly [...N, I], D>,
   ): readonly [carry: Carry<C, N, H, D>, y: Expr<[...N, H], D>]

@@ -37,7 +37,7 @@ import {
 import { repeat, type Stacked } from './compose.js'
 import { floatSpec, sizeIn, sizeOption } from './given.js'
 import { init } from './init.js'
-import { type AnyLayer, type Described, type InTorch, runPart } from './layer.js'
+import { type AnyLayer, type Described, type Given, type InTorch, runPart } from './layer.js'
 
 const activations: Readonly<Record<'gelu' | 'relu' | 'silu', (x: AnyExpr) => AnyExpr>> = {
   gelu: (x) => gelu(x) as AnyExpr,
@@ -115,14 +115,14 @@ export interface BlockRun extends AttentionRun {
 export interface Transforming<F extends number, D extends Float, P> extends Described {
   readonly declared: P
   readonly init: (key: Key) => Tensors<P>
-  apply<N extends Shape>(params: Exprs<P>, x: Operand<readonly [...N, F], D>, run?: BlockRun): Expr<[...N, F], D>
+  apply<N extends Shape>(params: Given<P>, x: Operand<readonly [...N, F], D>, run?: BlockRun): Expr<[...N, F], D>
   /** The declaration of a cache of so many positions: for so many sequences, or these leading axes. */
   declaredCache(batch: number | readonly number[], length: number): Cache<D>
   /** A cache of nothing yet. */
   initCache(batch: number | readonly number[], length: number): Tensors<Cache<D>>
   /** The positions that come next, x: [..., n, features], with those before. NaN where the cache is full. */
   step<N extends Shape>(
-    params: Exprs<P>,
+    params: Given<P>,
     cache: CacheIn<D>,
     x: Operand<readonly [...N, F], D>,
     run?: Pick<BlockRun, 'context' | 'contextMask'>,

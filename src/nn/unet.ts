@@ -7,7 +7,6 @@ import {
   concat,
   type Dim,
   type Expr,
-  type Exprs,
   expandDims,
   type Float,
   type Operand,
@@ -20,7 +19,7 @@ import { foldIn, type Key } from '../random/index.js'
 import { conv2d } from './conv.js'
 import { dense } from './dense.js'
 import { floatOption, sizeIn, sizeOption } from './given.js'
-import { type AnyLayer, type Described, type Run, runPart } from './layer.js'
+import { type AnyLayer, type Described, type Given, type Run, runPart } from './layer.js'
 import { groupNorm } from './norms.js'
 
 const features = kind<readonly number[], readonly number[]>((given, what, op) =>
@@ -57,7 +56,7 @@ export interface UNet<C extends number, O extends number, D extends Float> exten
   readonly declared: UNetParams
   readonly init: (key: Key) => Tensors<UNetParams>
   apply<N extends Dim, H extends Dim, W extends Dim>(
-    params: Exprs<UNetParams>,
+    params: Given<UNetParams>,
     x: Operand<readonly [N, C, H, W], D>,
     run?: Run & { readonly condition?: Operand | undefined },
   ): Expr<[N, O, H, W], D>
