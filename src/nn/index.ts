@@ -6,24 +6,40 @@
 export {
   type Attention,
   type AttentionLayerOptions,
+  type AttentionParams,
   type AttentionRun,
   type Cache,
   type CacheIn,
   multiHeadAttention,
   type Positions,
+  type ProductParams,
 } from './attention.js'
 export { type Composed, type Joining, parallel, type Repeated, type RepeatOptions, repeat, residual, sequential } from './compose.js'
 export { type Dense, type DenseOptions, dense, dropout, type Embedding, type EmbeddingOptions, embedding, flattened } from './dense.js'
 export { type Initial, type Initials, init } from './init.js'
 export type { AnyLayer, Described, InTorch, Layer, Part, Run, RunWith, Stateful } from './layer.js'
-export { type Carry, type CarryIn, gru, lstm, type Recurrent, type RecurrentOptions, type RnnOptions, rnn } from './recurrent.js'
+export {
+  type Carry,
+  type CarryIn,
+  gru,
+  lstm,
+  type Recurrent,
+  type RecurrentOptions,
+  type RecurrentParams,
+  type RnnOptions,
+  rnn,
+} from './recurrent.js'
 export {
   type Activation,
+  type BlockParams,
   type BlockRun,
+  type NormParams,
+  type StackParams,
   type Transformer,
   type TransformerBlock,
   type TransformerBlockOptions,
   type TransformerOptions,
+  type Transforming,
   transformer,
   transformerBlock,
 } from './transformer.js'
