@@ -45,8 +45,9 @@ import {
 } from '../index.js'
 import { dropout as dropped, type Key } from '../random/index.js'
 import { floatOption, floatSpec, initials, leadingAxes, rateIn, sizeIn, sizeOption } from './given.js'
+import { attentionInTorch } from './in-torch.js'
 import { type Initials, init } from './init.js'
-import { type Described, type Given, type InTorch, type Run, shapeOf } from './layer.js'
+import { type Described, type Given, type Run, shapeOf } from './layer.js'
 
 /** How a head knows places: not at all, by rotating queries and keys, or by a penalty that grows with the distance. */
 export type Positions = 'none' | 'rotary' | 'alibi'
@@ -95,16 +96,17 @@ export interface AttentionLayerOptions<B extends boolean = boolean, D extends Fl
   /** How parameters begin, by name or path: { 'q.w', 'out.b', w, b }. */
   readonly init?: Initials | undefined
 }
-type Product<I extends number, O extends number, D extends Float, B> = {
+/** A product, with a bias or without. */
+export type ProductParams<I extends number, O extends number, D extends Float, B> = {
   readonly w: Spec<[I, O], D>
   readonly b: B extends false ? null : Spec<[O], D>
 }
 /** The products that make queries, keys and values, and the one behind. */
 export type AttentionParams<F extends number, D extends Float, B> = {
-  readonly q: Product<F, number, D, B>
-  readonly k: Product<number, number, D, B>
-  readonly v: Product<number, number, D, B>
-  readonly out: Product<number, F, D, B>
+  readonly q: ProductParams<F, number, D, B>
+  readonly k: ProductParams<number, number, D, B>
+  readonly v: ProductParams<number, number, D, B>
+  readonly out: ProductParams<number, F, D, B>
 }
 /** What attention is told beside x. */
 export interface AttentionRun extends Run {
@@ -142,7 +144,8 @@ export interface Attention<F extends number, D extends Float, B> extends Describ
   ): readonly [cache: Exprs<Cache<D>>, y: Expr<[...N, F], D>]
 }
 
-interface Weights {
+/** Arrays of a product. */
+export interface Weights {
   readonly w: AnyExpr
   readonly b: AnyExpr | null
 }
@@ -152,7 +155,8 @@ interface Params {
   readonly v: Weights
   readonly out: Weights
 }
-const product = ({ w, b }: Weights, x: AnyExpr): AnyExpr => (b === null ? linear(x, w) : linear(x, w, b)) as AnyExpr
+/** x w + b. */
+export const product = ({ w, b }: Weights, x: AnyExpr): AnyExpr => (b === null ? linear(x, w) : linear(x, w, b)) as AnyExpr
 /** [..., n, heads d] as [..., heads, n, d], and back. */
 const inHeads = (x: AnyExpr, heads: number): AnyExpr => {
   const shape = shapeOf(x)
@@ -273,7 +277,7 @@ export const multiHeadAttention = <const F extends number, B extends boolean = t
   const cacheShape = (batch: unknown, length: unknown) => [...leadingAxes(batch, op), kept, sizeIn(length, 'length', op), d]
   return {
     kind: op,
-    torch: inTorch({ heads: h, kept, d, f, from, bias }),
+    torch: attentionInTorch({ heads: h, kept, d, f, from, bias }),
     declared,
     init: (key: Key) => init(declared as never, key, given.init),
     apply: (p: Params, x: AnyExpr, run: AttentionRun = {}) => {
@@ -324,37 +328,3 @@ export const multiHeadAttention = <const F extends number, B extends boolean = t
     },
   } as never
 }
-interface Sizes {
-  readonly heads: number
-  readonly kept: number
-  readonly d: number
-  readonly f: number
-  readonly from: number
-  readonly bias: boolean
-}
-/** Is it one of PyTorch's, all of whose heads have keys of their own, and features / heads features? */
-const isPlain = ({ kept, heads, d, f }: Sizes): boolean => kept === heads && heads * d === f
-const whole = (at: string): InTorch => ({ at: `${at}.w`, axes: [1, 0] })
-/** Names of `torch.nn.MultiheadAttention` where it is one of those; of Hugging Face's LLaMA where heads are grouped, or of another width. */
-const inTorch = (sizes: Sizes): Described['torch'] => {
-  const { f, from, bias } = sizes
-  if (!isPlain(sizes)) return inLlama(bias)
-  const own = ['q', 'k', 'v'] as const
-  const part = (i: number) => ({ axis: 0, from: i * f, size: f })
-  return {
-    ...(from === f
-      ? { in_proj_weight: own.map((at, i) => ({ ...whole(at), slice: part(i) })) }
-      : Object.fromEntries(own.map((at) => [`${at}_proj_weight`, whole(at)]))),
-    ...(bias && { in_proj_bias: own.map((at, i) => ({ at: `${at}.b`, slice: part(i) })) }),
-    'out_proj.weight': whole('out'),
-    ...(bias && { 'out_proj.bias': { at: 'out.b' } }),
-  }
-}
-/** Names of Hugging Face's LLaMA. */
-export const inLlama = (bias: boolean): NonNullable<Described['torch']> =>
-  Object.fromEntries(
-    (['q', 'k', 'v', 'out'] as const).flatMap((at) => {
-      const name = `${at === 'out' ? 'o' : at}_proj`
-      return [[`${name}.weight`, whole(at)], ...(bias ? [[`${name}.bias`, { at: `${at}.b` }]] : [])]
-    }),
-  )

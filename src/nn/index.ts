@@ -6,11 +6,13 @@
 export {
   type Attention,
   type AttentionLayerOptions,
+  type AttentionParams,
   type AttentionRun,
   type Cache,
   type CacheIn,
   multiHeadAttention,
   type Positions,
+  type ProductParams,
 } from './attention.js'
 export { type Composed, type Joining, parallel, type Repeated, type RepeatOptions, repeat, residual, sequential } from './compose.js'
 export {
@@ -41,16 +43,30 @@ export {
   layerNorm,
   rmsNorm,
 } from './norms.js'
-export { type Carry, type CarryIn, gru, lstm, type Recurrent, type RecurrentOptions, type RnnOptions, rnn } from './recurrent.js'
+export {
+  type Carry,
+  type CarryIn,
+  gru,
+  lstm,
+  type Recurrent,
+  type RecurrentOptions,
+  type RecurrentParams,
+  type RnnOptions,
+  rnn,
+} from './recurrent.js'
 export { type SummaryRow, summary, summaryOf } from './summary.js'
 export { type FromTorch, fromTorch, type TorchOptions, toTorch } from './torch.js'
 export {
   type Activation,
+  type BlockParams,
   type BlockRun,
+  type NormParams,
+  type StackParams,
   type Transformer,
   type TransformerBlock,
   type TransformerBlockOptions,
   type TransformerOptions,
+  type Transforming,
   transformer,
   transformerBlock,
 } from './transformer.js'

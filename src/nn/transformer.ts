@@ -9,7 +9,6 @@ import {
   evaluate,
   type Float,
   gelu,
-  linear,
   mul,
   layerNorm as normalisedByLayer,
   rmsNorm as normalisedByRms,
@@ -31,13 +30,16 @@ import {
   attentionOptions,
   type Cache,
   type CacheIn,
-  inLlama,
   multiHeadAttention,
+  type ProductParams,
+  product,
+  type Weights,
 } from './attention.js'
 import { repeat, type Stacked } from './compose.js'
 import { floatSpec, sizeIn, sizeOption } from './given.js'
+import { blockInTorch, normInTorch } from './in-torch.js'
 import { init } from './init.js'
-import { type AnyLayer, type Described, type Given, type InTorch, runPart } from './layer.js'
+import { type AnyLayer, type Described, type Given, runPart } from './layer.js'
 
 const activations: Readonly<Record<'gelu' | 'relu' | 'silu', (x: AnyExpr) => AnyExpr>> = {
   gelu: (x) => gelu(x) as AnyExpr,
@@ -91,19 +93,15 @@ export type NormParams<F extends number, D extends Float, K> = {
   readonly scale: Spec<[F], D>
   readonly bias: K extends 'rms' ? null : Spec<[F], D>
 }
-type Product<I extends number, O extends number, D extends Float, B> = {
-  readonly w: Spec<[I, O], D>
-  readonly b: B extends false ? null : Spec<[O], D>
-}
 /** The parameters of a block: its parts, and the normalisation of each. */
 export type BlockParams<F extends number, D extends Float, B, K, G, C> = {
   readonly attention: AttentionParams<F, D, B>
   readonly attentionNorm: NormParams<F, D, K>
   readonly cross: C extends true ? AttentionParams<F, D, B> : null
   readonly crossNorm: C extends true ? NormParams<F, D, K> : null
-  readonly up: Product<F, number, D, B>
-  readonly gate: G extends true ? Product<F, number, D, B> : null
-  readonly down: Product<number, F, D, B>
+  readonly up: ProductParams<F, number, D, B>
+  readonly gate: G extends true ? ProductParams<F, number, D, B> : null
+  readonly down: ProductParams<number, F, D, B>
   readonly denseNorm: NormParams<F, D, K>
 }
 /** What a block is told beside x. */
@@ -131,10 +129,6 @@ export interface Transforming<F extends number, D extends Float, P> extends Desc
 /** A transformer block over F features. */
 export type TransformerBlock<F extends number, D extends Float, B, K, G, C> = Transforming<F, D, BlockParams<F, D, B, K, G, C>>
 
-interface Weights {
-  readonly w: AnyExpr
-  readonly b: AnyExpr | null
-}
 interface Normal {
   readonly scale: AnyExpr
   readonly bias: AnyExpr | null
@@ -150,7 +144,6 @@ interface Params {
   readonly denseNorm: Normal
 }
 type Untyped = Attention<number, Float, boolean>
-const product = ({ w, b }: Weights, x: AnyExpr): AnyExpr => (b === null ? linear(x, w) : linear(x, w, b)) as AnyExpr
 const normalised = ({ scale, bias }: Normal, x: AnyExpr, eps: number): AnyExpr =>
   (bias === null ? normalisedByRms(x, { eps, scale } as never) : normalisedByLayer(x, { eps, scale, bias } as never)) as AnyExpr
 const normOf = (f: number, dtype: Float, kind: 'layer' | 'rms') => ({
@@ -266,50 +259,6 @@ export const transformerBlock = <
     },
   } as never
 }
-interface Named {
-  readonly attention: Untyped
-  readonly cross: Untyped | null
-  readonly bias: boolean
-  readonly gated: boolean
-  readonly normKind: 'layer' | 'rms'
-}
-/** Arrays of a part, by its prefix there and its path here. */
-const prefixed = (torch: Described['torch'], name: string, path: string): Readonly<Record<string, readonly InTorch[]>> =>
-  Object.fromEntries(
-    Object.entries(torch ?? {}).map(([leaf, how]) => [
-      `${name}.${leaf}`,
-      ([how].flat() as readonly InTorch[]).map((h) => ({ ...h, at: path === '' ? h.at : `${path}.${h.at}` })),
-    ]),
-  )
-const denseInTorch = (bias: boolean): Described['torch'] => ({ weight: { at: 'w', axes: [1, 0] }, ...(bias && { bias: { at: 'b' } }) })
-const normInTorch = (kind: 'layer' | 'rms'): NonNullable<Described['torch']> => ({
-  weight: { at: 'scale' },
-  ...(kind === 'layer' && { bias: { at: 'bias' } }),
-})
-/** PyTorch's names; with a gate those of Hugging Face's LLaMA. */
-const blockInTorch = ({ attention, cross, bias, gated, normKind }: Named): NonNullable<Described['torch']> => {
-  const part = (name: string, path: string) => prefixed(denseInTorch(bias), name, path)
-  const norm = (name: string, path: string) => prefixed(normInTorch(normKind), name, path)
-  return gated
-    ? {
-        ...prefixed(inLlama(bias), 'self_attn', 'attention'),
-        ...(cross !== null && { ...prefixed(inLlama(bias), 'encoder_attn', 'cross'), ...norm('encoder_attn_layernorm', 'crossNorm') }),
-        ...part('mlp.up_proj', 'up'),
-        ...part('mlp.gate_proj', 'gate'),
-        ...part('mlp.down_proj', 'down'),
-        ...norm('input_layernorm', 'attentionNorm'),
-        ...norm('post_attention_layernorm', 'denseNorm'),
-      }
-    : {
-        ...prefixed(attention.torch, 'self_attn', 'attention'),
-        ...(cross !== null && { ...prefixed(cross.torch, 'multihead_attn', 'cross'), ...norm('norm2', 'crossNorm') }),
-        ...part('linear1', 'up'),
-        ...part('linear2', 'down'),
-        ...norm('norm1', 'attentionNorm'),
-        ...norm(cross === null ? 'norm2' : 'norm3', 'denseNorm'),
-      }
-}
-
 export const transformerOptions = {
   ...transformerBlockOptions,
   /** What the way back keeps of each block, as of `scan`. */
