@@ -15,6 +15,31 @@ export type {
   Trained,
   TrainOptions,
 } from './events.js'
+export {
+  type AccuracyOptions,
+  type AucState,
+  type AverageOptions,
+  accuracy,
+  auc,
+  type ClassMeasure,
+  type ConfusionOptions,
+  type ConfusionState,
+  confusion,
+  f1,
+  type MeanMeasure,
+  type Measure,
+  meanSquaredError,
+  measured,
+  perplexity,
+  precision,
+  type R2Options,
+  type R2State,
+  type Rows,
+  r2,
+  recall,
+  type Sums,
+  topKAccuracy,
+} from './metrics.js'
 export type { Batch } from './rows.js'
 export {
   type DecodeSafetensors,
