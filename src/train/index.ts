@@ -1,6 +1,20 @@
 /** The entry `codual/train`: data sets in minibatches, the training loop, and parameters as safetensors. It runs in pages and in Node. */
 export { type Batches, type BatchOptions, batches, type Source, type SplitOptions, splitData } from './batches.js'
 export { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.js'
+export {
+  type AccuracyOptions,
+  type AverageOptions,
+  accuracy,
+  type ClassMeasure,
+  type ConfusionOptions,
+  type ConfusionState,
+  confusion,
+  f1,
+  perplexity,
+  precision,
+  recall,
+  topKAccuracy,
+} from './class-metrics.js'
 export type {
   EventOptions,
   Metric,
@@ -15,31 +29,24 @@ export type {
   Trained,
   TrainOptions,
 } from './events.js'
-export {
-  type AccuracyOptions,
-  type AucState,
-  type AverageOptions,
-  accuracy,
-  auc,
-  type ClassMeasure,
-  type ConfusionOptions,
-  type ConfusionState,
-  confusion,
-  f1,
-  type MeanMeasure,
-  type Measure,
-  meanSquaredError,
-  measured,
-  perplexity,
-  precision,
-  type R2Options,
-  type R2State,
-  type Rows,
-  r2,
-  recall,
-  type Sums,
-  topKAccuracy,
-} from './metrics.js'
+export { fit } from './fit.js'
+export type {
+  AnyMeasure,
+  FitEpoch,
+  FitError,
+  FitEvent,
+  FitMetrics,
+  FitOptions,
+  Fittable,
+  Fitted,
+  History,
+  LossName,
+  Optimizer,
+  ParamsOf,
+  RunningOf,
+} from './fitted.js'
+export { type MeanMeasure, type Measure, measured, type Rows, type Sums } from './measure.js'
+export { type AucState, auc, meanSquaredError, type R2Options, type R2State, r2 } from './number-metrics.js'
 export type { Batch } from './rows.js'
 export {
   type DecodeSafetensors,
