@@ -2,9 +2,21 @@
 import { functionOf, numberOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
-import { alike, fitting, gradientOf, leafOf, leavesOf } from './leaves.js'
+import { alike, fitting, gradientOf, type Leaves, leafOf, leavesOf } from './leaves.js'
 import { rateAt } from './rate.js'
-import { type Count, countOf, kindOf, type LikeParams, like, type ParamsFor, type StateOf, type Updated, type UpdatesFor } from './state.js'
+import {
+  type Count,
+  countOf,
+  kindOf,
+  type LikeParams,
+  like,
+  type ParamsFor,
+  type ShapeFor,
+  type StateOf,
+  type Updated,
+  type UpdatesFor,
+  zerosOf,
+} from './state.js'
 
 /**
  * A gradient transformation: pure functions of trees, so that a whole training step is one program. S describes its state (`StateOf`).
@@ -96,26 +108,47 @@ export interface LeafUpdate<K extends string = string> {
 export const down = (rate: AnyExpr, x: AnyExpr): AnyExpr => mul(neg(rate), x)
 
 /** 1 - b^t without the cancellation that f32 would suffer: -expm1(t log b). */
-const missing = (b: number, count: AnyExpr, dtype: Float): AnyExpr =>
+export const missing = (b: number, count: AnyExpr, dtype: Float): AnyExpr =>
   b === 0 ? full([], 1, dtype) : neg(expm1(mul(Math.log(b), cast(add(count, 1), dtype))))
 
-/** `leafwise` for a state of another name. Rules ask for rates first: what is of the leaf's size is then one loop. */
+/** A slot's values, each of the shape that it has beside the gradient. */
+const shapedAs = (all: Leaves, tree: unknown, shapeFor: ShapeFor, what: string, op: string): readonly AnyExpr[] =>
+  all.beside(tree, what).map((x, i) => {
+    const [g, path] = [all.leaves[i]!, all.paths[i]!]
+    const want = shapeFor(g.shape)
+    const fits = x !== undefined && x.dtype === g.dtype && x.shape.length === want.length && x.shape.every((d, k) => d === want[k])
+    return fits
+      ? x
+      : badInput(
+          path === '' ? op : `${op}: ${path}`,
+          `${what} is not of a gradient [${g.shape.join(', ')}].`,
+          'give what init gave, or the last update.',
+        )
+  })
+
+/** `leafwise` for a state of another name; a slot with a shape of its own begins at 0. Rules ask for rates first: what is of the leaf's size is then one loop. */
 export const leafwiseAs = <S, K extends string = never>(
   op: string,
-  slots: { readonly [N in K]: number },
+  slots: { readonly [N in K]: number | ShapeFor },
   rule: (at: LeafAt<K>) => LeafUpdate<K>,
 ): Transformation<S> =>
   typed<S>({
     init: (params) => {
       const kind = kindOf(params, op)
-      const trees = Object.entries<number>(slots).map(([name, value]) => [name, like(params, kind, value)] as const)
+      const trees = Object.entries<number | ShapeFor>(slots).map(
+        ([name, slot]) => [name, typeof slot === 'number' ? like(params, kind, slot) : zerosOf(params, kind, slot)] as const,
+      )
       return { count: countOf(kind), ...Object.fromEntries(trees) }
     },
     update: (gradient, state, params) => {
       const count = countIn(state, op)
       const all = gradientOf(gradient, op)
       const names = Object.keys(slots) as K[]
-      const held = names.map((name) => fitting(all, partOf(state, name, op), name, op))
+      const held = names.map((name) => {
+        const slot: number | ShapeFor = slots[name]
+        const tree = partOf(state, name, op)
+        return typeof slot === 'number' ? fitting(all, tree, name, op) : shapedAs(all, tree, slot, name, op)
+      })
       const ps = params === undefined ? undefined : fitting(all, params, 'params', op)
       const done = all.leaves.map((g, i) => {
         const dtype = g.dtype as Float
