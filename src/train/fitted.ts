@@ -106,7 +106,7 @@ export interface FitOptions<D, K extends string = never> {
   /** Data that is not trained on; or the share of the data that is kept for it, such as 0.2. */
   readonly validation?: D | Source<{ readonly x: unknown; readonly y: unknown }> | number | undefined
   /** What says which parameters are best: the validation loss ('loss') unless given, or the name of a metric. */
-  readonly monitor?: K | 'loss' | undefined
+  readonly monitor?: NoInfer<K> | 'loss' | undefined
   /** Ends after so many epochs that are no better than the best before them. */
   readonly patience?: number | undefined
   /** Given a checkpoint after each epoch, and may give a promise; `encodeCheckpoint` makes bytes of it. A Left, and what is thrown, end the fit. */
@@ -118,7 +118,7 @@ export interface FitOptions<D, K extends string = never> {
   /** Parameters to begin with, in place of the model's own. */
   readonly params?: unknown
   /** Told of every step and epoch; may give a promise. A Left, and what is thrown, end the fit. */
-  readonly onProgress?: ((event: FitEvent<K>) => unknown) | undefined
+  readonly onProgress?: ((event: FitEvent<NoInfer<K>>) => unknown) | undefined
   /** Stops the fit before the next step, once it is aborted. */
   readonly signal?: { readonly aborted: boolean } | undefined
   /** Where steps run: the default backend unless given. */

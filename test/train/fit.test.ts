@@ -1,7 +1,7 @@
 // Fitting: what it comes to, by hand beside `train`; that it follows from its key, goes on to the bit, ends early, and says what is wrong.
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
-import { adam, applyUpdates, chain, clipByGlobalNorm, sgd } from '../../src/optim/index.js'
+import { adafactor, adam, applyUpdates, chain, clipByGlobalNorm, muon, scheduleFree, sgd } from '../../src/optim/index.js'
 import * as random from '../../src/random/index.js'
 import {
   accuracy,
@@ -14,7 +14,9 @@ import {
   f1,
   fit as fitTo,
   meanSquaredError,
+  perplexity,
   r2,
+  topKAccuracy,
 } from '../../src/train/index.js'
 
 type Result<A> = { readonly _tag: 'Left'; readonly left: cd.AdError } | { readonly _tag: 'Right'; readonly right: A }
@@ -190,6 +192,51 @@ describe('fit', () => {
     const done = right(await fitTo(line, source, { ...o, validation: source })())
     expect(Math.max(...done.history.loss, ...done.history.validation)).toBeLessThan(1e-28)
     expect(source.steps).toBe(3) // the last of them smaller
+  })
+  it('takes f32, classes, parameters with parts that have none, and any optimiser', async () => {
+    const layer = { w: cd.f32(2, 8), b: cd.f32(8) }
+    const last = { w: cd.f32(8, 3) }
+    const model = {
+      init: (key: random.Key) =>
+        [
+          { w: random.heNormal(key, [2, 8], { dtype: 'f32' }), b: cd.full([8], 0, 'f32') },
+          null,
+          { w: random.heNormal(random.foldIn(key, 1), [8, 3], { dtype: 'f32' }) },
+        ] as const,
+      apply: ([a, , c]: readonly [cd.Exprs<typeof layer>, null, cd.Exprs<typeof last>], inputs: cd.Expr<[number, 2], 'f32'>) =>
+        cd.matmul(cd.tanh(cd.add(cd.matmul(inputs, a.w), a.b)), c.w),
+    }
+    const at = numbers(1, 64, 2)
+    const classes = Array.from({ length: 64 }, (_, i) => (at[2 * i]! > 0 ? (at[2 * i + 1]! > 0 ? 0 : 1) : 2))
+    const data = { x: cd.tensor(Float32Array.from(at), [64, 2]), y: cd.tensor(classes, [64], 'i32') }
+    const metrics = { accuracy: accuracy(), top2: topKAccuracy(2), perplexity: perplexity() }
+    for (const optimizer of [
+      muon({ learningRate: 0.05 }),
+      scheduleFree({ learningRate: 0.05 }),
+      adafactor({ learningRate: 0.1 }),
+    ] as const) {
+      const o = {
+        loss: 'crossEntropy',
+        optimizer,
+        epochs: 40,
+        batchSize: 10,
+        validation: 0.2,
+        metrics,
+        monitor: 'accuracy',
+        key: 4,
+      } as const
+      const done = right(await fitTo(model, data, o)())
+      expect(done.best.score).toBeGreaterThan(0.9)
+      expect(done.history.metrics.top2.at(-1)).toBeGreaterThanOrEqual(done.history.metrics.accuracy.at(-1)!)
+      expect(done.history.metrics.perplexity.at(-1)).toBeCloseTo(Math.exp(done.history.validation.at(-1)!), 5)
+      expect([done.params[0].w.dtype, done.params[1]]).toEqual(['f32', null])
+    }
+    const floats = await fitTo(
+      model,
+      { x: data.x, y: classes },
+      { loss: 'crossEntropy', optimizer: adam({ learningRate: 0.1 }), epochs: 1 },
+    )()
+    expect(reason(floats)).toMatch(/crossEntropy: indices are i32, got f64[\s\S]*epoch 0, step 0[\s\S]*cast them to i32/)
   })
   it('plans a step once for each size of a batch', async () => {
     let traced = 0
