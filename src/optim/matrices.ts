@@ -21,17 +21,16 @@ import {
 } from '../index.js'
 import { adamOptions, averaged, common, moments } from './optimisers.js'
 import { amount, type Rate, rateOf, share, upToOne, whole } from './rate.js'
-import type { Count, LikeParams, LikeShapes, ShapeFor } from './state.js'
-import { down, leafwiseAs, type Transformation } from './transformation.js'
+import { type ShapeFor, shapedBy } from './shaped.js'
+import type { Count, LikeParams, LikeShapes } from './state.js'
+import { down, leafwiseAs, type Slot, type Transformation } from './transformation.js'
 
 const isMatrix = (shape: readonly number[]): boolean => shape.length === 2
 /** The root of the mean of squares. */
 const rms = (x: AnyExpr): AnyExpr => sqrt(mean(square(x)))
 /** `shapeFor` of leaves that take part, a scalar for the others: it stays 0. */
-const onlyOf =
-  (takes: (shape: readonly number[]) => boolean, shapeFor: ShapeFor): ShapeFor =>
-  (shape) =>
-    takes(shape) ? shapeFor(shape) : []
+const onlyOf = (takes: (shape: readonly number[]) => boolean, shapeFor: ShapeFor): Slot =>
+  shapedBy((shape) => (takes(shape) ? shapeFor(shape) : []))
 
 export const adafactorOptions = {
   /** A number, a scalar expression, or a schedule: min(0.01, 1 / sqrt(t)) unless given. */

@@ -197,22 +197,6 @@ export const like = (params: unknown, kind: Kind, value = 0): unknown =>
     const { shape, dtype } = x as { readonly shape: readonly (number | string)[]; readonly dtype: DType }
     return isFloat(x) ? filled(kind, shape, value, dtype) : NoTangent
   }, params)
-/** The shape of a slot beside a parameter of that shape. */
-export type ShapeFor = (shape: readonly number[]) => readonly number[]
-const known = (shape: readonly (number | string)[]): readonly number[] =>
-  shape.every((d) => typeof d === 'number')
-    ? (shape as readonly number[])
-    : badInput(
-        'init',
-        `the axis '${shape.find((d) => typeof d === 'string')}' has no size, and so the state has none.`,
-        'declare parameters by sizes.',
-      )
-/** A tree of zeros, of shapes that follow from the parameters'; NoTangent where they hold integers. */
-export const zerosOf = (params: unknown, kind: Kind, shapeFor: ShapeFor): unknown =>
-  treeMap((x: unknown) => {
-    const { shape, dtype } = x as { readonly shape: readonly (number | string)[]; readonly dtype: DType }
-    return isFloat(x) ? filled(kind, shapeFor(known(shape)), 0, dtype) : NoTangent
-  }, params)
 /** The parameters themselves, in memory of their own; NoTangent where they hold integers. */
 export const copyOf = (params: unknown): unknown =>
   treeMap((x: unknown) => {

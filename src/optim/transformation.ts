@@ -7,15 +7,14 @@ import { rateAt } from './rate.js'
 import {
   type Count,
   countOf,
+  type Kind,
   kindOf,
   type LikeParams,
   like,
   type ParamsFor,
-  type ShapeFor,
   type StateOf,
   type Updated,
   type UpdatesFor,
-  zerosOf,
 } from './state.js'
 
 /**
@@ -111,32 +110,23 @@ export const down = (rate: AnyExpr, x: AnyExpr): AnyExpr => mul(neg(rate), x)
 export const missing = (b: number, count: AnyExpr, dtype: Float): AnyExpr =>
   b === 0 ? full([], 1, dtype) : neg(expm1(mul(Math.log(b), cast(add(count, 1), dtype))))
 
-/** A slot's values, each of the shape that it has beside the gradient. */
-const shapedAs = (all: Leaves, tree: unknown, shapeFor: ShapeFor, what: string, op: string): readonly AnyExpr[] =>
-  all.beside(tree, what).map((x, i) => {
-    const [g, path] = [all.leaves[i]!, all.paths[i]!]
-    const want = shapeFor(g.shape)
-    const fits = x !== undefined && x.dtype === g.dtype && x.shape.length === want.length && x.shape.every((d, k) => d === want[k])
-    return fits
-      ? x
-      : badInput(
-          path === '' ? op : `${op}: ${path}`,
-          `${what} is not of a gradient [${g.shape.join(', ')}].`,
-          'give what init gave, or the last update.',
-        )
-  })
+/** A slot that is not like the parameters: how it begins, and what it holds beside each leaf of a gradient. */
+export interface Slot {
+  readonly begin: (params: unknown, kind: Kind, op: string) => unknown
+  readonly read: (all: Leaves, tree: unknown, what: string, op: string) => readonly AnyExpr[]
+}
 
-/** `leafwise` for a state of another name; a slot with a shape of its own begins at 0. Rules ask for rates first: what is of the leaf's size is then one loop. */
+/** `leafwise` for a state of another name; slots are numbers, or of another kind. Rules ask for rates first: what is of the leaf's size is then one loop. */
 export const leafwiseAs = <S, K extends string = never>(
   op: string,
-  slots: { readonly [N in K]: number | ShapeFor },
+  slots: { readonly [N in K]: number | Slot },
   rule: (at: LeafAt<K>) => LeafUpdate<K>,
 ): Transformation<S> =>
   typed<S>({
     init: (params) => {
       const kind = kindOf(params, op)
-      const trees = Object.entries<number | ShapeFor>(slots).map(
-        ([name, slot]) => [name, typeof slot === 'number' ? like(params, kind, slot) : zerosOf(params, kind, slot)] as const,
+      const trees = Object.entries<number | Slot>(slots).map(
+        ([name, slot]) => [name, typeof slot === 'number' ? like(params, kind, slot) : slot.begin(params, kind, op)] as const,
       )
       return { count: countOf(kind), ...Object.fromEntries(trees) }
     },
@@ -145,9 +135,9 @@ export const leafwiseAs = <S, K extends string = never>(
       const all = gradientOf(gradient, op)
       const names = Object.keys(slots) as K[]
       const held = names.map((name) => {
-        const slot: number | ShapeFor = slots[name]
+        const slot: number | Slot = slots[name]
         const tree = partOf(state, name, op)
-        return typeof slot === 'number' ? fitting(all, tree, name, op) : shapedAs(all, tree, slot, name, op)
+        return typeof slot === 'number' ? fitting(all, tree, name, op) : slot.read(all, tree, name, op)
       })
       const ps = params === undefined ? undefined : fitting(all, params, 'params', op)
       const done = all.leaves.map((g, i) => {
