@@ -28,6 +28,25 @@ export {
   type LevenbergMarquardtState,
   levenbergMarquardt,
 } from './least-squares.js'
+export {
+  type AdafactorOptions,
+  type AdafactorState,
+  adafactor,
+  type MuonOptions,
+  type MuonState,
+  muon,
+  type ShampooOptions,
+  type ShampooState,
+  shampoo,
+} from './matrices.js'
+export {
+  type LookaheadOptions,
+  type LookaheadState,
+  lookahead,
+  type ScheduleFreeOptions,
+  type ScheduleFreeState,
+  scheduleFree,
+} from './means.js'
 export type { Minimiser, Stepped } from './minimiser.js'
 export {
   type AdagradOptions,
@@ -63,6 +82,7 @@ export {
   type RadamState,
   radam,
 } from './relatives.js'
+export { type SamOptions, sam } from './sam.js'
 export {
   type CosineOptions,
   constantSchedule,
@@ -79,5 +99,5 @@ export {
   type WarmupCosineOptions,
   warmupCosineDecaySchedule,
 } from './schedules.js'
-export type { Count, FloatArray, LikeParams, LikeSome, Masked, StateOf } from './state.js'
+export type { Count, FloatArray, LikeParams, LikeShapes, LikeSome, LikeSomeShapes, Masked, StateOf } from './state.js'
 export { applyUpdates, type LeafAt, type LeafUpdate, type LeafwiseState, leafwise, type Transformation } from './transformation.js'

@@ -90,7 +90,7 @@ export interface AdamState {
   readonly v: LikeParams
 }
 /** The next means, and mean / (root of the mean of squares + eps), both without their bias but for a factor of the whole: 1 / (1 - b1^t). */
-const moments = (at: LeafAt<'m' | 'v'>, g: AnyExpr, { b1, b2, eps }: ReadOf<typeof adamOptions>) => {
+export const moments = (at: LeafAt<'m' | 'v'>, g: AnyExpr, { b1, b2, eps }: ReadOf<typeof adamOptions>) => {
   const [scale, root] = [at.unbiased(b1), div(1, sqrt(at.unbiased(b2)))]
   const m = averaged(b1, at.slots.m, g)
   const v = averaged(b2, at.slots.v, square(g))

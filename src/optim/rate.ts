@@ -53,6 +53,12 @@ export const aRate: Needed<unknown, Rate> = needed(rateOf)
 export const amount = (standard: number, low = 0): Kind<number> => or(standard, (given, what, op) => atLeast(given, what, op, low))
 /** Of a number in [0, 1). */
 export const share = (standard: number): Kind<number> => or(standard, fraction)
+/** Of a number above 0, up to 1. */
+export const upToOne = (standard: number): Kind<number> =>
+  or(standard, (given, what, op) => {
+    const x = numberOf(given, what, op)
+    return x > 0 && x <= 1 ? x : badInput(op, `${what} is ${x}.`, 'give a number above 0 up to 1.')
+  })
 /** Of a whole number from `low` on. */
 export const whole = (low: number, standard: number): Kind<number> => or(standard, (given, what, op) => wholeFrom(given, low, what, op))
 /** Of one that must be given. */

@@ -32,6 +32,14 @@ export interface LikeParams {
 export interface LikeSome {
   readonly [place]: 'some'
 }
+/** In a template: a tree like the parameters, whose arrays have shapes of their own. */
+export interface LikeShapes {
+  readonly [place]: 'shapes'
+}
+/** In a template: a tree like the selected parameters, whose arrays have shapes of their own, NoTangent at the others. */
+export interface LikeSomeShapes {
+  readonly [place]: 'some shapes'
+}
 /** In a template: a number of steps, an i32 scalar. */
 export interface Count {
   readonly [place]: 'count'
@@ -73,6 +81,25 @@ type SomeSlots<P> = [Least] extends [P]
     : P extends Static
       ? NoInfer<P>
       : { readonly [K in keyof P]: SomeSlots<P[K]> }
+/** A leaf of any shape. */
+type Shaped<P> =
+  P extends Spec<Shape, infer D>
+    ? Spec<Shape, D>
+    : P extends Tensor<Shape, infer D>
+      ? Tensor<Shape, D>
+      : P extends Expr<Shape, infer D>
+        ? Expr<Shape, D>
+        : P
+type Shapes<P, Else = never> = [Least] extends [P] ? P : ShapesIn<P, Else>
+type ShapesIn<P, Else> = P extends Leaf
+  ? P extends { readonly dtype: Discrete }
+    ? NoTangent
+    : Shaped<P> | Else
+  : P extends NoTangent
+    ? NoTangent
+    : P extends Static
+      ? NoInfer<P>
+      : { readonly [K in keyof P]: Shapes<P[K], Else> }
 /** An array of the kind that P's leaves are. */
 type ArrayFor<L, S extends Shape, D extends DType> = [Extract<L, Spec>] extends [never]
   ? [Extract<L, AnyExpr>] extends [never]
@@ -87,17 +114,23 @@ export type StateOf<S, P> = S extends LikeParams
   ? Slots<P>
   : S extends LikeSome
     ? SomeSlots<P>
-    : S extends Count
-      ? ArrayFor<LeavesOf<P>, [], 'i32'>
-      : S extends FloatArray<infer A>
-        ? ArrayFor<LeavesOf<P>, A, FloatFor<LeavesOf<P>>>
-        : { readonly [K in keyof S]: StateOf<S[K], P> }
+    : S extends LikeShapes
+      ? Shapes<P>
+      : S extends LikeSomeShapes
+        ? Shapes<P, NoTangent>
+        : S extends Count
+          ? ArrayFor<LeavesOf<P>, [], 'i32'>
+          : S extends FloatArray<infer A>
+            ? ArrayFor<LeavesOf<P>, A, FloatFor<LeavesOf<P>>>
+            : { readonly [K in keyof S]: StateOf<S[K], P> }
 /** The template S where only some of the parameters take part. */
 export type Masked<S> = S extends LikeParams | LikeSome
   ? LikeSome
-  : S extends Count | FloatArray<Shape>
-    ? S
-    : { readonly [K in keyof S]: Masked<S[K]> }
+  : S extends LikeShapes | LikeSomeShapes
+    ? LikeSomeShapes
+    : S extends Count | FloatArray<Shape>
+      ? S
+      : { readonly [K in keyof S]: Masked<S[K]> }
 
 /** What stands for the parameters G belongs to: the same arrays, anything where G has NoTangent. */
 export type ParamsFor<G> = [Least] extends [G] ? unknown : ParamsIn<G>
@@ -163,6 +196,13 @@ export const like = (params: unknown, kind: Kind, value = 0): unknown =>
   treeMap((x: unknown) => {
     const { shape, dtype } = x as { readonly shape: readonly (number | string)[]; readonly dtype: DType }
     return isFloat(x) ? filled(kind, shape, value, dtype) : NoTangent
+  }, params)
+/** The parameters themselves, in memory of their own; NoTangent where they hold integers. */
+export const copyOf = (params: unknown): unknown =>
+  treeMap((x: unknown) => {
+    if (!isFloat(x)) return NoTangent
+    const t = x as Tensor
+    return tagOf(x) === 'Tensor' ? tensor(t.data.slice() as Float64Array, [...t.shape], t.dtype) : x
   }, params)
 /** A count of steps that begins at 0. */
 export const countOf = (kind: Kind): unknown => filled(kind, [], 0, 'i32')

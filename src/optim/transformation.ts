@@ -2,9 +2,20 @@
 import { functionOf, numberOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
-import { alike, fitting, gradientOf, leafOf, leavesOf } from './leaves.js'
+import { alike, fitting, gradientOf, type Leaves, leafOf, leavesOf } from './leaves.js'
 import { rateAt } from './rate.js'
-import { type Count, countOf, kindOf, type LikeParams, like, type ParamsFor, type StateOf, type Updated, type UpdatesFor } from './state.js'
+import {
+  type Count,
+  countOf,
+  type Kind,
+  kindOf,
+  type LikeParams,
+  like,
+  type ParamsFor,
+  type StateOf,
+  type Updated,
+  type UpdatesFor,
+} from './state.js'
 
 /**
  * A gradient transformation: pure functions of trees, so that a whole training step is one program. S describes its state (`StateOf`).
@@ -96,26 +107,38 @@ export interface LeafUpdate<K extends string = string> {
 export const down = (rate: AnyExpr, x: AnyExpr): AnyExpr => mul(neg(rate), x)
 
 /** 1 - b^t without the cancellation that f32 would suffer: -expm1(t log b). */
-const missing = (b: number, count: AnyExpr, dtype: Float): AnyExpr =>
+export const missing = (b: number, count: AnyExpr, dtype: Float): AnyExpr =>
   b === 0 ? full([], 1, dtype) : neg(expm1(mul(Math.log(b), cast(add(count, 1), dtype))))
 
-/** `leafwise` for a state of another name. Rules ask for rates first: what is of the leaf's size is then one loop. */
+/** A slot that is not like the parameters: how it begins, and what it holds beside each leaf of a gradient. */
+export interface Slot {
+  readonly begin: (params: unknown, kind: Kind, op: string) => unknown
+  readonly read: (all: Leaves, tree: unknown, what: string, op: string) => readonly AnyExpr[]
+}
+
+/** `leafwise` for a state of another name; slots are numbers, or of another kind. Rules ask for rates first: what is of the leaf's size is then one loop. */
 export const leafwiseAs = <S, K extends string = never>(
   op: string,
-  slots: { readonly [N in K]: number },
+  slots: { readonly [N in K]: number | Slot },
   rule: (at: LeafAt<K>) => LeafUpdate<K>,
 ): Transformation<S> =>
   typed<S>({
     init: (params) => {
       const kind = kindOf(params, op)
-      const trees = Object.entries<number>(slots).map(([name, value]) => [name, like(params, kind, value)] as const)
+      const trees = Object.entries<number | Slot>(slots).map(
+        ([name, slot]) => [name, typeof slot === 'number' ? like(params, kind, slot) : slot.begin(params, kind, op)] as const,
+      )
       return { count: countOf(kind), ...Object.fromEntries(trees) }
     },
     update: (gradient, state, params) => {
       const count = countIn(state, op)
       const all = gradientOf(gradient, op)
       const names = Object.keys(slots) as K[]
-      const held = names.map((name) => fitting(all, partOf(state, name, op), name, op))
+      const held = names.map((name) => {
+        const slot: number | Slot = slots[name]
+        const tree = partOf(state, name, op)
+        return typeof slot === 'number' ? fitting(all, tree, name, op) : slot.read(all, tree, name, op)
+      })
       const ps = params === undefined ? undefined : fitting(all, params, 'params', op)
       const done = all.leaves.map((g, i) => {
         const dtype = g.dtype as Float

@@ -2,6 +2,20 @@
 export { type Batches, type BatchOptions, batches, type Source, type SplitOptions, splitData } from './batches.js'
 export { type BucketOptions, bucket, type Padded, type PadToOptions, padTo } from './buckets.js'
 export { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.js'
+export {
+  type AccuracyOptions,
+  type AverageOptions,
+  accuracy,
+  type ClassMeasure,
+  type ConfusionOptions,
+  type ConfusionState,
+  confusion,
+  f1,
+  perplexity,
+  precision,
+  recall,
+  topKAccuracy,
+} from './class-metrics.js'
 export type {
   EventOptions,
   Metric,
@@ -16,6 +30,24 @@ export type {
   Trained,
   TrainOptions,
 } from './events.js'
+export { fit } from './fit.js'
+export type {
+  AnyMeasure,
+  FitEpoch,
+  FitError,
+  FitEvent,
+  FitMetrics,
+  FitOptions,
+  Fittable,
+  Fitted,
+  History,
+  LossName,
+  Optimizer,
+  ParamsOf,
+  RunningOf,
+} from './fitted.js'
+export { type MeanMeasure, type Measure, measured, type Rows, type Sums } from './measure.js'
+export { type AucState, auc, meanSquaredError, type R2Options, type R2State, r2 } from './number-metrics.js'
 export type { Batch } from './rows.js'
 export {
   type DecodeSafetensors,

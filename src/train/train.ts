@@ -44,14 +44,14 @@ const isThenable = (x: unknown): x is PromiseLike<unknown> =>
   (typeof x === 'object' || typeof x === 'function') && x !== null && typeof (x as { then?: unknown }).then === 'function'
 
 /** A failure of something the user gave, on its way to where it becomes a value. */
-class Failure {
+export class Failure {
   constructor(
     readonly error: AdError,
     readonly cause?: unknown,
   ) {}
 }
 /** What `f` gives, awaited only where it is a promise; what it throws is a Failure of `where`. */
-const attempt = async <A>(where: string, f: () => A | PromiseLike<A>): Promise<A> => {
+export const attempt = async <A>(where: string, f: () => A | PromiseLike<A>): Promise<A> => {
   try {
     const x = f()
     return isThenable(x) ? await x : x
@@ -59,7 +59,7 @@ const attempt = async <A>(where: string, f: () => A | PromiseLike<A>): Promise<A
     throw failureOf(e, where)
   }
 }
-const failureOf = (e: unknown, where: string): Failure => {
+export const failureOf = (e: unknown, where: string): Failure => {
   if (e instanceof Failure) return e
   return isAdException(e) ? new Failure(e.error) : new Failure({ _tag: 'BadInput', where, reason: `it threw ${thrown(e)}` }, e)
 }

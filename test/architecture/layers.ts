@@ -55,7 +55,13 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/nn': { layers: ['src/random'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/random': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/solve': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
-  'src/train': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: ['fp-ts'], optional: ['cli-progress', 'node:'] },
+  // `fit` makes its steps by the optimisers' updates.
+  'src/train': {
+    layers: ['src/optim'],
+    parts: ['src/index.ts', 'src/core/errors'],
+    packages: ['fp-ts'],
+    optional: ['cli-progress', 'node:'],
+  },
 }
 
 /** The rooms of src/core from the lowest floor up. At run time a file imports its own room and those below. */

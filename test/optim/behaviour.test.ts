@@ -17,6 +17,10 @@ const made = (learningRate: optim.Rate): Readonly<Record<string, optim.Transform
   adamax: optim.adamax({ learningRate, weightDecay: 0.1 }),
   radam: optim.radam({ learningRate }),
   adadelta: optim.adadelta({ learningRate, weightDecay: 0.1 }),
+  adafactor: optim.adafactor({ learningRate, weightDecay: 0.1 }),
+  muon: optim.muon({ learningRate, weightDecay: 0.1 }),
+  shampoo: optim.shampoo({ learningRate, momentum: 0.9, weightDecay: 0.1 }),
+  scheduleFree: optim.scheduleFree({ learningRate, weightDecay: 0.1 }),
   scale: optim.scale(learningRate),
   weightDecay: optim.weightDecay(learningRate),
 })
@@ -280,5 +284,76 @@ describe('least squares', () => {
     const { values } = solve(optim.levenbergMarquardt(), r, [1.5, 2.5, 2.49], 40)
     for (let i = 1; i < values.length; i++) expect(values[i]).toBeLessThanOrEqual(values[i - 1]!)
     expect(values.at(-1)).toBeLessThan(1e-20)
+  })
+})
+
+describe('optimisers from papers', () => {
+  const declared = { w: cd.f64(4, 3), b: cd.f64(3) }
+  const x = cd.tensor([1, 0, 2, -1, 0, 1, 1, 1, 2, -1, 0, 1, 1, 1, -1, 0, -1, 2, 0, 1, 0.5, 0.5, 1, 2], [6, 4])
+  const answer = { w: cd.tensor([1, -2, 0.5, 0, 1, 1, 2, 0, -1, 0.5, 0.5, 3], [4, 3]), b: cd.tensor([1, -1, 0.5], [3]) }
+  const predicted = (p: cd.Exprs<typeof declared> | typeof answer) => cd.add(cd.matmul(x, p.w), p.b)
+  const y = cd.evaluate(predicted(answer))
+  const loss = (p: cd.Exprs<typeof declared>): cd.Expr<[], 'f64'> => cd.mean(cd.square(cd.sub(predicted(p), y)))
+  const zero = () => ({ w: cd.tensor(0, [4, 3]), b: cd.tensor(0, [3]) })
+  const decaying = optim.cosineDecaySchedule({ initValue: 0.3, decaySteps: 400 })
+  const methods: Readonly<Record<string, optim.Transformation<unknown>>> = {
+    adafactor: optim.adafactor({ learningRate: decaying }) as optim.Transformation<unknown>,
+    muon: optim.muon({ learningRate: decaying }) as optim.Transformation<unknown>,
+    shampoo: optim.shampoo({ learningRate: 1, momentum: 0.9 }) as optim.Transformation<unknown>,
+    lookahead: optim.lookahead(
+      optim.adam({ learningRate: optim.cosineDecaySchedule({ initValue: 0.6, decaySteps: 400 }) }),
+    ) as optim.Transformation<unknown>,
+    scheduleFree: optim.scheduleFree({ learningRate: 0.3 }) as optim.Transformation<unknown>,
+  }
+  it.each(Object.entries(methods))('%s solves a linear problem of 15 unknowns', (name, optimiser) => {
+    const step = cd.compile(((params: never, state: never) => {
+      const { updates, state: next } = optimiser.update(cd.grad(loss)(params) as never, state, params)
+      return { params: optim.applyUpdates(params, updates as never), state: next, loss: loss(params) }
+    }) as never) as unknown as (...given: unknown[]) => { params: typeof answer; state: { average: typeof answer }; loss: cd.Tensor }
+    let now = { params: zero(), state: optimiser.init(zero()) as unknown as { average: typeof answer } }
+    for (let i = 0; i < 400; i++) now = step(now.params, now.state)
+    const found = name === 'scheduleFree' ? now.state.average : now.params
+    expect(cd.evaluate(loss(found as never)).item()).toBeLessThan(2e-4) // at zeros it is 11
+  })
+  it('sam with any of them', () => {
+    const gradient = optim.sam((p: cd.Exprs<typeof declared>) => cd.grad(loss)(p), { rho: 0.01 })
+    const optimiser = optim.adam({ learningRate: decaying })
+    const step = cd.compile(
+      cd.fn({ params: declared, state: optimiser.init(declared) }, ({ params, state }) => {
+        const { updates, state: next } = optimiser.update(gradient(params), state, params)
+        return { params: optim.applyUpdates(params, updates), state: next }
+      }),
+    )
+    let now = { params: zero(), state: optimiser.init(zero()) }
+    for (let i = 0; i < 400; i++) now = step(now)
+    expect(cd.evaluate(loss(now.params as never)).item()).toBeLessThan(2e-4)
+  })
+  it('sam: at a gradient of 0 it is the gradient; integers stay', () => {
+    const params = { w: cd.tensor([0, 0]), n: cd.tensor(3, [], 'i32') }
+    const gradient = optim.sam((p: { readonly w: cd.AnyExpr | cd.Tensor; readonly n: unknown }) => ({ w: cd.mul(2, p.w), n: cd.NoTangent }))
+    expect(cd.evaluate(gradient(params).w)).toEqual(cd.tensor([0, 0]))
+  })
+  it('their states have types, shapes of their own, and memory of their own', () => {
+    const muon = optim.muon({ learningRate: 0.1 })
+    const state = muon.init(declared)
+    const v: cd.Spec<cd.Shape, 'f64'> = state.v.w
+    expect([v, state.v.b, state.m.w]).toEqual([cd.f64(), cd.f64(3), cd.f64(4, 3)])
+    const step = cd.compile(cd.fn({ params: declared, state }, ({ params, state }) => muon.update(cd.grad(loss)(params), state, params)))
+    expect(step({ params: zero(), state: muon.init(zero()) }).state.count.item()).toBe(1)
+    expect(optim.adafactor().init({ k: cd.f32(5, 3, 2), n: cd.i32() })).toEqual({
+      count: cd.i32(),
+      rows: { k: cd.f32(5, 3), n: cd.NoTangent },
+      columns: { k: cd.f32(5, 2), n: cd.NoTangent },
+      v: { k: cd.f32(), n: cd.NoTangent },
+    })
+    const begin = zero()
+    const free = optim.scheduleFree({ learningRate: 1 }).init(begin)
+    for (const tree of [free.average, free.z, optim.lookahead(muon).init(begin).slow]) {
+      expect(tree).toEqual(begin)
+      expect(tree.w.data).not.toBe(begin.w.data)
+    }
+    expect(free.average.w.data).not.toBe(free.z.w.data)
+    const some = optim.masked(optim.shampoo({ learningRate: 1 }), { w: true, b: false }).init(begin)
+    expect(some.left).toEqual({ w: cd.tensor(0, [4, 4]), b: cd.NoTangent })
   })
 })

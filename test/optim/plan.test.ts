@@ -40,6 +40,11 @@ const transformations: Readonly<Record<string, () => optim.Transformation<unknow
   adamax: () => optim.adamax({ learningRate: oneCycle }) as optim.Transformation<unknown>,
   radam: () => optim.radam({ learningRate: oneCycle }) as optim.Transformation<unknown>,
   adadelta: () => optim.adadelta({ learningRate: oneCycle }) as optim.Transformation<unknown>,
+  adafactor: () => optim.adafactor() as optim.Transformation<unknown>,
+  muon: () => optim.muon({ learningRate: oneCycle }) as optim.Transformation<unknown>,
+  shampoo: () => optim.shampoo({ learningRate: oneCycle }) as optim.Transformation<unknown>,
+  lookahead: () => optim.lookahead(optim.sgd({ learningRate: oneCycle }), { every: 4 }) as unknown as optim.Transformation<unknown>,
+  scheduleFree: () => optim.scheduleFree({ learningRate: oneCycle, warmupSteps: 3 }) as optim.Transformation<unknown>,
   chain: () =>
     optim.chain(
       optim.clipByGlobalNorm(1),

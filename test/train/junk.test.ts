@@ -1,6 +1,7 @@
 /** What no type checker has seen: every function of the entry, with junk in the place of each argument, gives a result or one AdError. */
 import { describe, expect, it } from 'vitest'
-import { type AdError, explain, isAdException, tensor } from '../../src/index.js'
+import { type AdError, explain, isAdException, mul, type Tensor, tensor } from '../../src/index.js'
+import { sgd } from '../../src/optim/index.js'
 import * as entry from '../../src/train/index.js'
 import * as node from '../../src/train/node.js'
 import { broken } from '../errors/hostile.js'
@@ -49,6 +50,22 @@ const good: Readonly<Record<string, readonly unknown[]>> = {
   decodeSafetensors: [entry.encodeSafetensors({ w: tensor([1]) }), { like: { w: tensor([2]) } }],
   encodeCheckpoint: [{ state: 1, position: { epoch: 0, step: 0 } }],
   decodeCheckpoint: [entry.encodeCheckpoint({ state: 1, position: { epoch: 0, step: 0 } }), { like: 1 }],
+  fit: [
+    { init: () => ({ w: tensor(0) }), apply: ({ w }: { w: Tensor<[], 'f64'> }, x: Tensor<[number], 'f64'>) => mul(w, x) },
+    { x: [1, 2], y: [2, 4] },
+    { loss: 'mseLoss', optimizer: sgd({ learningRate: 0.1 }), epochs: 2 },
+  ],
+  accuracy: [{ threshold: 0 }],
+  topKAccuracy: [1],
+  confusion: [{ classes: 3 }],
+  precision: [{ classes: 3 }],
+  recall: [{ classes: 3 }],
+  f1: [{ classes: 3, average: 'micro' }],
+  auc: [],
+  r2: [{ outputs: 2 }],
+  meanSquaredError: [],
+  perplexity: [],
+  measured: [entry.auc(), [1, 2], [0, 1], [1, 1]],
   save: ['/no such folder/x', { w: tensor([1]) }, { a: 'b' }],
   load: ['/no such folder/x', { like: { w: tensor([1]) } }],
   saveCheckpoint: ['/no such folder/x', { state: 1, position: { epoch: 0, step: 0 } }],
@@ -93,6 +110,7 @@ describe('junk', () => {
           const eager = ![
             'train',
             'trainEvents',
+            'fit',
             'save',
             'load',
             'saveCheckpoint',

@@ -1,0 +1,257 @@
+/** Metrics of classes: right and wrong rows, by scores or by class. */
+
+import { badInput } from '../core/errors/explain.js'
+import { number, type OptionsOf, or, readOptions, choice as whichOf } from '../core/errors/options.js'
+import {
+  type AnyExpr,
+  add,
+  and,
+  any,
+  arange,
+  argmax,
+  type Exprs,
+  eq,
+  full,
+  ge,
+  gt,
+  isnan,
+  logsumexp,
+  lt,
+  matmul,
+  reshape,
+  sub,
+  sum,
+  type Tensor,
+  tensor,
+  transpose,
+  where,
+} from '../index.js'
+import { wholeOf } from './given.js'
+import {
+  arrayIn,
+  flatRows,
+  item,
+  type MeanMeasure,
+  type Measure,
+  meanOf,
+  misfit,
+  same,
+  shown,
+  sizeOf,
+  to,
+  total,
+  weighed,
+  weightsIn,
+} from './measure.js'
+
+/** Which class each row is, and where that is not known: a score is NaN. */
+interface Classes {
+  readonly predicted: AnyExpr
+  readonly actual: AnyExpr
+  readonly unknown: AnyExpr
+}
+/** Scores [..., k] against targets [...], which may be one-hot. */
+const scoresOf = (predictions: AnyExpr, targets: AnyExpr, op: string): { readonly scores: AnyExpr; readonly actual: AnyExpr } => {
+  const { shape } = predictions
+  const rows = shape.slice(0, -1)
+  const oneHot = shape.length > 1 && same(targets.shape, shape) && shape.at(-1) !== 1
+  const actual = oneHot ? argmax(targets, { axis: -1 }) : same(targets.shape, [...rows, 1]) ? reshape(targets, rows) : targets
+  if (shape.length === 0 || !same(actual.shape, rows)) misfit(op, predictions, targets, `give classes ${shown(rows)}.`)
+  return { scores: predictions, actual: to(actual, 'i32') }
+}
+const isFloat = (x: AnyExpr): boolean => x.dtype === 'f32' || x.dtype === 'f64'
+const classesOf = (given: AnyExpr, wanted: AnyExpr, threshold: number, op: string): Classes => {
+  const predictions = flatRows(given, wanted)
+  const targets = flatRows(wanted, predictions)
+  if (same(predictions.shape, targets.shape) && (predictions.shape.length < 2 || predictions.shape.at(-1) === 1 || !isFloat(predictions)))
+    return isFloat(predictions)
+      ? { predicted: to(gt(predictions, threshold), 'i32'), actual: to(targets, 'i32'), unknown: isnan(predictions) }
+      : { predicted: to(predictions, 'i32'), actual: to(targets, 'i32'), unknown: full(predictions.shape, 0, 'bool') as AnyExpr }
+  const { scores, actual } = scoresOf(predictions, targets, op)
+  return { predicted: argmax(scores, { axis: -1 }), actual, unknown: any(isnan(scores), { axis: -1 }) }
+}
+
+const thresholdOption = {
+  /** From where a single score is class 1: above it; 0.5 unless given, 0 for logits. */
+  threshold: number(0.5),
+}
+export const accuracyOptions = { ...thresholdOption }
+/** Options of `accuracy`. */
+export interface AccuracyOptions extends OptionsOf<typeof accuracyOptions> {}
+/**
+ * The share of rows whose class is right. Predictions are scores [..., k], of which the largest wins (the first of equals), one score for each row, or whole numbers.
+ *
+ * Shapes  predictions: [..., k] or [...], targets: [...], classes or one-hot.   Edge cases  of no row NaN; NaN where a score is.   Source  scikit-learn accuracy_score.
+ * @example
+ * measured(accuracy(), [[0.1, 0.9], [0.8, 0.2]], [1, 1])   // 0.5
+ * measured(accuracy(), [0.7, 0.2, 0.6], [1, 0, 0], [true, true, false])   // 1
+ */
+export const accuracy = (options?: AccuracyOptions): MeanMeasure => {
+  const { threshold } = readOptions(accuracyOptions, options, 'accuracy')
+  return meanOf('accuracy', 'higher', (y, t, dtype) => {
+    const { predicted, actual, unknown } = classesOf(y, t, threshold, 'accuracy')
+    return where(unknown, Number.NaN, to(eq(predicted, actual), dtype))
+  })
+}
+/**
+ * The share of rows whose class is among the k of the largest scores. Of equal scores the first come first, as in `accuracy`, which is k = 1.
+ *
+ * Shapes  predictions: [..., classes], targets: [...].   Edge cases  as accuracy.   Source  scikit-learn top_k_accuracy_score, but for ties.
+ * @example measured(topKAccuracy(2), [[0.1, 0.3, 0.6], [0.5, 0.4, 0.1]], [1, 2])   // 0.5
+ */
+export const topKAccuracy = (k: number): MeanMeasure => {
+  const most = wholeOf(k, 'k', 'topKAccuracy', 1)
+  return meanOf('topKAccuracy', 'higher', (y, t, dtype) => {
+    const { scores, actual } = scoresOf(y, t, 'topKAccuracy')
+    const classes = arange(scores.shape.at(-1)!, 'i32') as AnyExpr
+    const index = reshape(actual, [...actual.shape, 1])
+    const own = sum(where(eq(index, classes), scores, 0), { axis: -1, keepdims: true })
+    const before = add(to(gt(scores, own), 'i32'), to(and(eq(scores, own), lt(classes, index)), 'i32'))
+    const known = and(ge(actual, 0), lt(actual, scores.shape.at(-1)!))
+    const hit = and(lt(sum(before, { axis: -1 }), most), known)
+    return where(any(isnan(scores), { axis: -1 }), Number.NaN, to(hit as AnyExpr, dtype))
+  })
+}
+/**
+ * exp of the mean of -log p(target), p = softmax(prediction): of logits, or of log probabilities, which are logits too.
+ *
+ * Shapes  predictions: [..., k], targets: [...], classes.   Edge cases  of no row NaN; NaN for a class out of range.   Source  Jelinek et al. 1977.
+ * @example measured(perplexity(), [[0, 0, 0, 0], [1, 1, 1, 1]], [0, 3])   // 4
+ */
+export const perplexity = (): MeanMeasure =>
+  meanOf(
+    'perplexity',
+    'lower',
+    (y, t, dtype) => {
+      const { scores, actual } = scoresOf(y, t, 'perplexity')
+      const k = scores.shape.at(-1)!
+      const logits = to(scores, dtype)
+      const own = sum(where(eq(reshape(actual, [...actual.shape, 1]), arange(k, 'i32')), logits, 0), { axis: -1 })
+      return where(and(ge(actual, 0), lt(actual, k)), sub(logsumexp(logits, { axis: -1 }), own), Number.NaN)
+    },
+    Math.exp,
+  )
+
+/** The state of `confusion`: how many rows of each class are taken for each, and how many of a class out of range. */
+export interface ConfusionState {
+  readonly matrix: Tensor<[number, number], 'f64'>
+  readonly outside: Tensor<[], 'f64'>
+}
+const matrixOf = <V>(
+  op: string,
+  k: number,
+  threshold: number,
+  value: (matrix: readonly (readonly number[])[]) => V,
+  better?: 'higher',
+): Measure<ConfusionState, V, Exprs<ConfusionState>> => ({
+  zero: { matrix: tensor(0, [k, k]) as ConfusionState['matrix'], outside: tensor(0) },
+  ...(better !== undefined && { better }),
+  traced: true,
+  add: (acc, predictions, targets, mask) => {
+    const dtype = (acc.matrix as AnyExpr).dtype
+    const { predicted, actual, unknown } = classesOf(arrayIn(predictions), arrayIn(targets), threshold, op)
+    const n = sizeOf(actual.shape)
+    const given = weightsIn(mask, actual.shape, dtype, op)
+    const counted = weighed(where(unknown, Number.NaN, full(actual.shape, 1, dtype)), given)
+    const column = (x: AnyExpr): AnyExpr => reshape(x, [n, 1])
+    const isOf = (x: AnyExpr): AnyExpr => eq(column(x), arange(k, 'i32'))
+    const rows = where(isOf(actual), column(counted), 0)
+    const inside = (x: AnyExpr): AnyExpr => and(ge(x, 0), lt(x, k)) as AnyExpr
+    const outside = where(and(inside(actual), inside(predicted)), 0, weighed(full(actual.shape, 1, dtype), given))
+    return {
+      matrix: add(acc.matrix, matmul(transpose(rows), to(isOf(predicted), dtype))),
+      outside: add(acc.outside, sum(outside)),
+    } as Exprs<ConfusionState>
+  },
+  value: (acc) => {
+    const outside = item(acc.outside)
+    if (outside !== 0) badInput(op, `classes of ${outside} rows are not from 0 to ${k - 1}.`, 'give the number of classes: { classes }.')
+    return value(acc.matrix.toArray() as unknown as readonly (readonly number[])[])
+  },
+})
+const classes = or<number, undefined>(undefined, (x, _what, where) => wholeOf(x, 'the number of classes', where, 2))
+export const confusionOptions = {
+  /** How many classes there are: 2 unless given. */
+  classes,
+  ...thresholdOption,
+}
+/** Options of `confusion`. */
+export interface ConfusionOptions extends OptionsOf<typeof confusionOptions> {}
+/**
+ * How many rows of class i are taken for class j: the entry [i][j].
+ *
+ * Shapes  as accuracy.   Edge cases  NaN scores make the row of their class NaN.   Errors  BadInput of `value` where a class is out of range.   Source  scikit-learn confusion_matrix.
+ * @example measured(confusion({ classes: 3 }), tensor([0, 2, 1, 1], [4], 'i32'), [0, 2, 2, 1])   // [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
+ */
+export const confusion = (options?: ConfusionOptions): Measure<ConfusionState, readonly (readonly number[])[], Exprs<ConfusionState>> => {
+  const { classes: k = 2, threshold } = readOptions(confusionOptions, options, 'confusion')
+  return matrixOf('confusion', k, threshold, (m) => m)
+}
+
+export const averageOptions = {
+  /** How many classes there are: 2 unless given. */
+  classes,
+  /** 'binary': of class 1 ; 'macro': the mean over the classes that occur ; 'micro': of all rows together. 'binary' of two classes unless given, else 'macro'. */
+  average: whichOf(['binary', 'macro', 'micro']),
+  ...thresholdOption,
+}
+/** Options of `precision`, `recall` and `f1`. */
+export interface AverageOptions extends OptionsOf<typeof averageOptions> {}
+/** A metric of right and wrong rows of a class. */
+export type ClassMeasure = Measure<ConfusionState, number, Exprs<ConfusionState>>
+/** Of each class the right rows, those that are wrongly taken for it, and those that are taken for another. */
+const averaged =
+  (op: string, ratio: (right: number, taken: number, missed: number) => readonly [number, number]) =>
+  (options?: AverageOptions): ClassMeasure => {
+    const { classes: k = 2, average = k === 2 ? 'binary' : 'macro', threshold } = readOptions(averageOptions, options, op)
+    if (average === 'binary' && k !== 2) badInput(op, `'binary' is of 2 classes, not of ${k}.`, "give average: 'macro' or 'micro'.")
+    const share = (right: number, taken: number, missed: number): number => {
+      const [above, below] = ratio(right, taken, missed)
+      return below === 0 ? 0 : above / below
+    }
+    return matrixOf(
+      op,
+      k,
+      threshold,
+      (m) => {
+        const all = total(m.map(total))
+        if (!(all > 0)) return Number.NaN
+        const of = m.map((row, i) => ({ right: row[i]!, taken: total(m.map((r) => r[i]!)) - row[i]!, missed: total(row) - row[i]! }))
+        if (average === 'binary') return share(of[1]!.right, of[1]!.taken, of[1]!.missed)
+        if (average === 'micro') return share(total(of.map((c) => c.right)), total(of.map((c) => c.taken)), total(of.map((c) => c.missed)))
+        const occur = of.filter((c) => c.right + c.taken + c.missed > 0)
+        return total(occur.map((c) => share(c.right, c.taken, c.missed))) / occur.length
+      },
+      'higher',
+    )
+  }
+/**
+ * The share of the rows taken for a class that are of it: TP / (TP + FP). 0 where none is taken for it.
+ *
+ * Shapes  as accuracy.   Edge cases  of no row NaN; NaN where a score is.   Errors  as confusion.   Source  scikit-learn precision_score.
+ * @example measured(precision(), [0.9, 0.8, 0.1], [1, 0, 1])   // 0.5
+ */
+export const precision: (options?: AverageOptions) => ClassMeasure = /*#__PURE__*/ averaged('precision', (right, taken) => [
+  right,
+  right + taken,
+])
+/**
+ * The share of the rows of a class that are taken for it: TP / (TP + FN). 0 where there is none.
+ *
+ * Shapes, edge cases, errors  as precision.   Source  scikit-learn recall_score.
+ * @example measured(recall(), [0.9, 0.8, 0.1, 0.6], [1, 0, 1, 1])   // 0.6666666666666666
+ */
+export const recall: (options?: AverageOptions) => ClassMeasure = /*#__PURE__*/ averaged('recall', (right, _, missed) => [
+  right,
+  right + missed,
+])
+/**
+ * The harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN). 0 where there is nothing of a class.
+ *
+ * Shapes, edge cases, errors  as precision.   Source  scikit-learn f1_score.
+ * @example measured(f1({ classes: 3, average: 'macro' }), tensor([0, 2, 1, 1], [4], 'i32'), [0, 2, 2, 1])   // 0.7777777777777777
+ */
+export const f1: (options?: AverageOptions) => ClassMeasure = /*#__PURE__*/ averaged('f1', (right, taken, missed) => [
+  2 * right,
+  2 * right + taken + missed,
+])

@@ -1,0 +1,126 @@
+/** What a fit is given, what happens in it and what it comes to: types alone. */
+import type { AdError, Backend, Tensor, Tensors } from '../index.js'
+import type { Source } from './batches.js'
+import type { Checkpoint } from './checkpoint.js'
+import type { Rows } from './measure.js'
+
+/** What `fit` needs of a model: every layer of `codual/nn` has it, and what you write yourself. */
+export interface Fittable {
+  /** Its first parameters: tensors or expressions. */
+  readonly init: (key: Tensor<[2], 'i32'>) => unknown
+  /** Its running state, where it has one: then `apply` finds `run.state` and gives [y, state]. */
+  readonly state?: unknown
+  readonly initState?: () => unknown
+  /** What it makes of a batch; `run` is { training, key, state }. */
+  apply(params: never, x: never, run: never): unknown
+}
+/** What `fit` needs of an optimiser: those of codual/optim have it. */
+export interface Optimizer {
+  init(params: never): unknown
+  update(gradient: never, state: never, params?: never): { readonly updates: unknown; readonly state: unknown }
+}
+/** A metric whose value is a number. */
+export interface AnyMeasure {
+  readonly zero: unknown
+  add(acc: never, predictions: Rows, targets: Rows, mask?: Rows): unknown
+  value(acc: never): number
+  readonly better?: 'higher' | 'lower'
+  readonly traced: boolean
+}
+/** The parameters of a model. */
+export type ParamsOf<M> = M extends { init(...xs: never[]): infer P } ? Tensors<P> : never
+/** The running state of a model, undefined where it has none. */
+export type RunningOf<M> = M extends { initState(): infer S } ? Tensors<S> : undefined
+
+/** A loss that has a name. */
+export type LossName = 'mseLoss' | 'l1Loss' | 'huberLoss' | 'crossEntropy' | 'bceWithLogits' | 'binaryCrossEntropy'
+/** The metrics of a fit, by name. */
+export type FitMetrics = Readonly<Record<string, AnyMeasure>>
+/** Losses and metrics by epoch, as plain numbers. */
+export interface History<K extends string = string> {
+  /** The mean of the losses of the epoch's steps. */
+  readonly loss: readonly number[]
+  /** The loss of the validation data after the epoch; empty without such data. */
+  readonly validation: readonly number[]
+  readonly metrics: { readonly [N in K]: readonly number[] }
+}
+/** What happened in an epoch. */
+export interface FitEpoch<K extends string = string> {
+  readonly _tag: 'Epoch'
+  readonly epoch: number
+  readonly loss: number
+  readonly validation: number | undefined
+  readonly metrics: { readonly [N in K]: number }
+  /** Are these the best parameters so far? */
+  readonly best: boolean
+}
+/** A step, or an epoch, of a fit. `done` of `steps` in all epochs. */
+export type FitEvent<K extends string = string> =
+  | {
+      readonly _tag: 'Step'
+      readonly epoch: number
+      readonly step: number
+      readonly done: number
+      readonly steps: number
+      readonly loss: number
+    }
+  | FitEpoch<K>
+/** What a fit has come to. */
+export interface Fitted<P, S = undefined, K extends string = string> {
+  /** The best parameters; the last ones where nothing says which are best. */
+  readonly params: P
+  /** The running state beside them. */
+  readonly state: S
+  readonly best: {
+    /** After which epoch they were reached, -1 where they are the first. */
+    readonly epoch: number
+    /** The loss or the metric by which they are best; NaN where there is none. */
+    readonly score: number
+  }
+  readonly history: History<K>
+  /** What a later `fit` goes on from, to the bit: `{ from: checkpoint }`. */
+  readonly checkpoint: Checkpoint<unknown>
+  /** Why it ended. */
+  readonly ended: 'epochs' | 'patience' | 'signal' | 'error'
+}
+/** An AdError that names epoch and step, with what the fit had come to. */
+export type FitError<P, S, K extends string> = AdError & {
+  readonly last?: Fitted<P, S, K>
+  /** What was thrown, where it was no error of codual. */
+  readonly cause?: unknown
+}
+/** How `fit` goes. */
+export interface FitOptions<D, K extends string = never> {
+  /** (prediction, target) => scalar, or the name of a loss. */
+  readonly loss: LossName | ((prediction: never, target: never) => unknown)
+  /** What `adam`, `chain` ... of codual/optim give. */
+  readonly optimizer: Optimizer
+  /** Epochs in all, those before `from` too. */
+  readonly epochs: number
+  /** Rows of a batch: 32 unless given; all where there are fewer. */
+  readonly batchSize?: number | undefined
+  /** Does each epoch have an order of its own, which follows from the key? Unless given, it does. */
+  readonly shuffle?: boolean | undefined
+  /** Metrics by name, after each epoch: of the validation data, or of the data where there is none. */
+  readonly metrics?: { readonly [N in K]: AnyMeasure } | undefined
+  /** Data that is not trained on; or the share of the data that is kept for it, such as 0.2. */
+  readonly validation?: D | Source<{ readonly x: unknown; readonly y: unknown }> | number | undefined
+  /** What says which parameters are best: the validation loss ('loss') unless given, or the name of a metric. */
+  readonly monitor?: NoInfer<K> | 'loss' | undefined
+  /** Ends after so many epochs that are no better than the best before them. */
+  readonly patience?: number | undefined
+  /** Given a checkpoint after each epoch, and may give a promise; `encodeCheckpoint` makes bytes of it. A Left, and what is thrown, end the fit. */
+  readonly checkpoint?: ((checkpoint: Checkpoint<unknown>) => unknown) | undefined
+  /** A checkpoint to go on from, or its bytes. */
+  readonly from?: Checkpoint<unknown> | Uint8Array | ArrayBuffer | undefined
+  /** A seed, or a key of codual/random, from which everything random follows: 0 unless given. */
+  readonly key?: number | Tensor<[2], 'i32'> | undefined
+  /** Parameters to begin with, in place of the model's own. */
+  readonly params?: unknown
+  /** Told of every step and epoch; may give a promise. A Left, and what is thrown, end the fit. */
+  readonly onProgress?: ((event: FitEvent<NoInfer<K>>) => unknown) | undefined
+  /** Stops the fit before the next step, once it is aborted. */
+  readonly signal?: { readonly aborted: boolean } | undefined
+  /** Where steps run: the default backend unless given. */
+  readonly backend?: Backend | undefined
+}

@@ -1,0 +1,120 @@
+/** Metrics that accumulate over batches: plain values `{ zero, add, value }`, as a monoid has them; and what they are made of. */
+
+import { badInput, badShape } from '../core/errors/explain.js'
+import { holds, reading } from '../core/errors/language.js'
+import {
+  type AnyExpr,
+  add,
+  cast,
+  type DType,
+  type Exprs,
+  eq,
+  evaluate,
+  full,
+  isTensor,
+  mul,
+  type Operand,
+  reshape,
+  sum,
+  type Tensor,
+  tensor,
+  where,
+} from '../index.js'
+
+/** What a metric is given: an array, nested numbers, or an expression. */
+export type Rows = Operand | readonly unknown[]
+/**
+ * A metric that accumulates over batches. A is what it has come to so far, `Next` what `add` gives: expressions of an A where it is made of
+ * operations, so that it may stand in a compiled step.
+ */
+export interface Measure<A, V = number, Next = A> {
+  /** What it has come to before the first batch. */
+  readonly zero: A
+  /** With one batch more. A mask, one element a row (or for each target), leaves rows out where it is 0 or false; other numbers are weights. */
+  add(acc: A | Next, predictions: Rows, targets: Rows, mask?: Rows): Next
+  /** The metric of all that was added. */
+  value(acc: A): V
+  /** Which of two values is better. */
+  readonly better?: 'higher' | 'lower'
+  /** Is `add` made of operations? Then it may be compiled. */
+  readonly traced: boolean
+}
+/** A weighted sum and the sum of the weights. */
+export interface Sums {
+  readonly sum: Tensor<[], 'f64'>
+  readonly count: Tensor<[], 'f64'>
+}
+/** A metric that is a mean over rows. */
+export type MeanMeasure = Measure<Sums, number, Exprs<Sums>>
+
+const isArray = (x: unknown): x is AnyExpr =>
+  isTensor(x) || (typeof x === 'object' && x !== null && (x as { _tag?: unknown })._tag === 'Expr')
+export const arrayIn = (x: unknown): AnyExpr => (isArray(x) ? x : tensor(x as number[])) as AnyExpr
+export const same = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((d, i) => d === b[i])
+export const shown = (shape: readonly number[]): string => `[${shape.join(', ')}]`
+export const to = (x: AnyExpr, dtype: DType): AnyExpr => (x.dtype === dtype ? x : cast(x, dtype))
+export const misfit = (op: string, y: AnyExpr, t: AnyExpr, fix: string): never =>
+  badShape(op, [y.shape, t.shape], `targets ${shown(t.shape)} do not belong to predictions ${shown(y.shape)}.`, fix)
+
+/** Weights for an array of that shape: of each row, or of each of its elements. */
+export const weightsIn = (mask: unknown, shape: readonly number[], dtype: DType, op: string): AnyExpr | undefined => {
+  if (mask === undefined) return undefined
+  const w = arrayIn(mask)
+  if (!w.shape.every((d, i) => d === shape[i]))
+    badShape(
+      op,
+      [shape, w.shape],
+      `the mask ${shown(w.shape)} does not belong to targets ${shown(shape)}.`,
+      'give one element for each row.',
+    )
+  return mul(to(reshape(w, [...w.shape, ...shape.slice(w.shape.length).map(() => 1)]), dtype), full(shape, 1, dtype))
+}
+export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)
+/** w x, and 0 where w is 0, whatever x is there. */
+export const weighed = (x: AnyExpr, w: AnyExpr | undefined): AnyExpr => (w === undefined ? x : where(eq(w, 0), 0, mul(w, x)))
+
+/** Without a last axis of 1 that the other has not. */
+export const flatRows = (x: AnyExpr, like: AnyExpr): AnyExpr =>
+  x.shape.length === like.shape.length + 1 && x.shape.at(-1) === 1 ? reshape(x, x.shape.slice(0, -1)) : x
+const zeroSums = (): Sums => ({ sum: tensor(0), count: tensor(0) })
+/** The sum of a list. */
+export const total = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0)
+export const item = (x: Tensor): number => Number(x.item())
+/** A metric that is the mean of one number for each row. */
+export const meanOf = (
+  op: string,
+  better: 'higher' | 'lower',
+  each: (predictions: AnyExpr, targets: AnyExpr, dtype: DType) => AnyExpr,
+  last: (mean: number) => number = (x) => x,
+): MeanMeasure => ({
+  zero: zeroSums(),
+  better,
+  traced: true,
+  add: (acc, predictions, targets, mask) => {
+    const dtype = (acc.sum as AnyExpr).dtype
+    const x = to(each(arrayIn(predictions), arrayIn(targets), dtype), dtype)
+    const w = weightsIn(mask, x.shape, dtype, op)
+    const count = w === undefined ? sizeOf(x.shape) : sum(w)
+    return { sum: add(acc.sum, sum(weighed(x, w))), count: add(acc.count, count) } as Exprs<Sums>
+  },
+  value: (acc) => last(item(acc.sum) / item(acc.count)),
+})
+
+/**
+ * A metric of one batch: `value(add(zero, predictions, targets, mask))`.
+ *
+ * @example measured(accuracy(), [[2, 1], [0, 3]], [0, 0])   // 0.5
+ */
+export const measured = <A, V, Next>(measure: Measure<A, V, Next>, predictions: Rows, targets: Rows, mask?: Rows): V =>
+  reading('measured', () => {
+    const metric = measureIn(measure, 'measured')
+    const acc = metric.add(metric.zero, predictions, targets, mask)
+    return metric.value(metric.traced ? evaluate(acc as never) : acc) as V
+  })
+/** A metric, checked. */
+export const measureIn = (given: unknown, where: string): Measure<unknown, unknown, unknown> => {
+  const m = given as Measure<unknown, unknown, unknown>
+  return holds(() => typeof m.add === 'function' && typeof m.value === 'function' && typeof m.traced === 'boolean')
+    ? m
+    : badInput(where, 'what was given is no metric.', 'give what accuracy(), f1() ... give, or { zero, add, value, traced }.')
+}
