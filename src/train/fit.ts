@@ -5,7 +5,7 @@ import { shown } from '../core/errors/check-arguments.js'
 import { left, right } from '../core/errors/either.js'
 import { badInput, badShape } from '../core/errors/explain.js'
 import { holds, reading } from '../core/errors/language.js'
-import { flag, type OptionsFor, or, readOptions, untouched } from '../core/errors/options.js'
+import { flag, type OptionsFor, or, type ReadOf, readOptions, untouched } from '../core/errors/options.js'
 import {
   type AdError,
   type AnyExpr,
@@ -195,15 +195,9 @@ const packed = (history: History): unknown => ({
   }),
 })
 
-interface Given<M extends Fittable> {
-  readonly model: M
-  readonly data: unknown
-  readonly options: unknown
-}
-/** Runs a fit; what it throws is a Failure. */
-const fitting = async <M extends Fittable>({ model, data, options }: Given<M>): Promise<unknown> => {
-  const where = 'fit'
-  const o = readOptions(fitOptions, options, where)
+const where = 'fit'
+/** What a fit is made of: its data in batches, and what says which parameters are best. */
+const setupOf = (model: Fittable, data: unknown, o: ReadOf<typeof fitOptions>) => {
   if (!isRecord(model) || !isFunction(model.init) || !isFunction(model.apply))
     badInput(where, 'the model has not both init and apply.', 'give a layer, or { init: (key) => params, apply: (params, x) => y }.')
   const loss = o.loss ?? badInput(where, 'the options have no loss.', "give { loss: 'mseLoss' }, another name, or a function.")
@@ -239,6 +233,18 @@ const fitting = async <M extends Fittable>({ model, data, options }: Given<M>): 
   if (o.patience !== undefined && monitor === undefined)
     badInput(where, 'patience needs to know what is better.', 'give validation data, or monitor a metric.')
   const higher = monitor !== undefined && monitor !== 'loss' && (o.metrics[monitor] as AnyMeasure).better === 'higher'
+  return { loss, optimizer, epochs, names, stateful, source, validation, watched, monitor, higher }
+}
+
+interface Given<M extends Fittable> {
+  readonly model: M
+  readonly data: unknown
+  readonly options: unknown
+}
+/** Runs a fit; what it throws is a Failure. */
+const fitting = async <M extends Fittable>({ model, data, options }: Given<M>): Promise<unknown> => {
+  const o = readOptions(fitOptions, options, where)
+  const { loss, optimizer, epochs, names, stateful, source, validation, watched, monitor, higher } = setupOf(model, data, o)
 
   const programs = programsOf(model, loss, optimizer, stateful)
   const compiled = (f: unknown): Program => compile(f as never, o.backend as never) as unknown as Program
