@@ -1,6 +1,7 @@
 /** Sizes that vary: a few sizes to which sets, graphs and sentences are padded, and masks of what is there. */
 import { integerOf, listOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
+import { holds } from '../core/errors/language.js'
 import { integer, kind, number, type OptionsOf, readOptions } from '../core/errors/options.js'
 import { type DType, isTensor, type Shape, type Tensor, tensor, treeLeaves, treeMap } from '../index.js'
 
@@ -27,7 +28,7 @@ export type BucketOptions = OptionsOf<typeof bucketOptions>
 export const bucket = (n: number, sizes?: readonly number[] | BucketOptions): number => {
   const count = integerOf(n, 'n', 'bucket')
   if (count < 0) badInput('bucket', `n is ${count}.`, 'give a number of entries, from 0 on.')
-  if (Array.isArray(sizes)) {
+  if (holds(() => Array.isArray(sizes))) {
     const fitting = listOf(sizes, 'the sizes', 'bucket')
       .map((s) => integerOf(s as number, 'a size', 'bucket'))
       .filter((s) => s >= count)
@@ -57,6 +58,12 @@ const padded = (x: Tensor, size: number, axis: number, fill: number, where: stri
   const n = shape[axis]
   if (n === undefined) return badInput('padTo', `${where} is [${shape.join(', ')}], it has no axis ${axis}.`, 'give arrays with that axis.')
   if (n > size) return badInput('padTo', `${where} has ${n} entries, more than ${size}.`, 'give a larger size: bucket(n) is one.')
+  if (x.data.length !== shape.reduce((a, d) => a * d, 1))
+    return badInput(
+      'padTo',
+      `${where} has lost its elements: its ArrayBuffer was transferred.`,
+      'give the tensor before it is sent, or a copy.',
+    )
   const out = tensor(
     fill,
     shape.map((d, i) => (i === axis ? size : d)),

@@ -55,6 +55,8 @@ const good: Readonly<Record<string, readonly unknown[]>> = {
     { x: [1, 2], y: [2, 4] },
     { loss: 'mseLoss', optimizer: sgd({ learningRate: 0.1 }), epochs: 2 },
   ],
+  bucket: [5, [4, 16]],
+  padTo: [{ x: tensor([1, 2]) }, 4, { fill: 1 }],
   accuracy: [{ threshold: 0 }],
   topKAccuracy: [1],
   confusion: [{ classes: 3 }],

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AdError, explain, f32, f64, isAdException, NoTangent, type Tensor, tensor } from '../../src/index.js'
+import { type AdError, explain, f32, f64, isAdException, NoTangent, registerTree, type Tensor, tensor } from '../../src/index.js'
 import { type Checkpoint, decodeCheckpoint, decodeSafetensors, encodeCheckpoint, encodeSafetensors } from '../../src/train/index.js'
 
 const fixture = (name: string): Uint8Array => readFileSync(new URL(`../golden/safetensors/${name}.safetensors`, import.meta.url))
@@ -431,5 +431,29 @@ describe('a checkpoint', () => {
       })
     expect(decodeCheckpoint(bytes, {} as never)).toMatchObject({ _tag: 'Left', left: { _tag: 'BadInput' } })
     expect(decodeCheckpoint(7 as never, { like: state })).toMatchObject({ _tag: 'Left', left: { _tag: 'BadInput' } })
+  })
+})
+
+describe('what is no array', () => {
+  class Pair {
+    constructor(
+      readonly a: unknown,
+      readonly b: unknown,
+    ) {}
+  }
+  registerTree(Pair, { toTree: ({ a, b }) => ({ a, b }), fromTree: ({ a, b }) => new Pair(a, b) })
+  it('nothing is nothing in a file, and comes back from the template', () => {
+    const tree = { w: tensor([1, 2]), b: null, more: [{ c: undefined, d: tensor(3) }] }
+    const bytes = encodeSafetensors(tree)
+    expect(Object.keys(right(decodeSafetensors(bytes)).tensors)).toEqual(['more.0.d', 'w'])
+    const { tensors } = right(decodeSafetensors(bytes, { like: tree }))
+    expect([tensors.b, tensors.more[0]!.c, tensors.w.toArray(), tensors.more[0]!.d.item()]).toEqual([null, undefined, [1, 2], 3])
+  })
+  it('a text or a function is not left out in silence', () => {
+    expect(messageOf(() => encodeSafetensors({ w: tensor([1]), act: Math.sin } as never))).toMatch(/act: a function is not a number/)
+  })
+  it('objects of registered classes are read by their parts', () => {
+    const bytes = encodeSafetensors({ p: new Pair(tensor([1]), { c: tensor([2]) }) } as never)
+    expect(Object.keys(right(decodeSafetensors(bytes)).tensors)).toEqual(['p.a', 'p.b.c'])
   })
 })
