@@ -2,7 +2,7 @@
 
 import { badInput, raise } from '../errors/explain.js'
 import { meantArray } from '../errors/hints.js'
-import { unreadable } from '../errors/language.js'
+import { reading, unreadable } from '../errors/language.js'
 import { NoTangent } from './tangent.js'
 import { describe, dtypeOfTypedArray } from './tensor.js'
 
@@ -83,14 +83,19 @@ export const registerTree = <C, T>(
   type: abstract new (...args: never[]) => C,
   as: { readonly toTree: (x: C) => T; readonly fromTree: (tree: NoInfer<T>) => C },
 ): void => {
-  const proto: unknown = typeof type === 'function' ? type.prototype : undefined
+  const { proto, name, toTree, fromTree } = reading('registerTree', () => ({
+    proto: typeof type === 'function' ? (type.prototype as unknown) : undefined,
+    name: String((type as { readonly name?: unknown } | undefined)?.name ?? ''),
+    toTree: as?.toTree,
+    fromTree: as?.fromTree,
+  }))
   if (typeof proto !== 'object' || proto === null)
     badInput('registerTree', 'the first argument is not a class.', 'write registerTree(MyClass, { toTree, fromTree }).')
-  if (typeof as?.toTree !== 'function' || typeof as.fromTree !== 'function')
+  else if (typeof toTree !== 'function' || typeof fromTree !== 'function')
     badInput('registerTree', 'toTree and fromTree must be functions.', 'write registerTree(MyClass, { toTree, fromTree }).')
-  if (proto === Object.prototype || proto === Array.prototype || classes.has(proto))
-    badInput('registerTree', `objects of class ${type.name} are trees already.`, 'register each class once.')
-  classes.set(proto, { name: type.name, toTree: as.toTree, fromTree: as.fromTree })
+  else if (proto === Object.prototype || proto === Array.prototype || classes.has(proto))
+    badInput('registerTree', `objects of class ${name} are trees already.`, 'register each class once.')
+  else classes.set(proto, { name, toTree, fromTree })
 }
 
 const plainKeys = (x: object, where: string): string[] => {
@@ -245,8 +250,16 @@ export const leafPaths = (def: TreeDef): string[] => {
   return out
 }
 
+/** A function's name; empty where it cannot be read. */
+const nameOf = (f: object): string => {
+  try {
+    return String((f as { readonly name?: unknown }).name)
+  } catch {
+    return ''
+  }
+}
 const showStatic = (x: unknown): string =>
-  typeof x === 'function' ? `the function ${x.name || '(x) => ...'}` : typeof x === 'string' ? JSON.stringify(x) : String(x)
+  typeof x === 'function' ? `the function ${nameOf(x) || '(x) => ...'}` : typeof x === 'string' ? JSON.stringify(x) : String(x)
 export const showDef = (def: TreeDef): string =>
   def._tag === 'Leaf'
     ? '*'
