@@ -28,6 +28,9 @@ export const weighed: readonly Weighed[] = [
     code: `export { ${mlp} } from 'codual'; export { adam, applyUpdates } from 'codual/optim'`,
     most: 113_000,
   },
+  { name: '`dense`, `sequential` of codual/nn', code: `export { dense, sequential } from 'codual/nn'`, most: 200_000 },
+  { name: '`transformer` of codual/nn', code: `export { transformer } from 'codual/nn'`, most: 200_000 },
+  { name: '`fit`, `accuracy` of codual/train', code: `export { accuracy, fit } from 'codual/train'`, most: 200_000 },
   { name: 'everything of `codual`', code: `export * from 'codual'`, most: 325_000 },
 ]
 
