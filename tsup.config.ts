@@ -77,6 +77,7 @@ export default defineConfig([
     esbuildOptions: (o) => {
       o.minifyWhitespace = true
       o.minifySyntax = true
+      o.minifyIdentifiers = true
     },
   },
 ])
