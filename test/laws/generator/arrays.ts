@@ -143,6 +143,11 @@ const builders: Readonly<Record<string, Builder>> = {
   },
   diff: along('diff', 2),
   gradient: along('gradient', 3, (d) => ({ edgeOrder: d.between(1, 2), spacing: 0.5 })),
+  // No difference is near half of the period, where a bit decides on a jump.
+  unwrap: (d) => {
+    const v = within(d, floats(d), [-2, 2])
+    d.emit('unwrap', [ref(v), { axis: axisOf(d, v), period: 9 }])
+  },
   trapezoid: along('trapezoid'),
   cumulativeTrapezoid: along('cumulativeTrapezoid', 1, () => ({ dx: 0.5 })),
   interp: (d) => {

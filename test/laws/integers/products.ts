@@ -65,6 +65,7 @@ const windows: readonly Row[] = [
   ...floats('interp', [[5], [4], [4]]).map((r) => ({ ...r, data: [[16777217, 2147483647, 5, 16777218, 0], [0, 16777217, 16777219, 2147483647], [7, 16777217, 9, 2147483647]] })), // biome-ignore format: one row
   { name: 'trapezoid', becomes: ['floats'], shapes: VV, f: (y, x) => cd.trapezoid(y, { x }) },
   { name: 'cumulativeTrapezoid', becomes: ['floats'], shapes: VV, f: (y, x) => cd.cumulativeTrapezoid(y, { x }) },
+  ...floats('unwrap', [[4]]),
   { name: 'gradient', becomes: ['floats'], shapes: [[4]], f: op('gradient') },
   ...floats('avgPool maxPool', [[1, 1, 4, 4]], 1, { window: 2 }),
   { name: 'maxPoolWithIndices', becomes: ['floats', 'i32'], shapes: [[1, 1, 4, 4]], f: (x) => cd.maxPoolWithIndices(x, { window: 2 }) },
