@@ -13,6 +13,7 @@ describe('package.json', () => {
       '.': 'index',
       './check': 'check/index',
       './check/property': 'check/property',
+      './nn': 'nn/index',
       './optim': 'optim/index',
       './random': 'random/index',
       './reference': 'instance/reference',
