@@ -19,7 +19,7 @@ import {
 } from '../index.js'
 import { type Key, lecunNormal } from '../random/index.js'
 import { floatOption, floatSpec, initials, sizeIn, sizeOption } from './given.js'
-import { type Initials, init } from './init.js'
+import { type Initial, type Initials, init } from './init.js'
 import type { Described, Given, Layer, Run } from './layer.js'
 
 /** A number for all axes, or one for each. */
@@ -121,27 +121,35 @@ const windowIn = (given: unknown, axes: number, op: string): readonly number[] =
 }
 const withBias = (y: AnyExpr, b: AnyExpr | null, axes: number): AnyExpr =>
   b === null ? y : (add(y, reshape(b, [b.shape[0]!, ...new Array<number>(axes).fill(1)])) as AnyExpr)
-/** How a kernel begins: by what comes in at each position. */
-const kernels = (inAxis: number, outAxis: number): Initials => ({
-  w: (key, shape, { dtype }) => lecunNormal(key, shape as number[], { dtype, inAxis, outAxis }) as AnyExpr,
-})
-const convOver =
-  (op: string, axes: number) =>
+export const transposeOptions = { ...convOptions, outputPadding: raw<PerAxis, 0>(0) }
+/** Convolutions, and their adjoints, over so many axes: they differ in the order of the kernel's channels and in the function that they are. */
+const layerOver =
+  (op: string, axes: number, adjoint: boolean) =>
   (inputs: unknown, outputs: unknown, given: unknown, options: unknown): unknown => {
-    const o = readOptions(convOptions, options as never, op)
+    const {
+      dtype,
+      bias,
+      init: how,
+      ...told
+    } = readOptions((adjoint ? transposeOptions : convOptions) as typeof convOptions, options as never, op)
     const [i, out] = [sizeIn(inputs, 'inputs', op), sizeIn(outputs, 'outputs', op)]
-    if (i % o.groups !== 0 || out % o.groups !== 0)
-      badInput(op, `${o.groups} groups do not divide ${i} and ${out} channels.`, 'give a number that divides both.')
-    const window = windowIn(given, axes, op)
-    const declared = { w: floatSpec(o.dtype, [out, i / o.groups, ...window]), b: o.bias ? floatSpec(o.dtype, [out]) : null }
-    const { stride, padding, dilation, groups } = o
+    if (i % told.groups !== 0 || out % told.groups !== 0)
+      badInput(op, `${told.groups} groups do not divide ${i} and ${out} channels.`, 'give a number that divides both.')
+    const channels = adjoint ? [i, out / told.groups] : [out, i / told.groups]
+    const declared = {
+      w: floatSpec(dtype, [...channels, ...windowIn(given, axes, op)]),
+      b: bias ? floatSpec(dtype, [out]) : null,
+    }
+    const f = (adjoint ? convTranspose : conv) as unknown as (x: AnyExpr, w: AnyExpr, options: object) => AnyExpr
+    // A kernel begins by what comes in at each position.
+    const w: Initial = (key, shape, { dtype }) =>
+      lecunNormal(key, shape as number[], { dtype, inAxis: adjoint ? 0 : 1, outAxis: adjoint ? 1 : 0 }) as AnyExpr
     const made: Layer<typeof declared, AnyExpr> = {
       kind: op,
-      torch: { weight: { at: 'w' }, ...(o.bias && { bias: { at: 'b' } }) },
+      torch: { weight: { at: 'w' }, ...(bias && { bias: { at: 'b' } }) },
       declared,
-      init: (key) => init(declared, key, { ...kernels(1, 0), ...o.init }),
-      apply: ({ w, b }, x) =>
-        withBias(conv(x, w as AnyExpr, { stride, padding, dilation, groups } as never) as AnyExpr, b as AnyExpr | null, axes),
+      init: (key) => init(declared, key, { w, ...how }),
+      apply: ({ w, b }, x) => withBias(f(x, w as AnyExpr, told), b as AnyExpr | null, axes),
     }
     return made
   }
@@ -152,7 +160,7 @@ const convOver =
  * Errors  BadInput for sizes that are none, and groups that do not divide.   Source  `torch.nn.Conv1d`.
  * @example conv1d(2, 3, 5).declared.w.shape // [3, 2, 5]
  */
-export const conv1d: ConvOf<1> = /*#__PURE__*/ convOver('conv1d', 1) as never
+export const conv1d: ConvOf<1> = /*#__PURE__*/ layerOver('conv1d', 1, false) as never
 /**
  * A convolution over two axes: `inputs` channels to `outputs`, by square windows, or windows of two sizes.
  *
@@ -160,61 +168,36 @@ export const conv1d: ConvOf<1> = /*#__PURE__*/ convOver('conv1d', 1) as never
  * Errors  BadInput for sizes that are none, and groups that do not divide.   Source  `torch.nn.Conv2d`.
  * @example conv2d(1, 8, [3, 5], { padding: 'same' }).declared.w.shape // [8, 1, 3, 5]
  */
-export const conv2d: ConvOf<2> = /*#__PURE__*/ convOver('conv2d', 2) as never
+export const conv2d: ConvOf<2> = /*#__PURE__*/ layerOver('conv2d', 2, false) as never
 /**
  * A convolution over three axes.
  *
  * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as of `conv2d`.   Errors  as of `conv2d`.   Source  `torch.nn.Conv3d`.
  * @example conv3d(1, 8, 3).declared.w.shape // [8, 1, 3, 3, 3]
  */
-export const conv3d: ConvOf<3> = /*#__PURE__*/ convOver('conv3d', 3) as never
+export const conv3d: ConvOf<3> = /*#__PURE__*/ layerOver('conv3d', 3, false) as never
 
-export const transposeOptions = { ...convOptions, outputPadding: raw<PerAxis, 0>(0) }
-const transposedOver =
-  (op: string, axes: number) =>
-  (inputs: unknown, outputs: unknown, given: unknown, options: unknown): unknown => {
-    const o = readOptions(transposeOptions, options as never, op)
-    const [i, out] = [sizeIn(inputs, 'inputs', op), sizeIn(outputs, 'outputs', op)]
-    if (i % o.groups !== 0 || out % o.groups !== 0)
-      badInput(op, `${o.groups} groups do not divide ${i} and ${out} channels.`, 'give a number that divides both.')
-    const window = windowIn(given, axes, op)
-    const declared = { w: floatSpec(o.dtype, [i, out / o.groups, ...window]), b: o.bias ? floatSpec(o.dtype, [out]) : null }
-    const { stride, padding, dilation, groups, outputPadding } = o
-    const made: Layer<typeof declared, AnyExpr> = {
-      kind: op,
-      torch: { weight: { at: 'w' }, ...(o.bias && { bias: { at: 'b' } }) },
-      declared,
-      init: (key) => init(declared, key, { ...kernels(0, 1), ...o.init }),
-      apply: ({ w, b }, x) =>
-        withBias(
-          convTranspose(x, w as AnyExpr, { stride, padding, dilation, groups, outputPadding } as never) as AnyExpr,
-          b as AnyExpr | null,
-          axes,
-        ),
-    }
-    return made
-  }
 /**
  * The adjoint of a convolution over one axis in its input: it makes more positions.
  *
  * Shapes  x: [n, inputs, l] -> [n, outputs, l']; w: [inputs, outputs / groups, window].   Options as of `conv1d`, and outputPadding.   Source  `torch.nn.ConvTranspose1d`.
  * @example convTranspose1d(2, 3, 5).declared.w.shape // [2, 3, 5]
  */
-export const convTranspose1d: ConvTransposeOf<1> = /*#__PURE__*/ transposedOver('convTranspose1d', 1) as never
+export const convTranspose1d: ConvTransposeOf<1> = /*#__PURE__*/ layerOver('convTranspose1d', 1, true) as never
 /**
  * The same over two axes.
  *
  * Shapes  x: [n, inputs, h, w] -> [n, outputs, h', w'].   Options as of `conv2d`, and outputPadding.   Source  `torch.nn.ConvTranspose2d`.
  * @example convTranspose2d(2, 3, 5).declared.w.shape // [2, 3, 5, 5]
  */
-export const convTranspose2d: ConvTransposeOf<2> = /*#__PURE__*/ transposedOver('convTranspose2d', 2) as never
+export const convTranspose2d: ConvTransposeOf<2> = /*#__PURE__*/ layerOver('convTranspose2d', 2, true) as never
 /**
  * The same over three axes.
  *
  * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as of `conv3d`, and outputPadding.   Source  `torch.nn.ConvTranspose3d`.
  * @example convTranspose3d(2, 3, 2).declared.w.shape // [2, 3, 2, 2, 2]
  */
-export const convTranspose3d: ConvTransposeOf<3> = /*#__PURE__*/ transposedOver('convTranspose3d', 3) as never
+export const convTranspose3d: ConvTransposeOf<3> = /*#__PURE__*/ layerOver('convTranspose3d', 3, true) as never
 
 /** Options of the pools. */
 export interface PoolLayerOptions {

@@ -30,7 +30,7 @@ export type {
   Trained,
   TrainOptions,
 } from './events.js'
-export { fit } from './fit.js'
+export { fit } from './fit/fit.js'
 export type {
   AnyMeasure,
   FitEpoch,
@@ -45,7 +45,7 @@ export type {
   Optimizer,
   ParamsOf,
   RunningOf,
-} from './fitted.js'
+} from './fit/types.js'
 export { type MeanMeasure, type Measure, measured, type Rows, type Sums } from './measure.js'
 export { type AucState, auc, meanSquaredError, type R2Options, type R2State, r2 } from './number-metrics.js'
 export type { Batch } from './rows.js'

@@ -17,6 +17,7 @@ export interface TorchCase {
   readonly xBar: Listed | null
   readonly gradients: Readonly<Record<string, Listed>>
   readonly running: Readonly<Record<string, Listed>>
+  readonly condition?: Listed
 }
 export const torchCases = JSON.parse(readFileSync(new URL('../golden/torch-layers.json', import.meta.url), 'utf8')) as readonly TorchCase[]
 export type Dtype = 'f32' | 'f64'
@@ -35,6 +36,8 @@ export const models: Readonly<Record<string, (dtype: Dtype) => nn.AnyLayer>> = {
   batchNorm: (dtype) => nn.sequential(nn.conv2d(1, 3, 2, { dtype }), nn.batchNorm(3, { dtype })),
   layerNorm: (dtype) => nn.sequential(nn.layerNorm(4, { dtype }), nn.dense(4, 2, { dtype })),
   groupNorm: (dtype) => nn.sequential(nn.groupNorm(2, 4, { dtype })),
+  rmsNorm: (dtype) => nn.sequential(nn.rmsNorm(4, { dtype }), nn.dense(4, 2, { dtype })),
+  unet: (dtype) => nn.unet(2, { features: [2, 4], outputs: 3, condition: 3, groups: 2, dtype }),
   embedding: (dtype) => nn.sequential(nn.embedding(5, 3, { dtype }), nn.layerNorm(3, { dtype })),
 }
 export const tensorOf = ({ shape, data }: Listed, dtype: cd.DType): cd.Tensor =>
@@ -51,7 +54,11 @@ export const torchCase = (c: TorchCase, dtype: Dtype, digits: number) => {
   const { params, state } = nn.fromTorch(model, flat)
   const weights = cd.cos(cd.arange(c.y.data.length))
   const f = ({ p, s, x }: { p: unknown; s: unknown; x: unknown }) => {
-    const made = model.apply(p as never, x as never, { training: c.train, state: s } as never)
+    const made = model.apply(
+      p as never,
+      x as never,
+      { training: c.train, state: s, ...(c.condition && { condition: tensorOf(c.condition, dtype) }) } as never,
+    )
     const [y, next] = (model.state === undefined ? [made, null] : made) as readonly [cd.AnyExpr, unknown]
     return [cd.sum(cd.mul(cd.reshape(y, [-1]), cd.cast(weights, dtype))), { y, next }] as never
   }

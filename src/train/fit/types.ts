@@ -1,8 +1,8 @@
 /** What a fit is given, what happens in it and what it comes to: types alone. */
-import type { AdError, Backend, Tensor, Tensors } from '../index.js'
-import type { Source } from './batches.js'
-import type { Checkpoint } from './checkpoint.js'
-import type { Rows } from './measure.js'
+import type { AdError, Backend, Tensor, Tensors } from '../../index.js'
+import type { Source } from '../batches.js'
+import type { Checkpoint } from '../checkpoint.js'
+import type { Rows } from '../measure.js'
 
 /** What `fit` needs of a model: every layer of `codual/nn` has it, and what you write yourself. */
 export interface Fittable {

@@ -1,0 +1,123 @@
+/** Fitting: a model, data and a loss in; the best parameters and a history out. A layer over `train`. */
+
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { shown } from '../../core/errors/check-arguments.js'
+import { left, right } from '../../core/errors/either.js'
+import { badInput } from '../../core/errors/explain.js'
+import { readOptions } from '../../core/errors/options.js'
+import { type AdError, compile, evaluate, type Tensor } from '../../index.js'
+import { isRecord } from '../given.js'
+import { attempt, Failure, failureOf, trainEvents } from '../train.js'
+import { asTensor, fitOptions, keyAt, type Pair, pairOf, rowsOf, setupOf, where } from './options.js'
+import { type Program, programsOf } from './programs.js'
+import { Progress } from './progress.js'
+import type { FitError, FitOptions, Fittable, Fitted, ParamsOf, RunningOf } from './types.js'
+
+const numberIn = (x: unknown): number => Number((x as Tensor).item())
+/** A callback is told; a Left that it answers with ends the fit. */
+const told = async (what: string, f: ((given: never) => unknown) | undefined, given: unknown): Promise<void> => {
+  if (f === undefined) return
+  const answer = await attempt(what, () => f(given as never))
+  if (isRecord(answer) && answer._tag === 'Left')
+    throw isRecord(answer.left) && typeof answer.left._tag === 'string'
+      ? new Failure(answer.left as unknown as AdError)
+      : new Failure({ _tag: 'BadInput', where: what, reason: `it gave a Left of ${shown(answer.left)}.` })
+}
+/** An error that knows what the fit had come to. */
+class Ended {
+  constructor(readonly error: AdError) {}
+}
+
+/** Runs a fit; what it throws is a Failure. */
+const fitting = async (model: Fittable, data: unknown, options: unknown): Promise<unknown> => {
+  const o = readOptions(fitOptions, options, where)
+  const { loss, optimizer, epochs, names, stateful, source, validation, watched, monitor, better } = setupOf(model, data, o)
+  const programs = programsOf(model, loss, optimizer, stateful)
+  const compiled = (f: unknown): Program => compile(f as never, o.backend as never) as unknown as Program
+  const [step, test] = [compiled(programs.step), compiled(programs.test)]
+  const metrics = Object.values(o.metrics)
+  const adders = metrics.map((m) => {
+    const add = m.add.bind(m) as unknown as (...xs: unknown[]) => unknown
+    return m.traced ? (compile(add as never) as unknown as typeof add) : add
+  })
+
+  const params = await attempt('the model', () => evaluate((o.params ?? model.init(asTensor(o.key))) as never) as unknown)
+  const running = stateful ? await attempt('the model', () => evaluate(model.initState!() as never) as unknown) : undefined
+  const run = new Progress({ params, optimizer: optimizer.init(params as never), running, sum: 0, rows: 0 }, names, better)
+  if (o.from !== undefined) run.from(o.from)
+
+  const tested = async (epoch: number): Promise<{ readonly loss: number; readonly metrics: Record<string, number> }> => {
+    if (watched === undefined) return { loss: Number.NaN, metrics: {} }
+    let [sum, rows] = [0, 0]
+    const accs: unknown[] = metrics.map((m) => m.zero)
+    for (let i = 0; i < watched.steps; i++) {
+      const { x, y } = await attempt('the validation batch', () => watched.at(validation === undefined ? epoch : 0, i))
+      const { out, loss: value } = await test({ ...run.parts, x, y })
+      const n = rowsOf({ x, y })
+      sum += n * numberIn(value)
+      rows += n
+      for (const [k, add] of adders.entries()) accs[k] = add(accs[k], out, y)
+    }
+    return { loss: sum / rows, metrics: Object.fromEntries(metrics.map((m, k) => [names[k]!, m.value(accs[k] as never)])) }
+  }
+  const outOfPatience = (): boolean => o.patience !== undefined && run.worse >= o.patience
+  const afterEpoch = async (epoch: number): Promise<Readonly<Record<string, number>>> => {
+    const { loss: held, metrics } = await tested(epoch)
+    const mean = run.mean
+    const score = monitor === undefined ? Number.NaN : monitor === 'loss' ? held : metrics[monitor]!
+    const best = run.judged({ epoch, validation: validation && held, metrics, score })
+    await told('checkpoint', o.checkpoint, run.checkpoint())
+    await told('onProgress', o.onProgress, { _tag: 'Epoch', epoch, loss: mean, validation: validation && held, metrics, best })
+    return validation === undefined ? {} : { validation: held }
+  }
+  if (outOfPatience()) return run.fitted('patience')
+  const events = trainEvents(
+    async (_: unknown, batch: Pair, at) => {
+      const { x, y } = pairOf(batch, 'the batch')
+      const next = await step({ ...run.parts, optimizer: run.now.optimizer, key: keyAt(o.key, at), x, y })
+      const value = numberIn(next.loss)
+      if (!Number.isFinite(value)) return { state: null, loss: value }
+      run.stepped({ params: next.params, optimizer: next.optimizer, running: next.running }, at, value, rowsOf({ x, y }))
+      const { epoch, step: i, done, steps } = at
+      await told('onProgress', o.onProgress, { _tag: 'Step', epoch, step: i, done: done + 1, steps, loss: value })
+      return { state: null, loss: value }
+    },
+    source,
+    { state: null, epochs, position: run.position, evaluate: (_, epoch) => afterEpoch(epoch), signal: o.signal },
+  )
+  for await (const event of events) {
+    if (event._tag === 'Failed') throw new Ended({ ...event.error, last: run.fitted('error') } as unknown as AdError)
+    if (event._tag === 'Epoch' && outOfPatience()) return run.fitted('patience')
+    if (event._tag === 'Done') return run.fitted(event.trained.done ? 'epochs' : 'signal')
+  }
+  return badInput(where, 'the fit has no end.') // trainEvents gives one always
+}
+
+/**
+ * Fits a model to data, as a TaskEither: steps of an optimiser over minibatches, by `train`; after each epoch the loss of validation data and metrics.
+ *
+ * A model is a layer of codual/nn, or { init(key), apply(params, x, { training, key, state }) } of your own. Data is a tree { x, y } of arrays whose first axis counts the rows, or a source of
+ * such batches. The result has the best parameters (by validation loss, or `monitor`), a history of plain numbers and a checkpoint. The step is compiled once, and once more for a smaller last batch.
+ * Everything random follows from `key`: parameters begin as `model.init(key)`, and each step has a key of its own. The same key gives the same fit, and `{ from: checkpoint }` goes on to the bit.
+ * Errors  Left of an AdError that names epoch and step, with what the fit had come to in `last`: a loss that is NaN or no scalar, targets that do not belong, what a callback throws; BadInput for options that do not fit.
+ * @example
+ * const line = { init: () => ({ w: tensor(0, [1, 1]) }), apply: ({ w }: { w: Expr<[1, 1], 'f64'> }, x: Expr<[number, 1], 'f64'>) => matmul(x, w) }
+ * const data = { x: [[1], [2], [3]], y: [[2], [4], [6]] }
+ * await fit(line, data, { loss: 'mseLoss', optimizer: sgd({ learningRate: 0.1 }), epochs: 30 })()   // Right({ params: { w: [[2.0000]] }, ended: 'epochs', ... })
+ */
+export const fit =
+  <M extends Fittable, D, K extends string = never>(
+    model: M,
+    data: D,
+    options: FitOptions<D, K>,
+  ): TaskEither<FitError<ParamsOf<M>, RunningOf<M>, K>, Fitted<ParamsOf<M>, RunningOf<M>, K>> =>
+  async () => {
+    type Result = Fitted<ParamsOf<M>, RunningOf<M>, K>
+    try {
+      return right((await fitting(model, data, options)) as Result)
+    } catch (e) {
+      if (e instanceof Ended) return left(e.error as FitError<ParamsOf<M>, RunningOf<M>, K>)
+      const { error, cause } = failureOf(e, 'fit')
+      return left({ ...error, ...(cause !== undefined && { cause }) } as FitError<ParamsOf<M>, RunningOf<M>, K>)
+    }
+  }
