@@ -73,7 +73,7 @@ export const plot = async (
 ): Promise<string> => {
   const bounds = extent === undefined ? { zero: false } : { domain: [-extent, extent] }
   const encoding = {
-    x: { field: 'x', type: 'quantitative', title: x, scale: bounds, axis: { format: '~g' } },
+    x: { field: 'x', type: 'quantitative', title: x, scale: bounds, axis: { format: '.4~g' } },
     y: { field: 'y', type: 'quantitative', title: y, scale: logY ? ({ type: 'log' } as const) : bounds },
     color: { field: 'name', type: 'nominal', title: null, sort: null },
   } as const
