@@ -45,7 +45,19 @@ const written = (folder: string, name: string, text: string): string => {
 export const heat = async (
   folder: string,
   name: string,
-  { title, x, y, rows }: { readonly title: string; readonly x: string; readonly y: string; readonly rows: readonly (readonly number[])[] },
+  {
+    title,
+    x,
+    y,
+    rows,
+    axes = true,
+  }: {
+    readonly title: string
+    readonly x: string
+    readonly y: string
+    readonly rows: readonly (readonly number[])[]
+    readonly axes?: boolean
+  },
 ): Promise<string> => {
   const values = rows.flatMap((row, i) => row.map((value, j) => ({ i, j, value })))
   const text = await svg({
@@ -56,8 +68,8 @@ export const heat = async (
     data: { values },
     mark: 'rect',
     encoding: {
-      x: { field: 'j', type: 'ordinal', title: x },
-      y: { field: 'i', type: 'ordinal', title: y },
+      x: { field: 'j', type: 'ordinal', title: x, ...(!axes && { axis: null }) },
+      y: { field: 'i', type: 'ordinal', title: y, ...(!axes && { axis: null }) },
       color: { field: 'value', type: 'quantitative', title: null, scale: { scheme: 'blues' } },
     },
     config: { aria: false },
@@ -73,7 +85,7 @@ export const plot = async (
 ): Promise<string> => {
   const bounds = extent === undefined ? { zero: false } : { domain: [-extent, extent] }
   const encoding = {
-    x: { field: 'x', type: 'quantitative', title: x, scale: bounds, axis: { format: '~g' } },
+    x: { field: 'x', type: 'quantitative', title: x, scale: bounds, axis: { format: '.4~g' } },
     y: { field: 'y', type: 'quantitative', title: y, scale: logY ? ({ type: 'log' } as const) : bounds },
     color: { field: 'name', type: 'nominal', title: null, sort: null },
   } as const

@@ -78,7 +78,7 @@ const padded = (x: Tensor, size: number, axis: number, fill: number, where: stri
 /** The tree with axes of which only the rank is known. */
 export type Padded<T> =
   T extends Tensor<infer S, infer D>
-    ? Tensor<{ readonly [K in keyof S]: number }, D>
+    ? Tensor<{ -readonly [K in keyof S]: number }, D>
     : T extends number | readonly (number | readonly unknown[])[]
       ? Tensor<Shape & readonly number[], 'f64'>
       : { readonly [K in keyof T]: Padded<T[K]> }
