@@ -3,9 +3,10 @@
 import { evaluateWith } from '../core/functions/compile.js'
 import { compileOn } from '../core/functions/compile-async.js'
 import { type Env, runCore, runSyncCore } from '../core/functions/effects.js'
+import { isExpr as isExprCore } from '../core/graph/expr.js'
 import { typed } from '../core/graph/operation.js'
 import { isTensor as isTensorCore } from '../core/graph/tensor.js'
-import type { Tensor } from '../core/types/expr.js'
+import type { AnyExpr, Tensor } from '../core/types/expr.js'
 import type * as running from '../core/types/signatures/run.js'
 import type * as transforms from '../core/types/signatures/transforms.js'
 import { backend, context } from './context.js'
@@ -70,3 +71,9 @@ export const runSync: running.RunSyncFn = /*#__PURE__*/ typed(runSyncCore)
  * @example isTensor([1, 2])   // false
  */
 export const isTensor = (x: unknown): x is Tensor => isTensorCore(x)
+/**
+ * Is x an expression of this copy of codual? A tensor is none. It never throws.
+ *
+ * @example isExpr(add(1, 2))   // true
+ */
+export const isExpr = (x: unknown): x is AnyExpr => isExprCore(x)

@@ -45,6 +45,7 @@ import {
 } from '../index.js'
 import { dropout as dropped, type Key } from '../random/index.js'
 import { floatOption, floatSpec, initials, leadingAxes, rateIn, sizeIn, sizeOption } from './given.js'
+import { guarded } from './guard.js'
 import { attentionInTorch } from './in-torch.js'
 import { type Initials, init } from './init.js'
 import { type Described, type Given, type Run, shapeOf } from './layer.js'
@@ -275,7 +276,7 @@ export const multiHeadAttention = <const F extends number, B extends boolean = t
     return shape.length >= 2 ? x : badShape(op, [shape], 'the input has no axis of positions.', `give [..., n, ${f}].`)
   }
   const cacheShape = (batch: unknown, length: unknown) => [...leadingAxes(batch, op), kept, sizeIn(length, 'length', op), d]
-  return {
+  return guarded({
     kind: op,
     torch: attentionInTorch({ heads: h, kept, d, f, from, bias }),
     declared,
@@ -326,5 +327,5 @@ export const multiHeadAttention = <const F extends number, B extends boolean = t
       // Past its end the cache has no place left: that must not look like an answer.
       return [{ k, v, count: next }, where(le(next, length), y, Number.NaN)]
     },
-  } as never
+  }) as never
 }

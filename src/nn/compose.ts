@@ -1,5 +1,6 @@
 /** Layers made of layers: one after the other, side by side, around a shortcut, many alike. */
 import { badInput } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
 import { type OptionsOf, raw, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
@@ -23,6 +24,7 @@ import {
 } from '../index.js'
 import { foldIn, type Key, splitKey } from '../random/index.js'
 import { sizeIn } from './given.js'
+import { guarded, inputIn } from './guard.js'
 import {
   type AnyLayer,
   type DeclaredOf,
@@ -33,6 +35,7 @@ import {
   layerOf,
   type MadeBy,
   type Part,
+  type PartsRead,
   partsOf,
   type Run,
   type RunWith,
@@ -115,17 +118,15 @@ type First<L> = L extends readonly [infer H, ...unknown[]] ? TakenBy<H> : Operan
 
 interface Made {
   readonly kind: string
-  readonly parts: Parts
+  readonly parts: PartsRead
   readonly apply: (params: never, x: unknown, run: Partial<RunWith<unknown>>) => readonly [y: unknown, state: unknown]
 }
 /** The layer of some parts: parameters and state in their form, a key for each. */
 const composed = ({ kind, parts, apply }: Made): AnyLayer => {
-  const named = partsOf(parts)
-  const layers = Object.fromEntries(named)
-  const stateful = named.some(([, l]) => isStateful(l))
-  return {
+  const stateful = parts.named.some(([, l]) => isStateful(l))
+  const layer: AnyLayer = {
     kind,
-    parts: layers,
+    parts: Object.fromEntries(parts.named),
     declared: gathered(parts, (l) => l.declared),
     init: (key) => gathered(parts, (l, i) => l.init(foldIn(key, i))),
     ...(stateful && {
@@ -133,12 +134,26 @@ const composed = ({ kind, parts, apply }: Made): AnyLayer => {
       initState: () => gathered(parts, (l) => l.initState?.() ?? null),
     }),
     apply: (params: never, x: never, run: never) => {
-      const made = apply(params, x, run ?? {})
+      const made = apply(params, x, run)
       return stateful ? made : made[0]
     },
   }
+  return guarded(layer, false)
 }
-const part = (tree: unknown, name: string): unknown => (tree as Readonly<Record<string, unknown>> | null | undefined)?.[name] ?? null
+/** What a part has of a tree by the names of parts. */
+const part = (tree: unknown, name: string): unknown =>
+  reading('a composition', () => (tree as Readonly<Record<string, unknown>> | null | undefined)?.[name]) ?? null
+
+/** Every part on the same input. */
+const sideBySide = (parts: PartsRead, params: unknown, x: unknown, run: Partial<RunWith<unknown>>) => {
+  const ys: AnyExpr[] = []
+  const states = gathered(parts, (layer, index, name) => {
+    const [y, state] = runPart(layer, { name, index }, part(params, name), x, run, part(run.state, name))
+    ys.push(y as AnyExpr)
+    return state
+  })
+  return { ys, states }
+}
 
 /**
  * Layers one after the other: a list, `sequential(dense(2, 8), tanh, dense(8, 1))`, or a record of them, in whose order they run. Functions of arrays are layers too.
@@ -151,20 +166,19 @@ const part = (tree: unknown, name: string): unknown => (tree as Readonly<Record<
  */
 export const sequential: SequentialFn = ((...given: readonly unknown[]): unknown => {
   const [first] = given
-  const parts = (given.length === 1 && typeof first === 'object' && first !== null && !('apply' in first) ? first : given) as Parts
-  const named = partsOf(parts)
-  if (named.length === 0) badInput('sequential', 'there is no layer.', 'write sequential(dense(2, 8), tanh, dense(8, 1)).')
+  const isRecord = given.length === 1 && typeof first === 'object' && first !== null && reading('sequential', () => !('apply' in first))
+  const parts = partsOf((isRecord ? first : given) as Parts, 'sequential')
   return composed({
     kind: 'sequential',
     parts,
     apply: (params, x, run) => {
       let y: unknown = x
-      const states = named.map(([name, layer], index) => {
+      const states = gathered(parts, (layer, index, name) => {
         const [made, state] = runPart(layer, { name, index }, part(params, name), y, run, part(run.state, name))
         y = made
-        return [name, state] as const
+        return state
       })
-      return [y, Array.isArray(parts) ? states.map(([, s]) => s) : Object.fromEntries(states)]
+      return [y, states]
     },
   })
 }) as never
@@ -187,19 +201,16 @@ export type Joining = 'add' | 'concat' | ((...ys: readonly AnyExpr[]) => AnyExpr
  * fn({ p: both.declared, x: f32('n', 2) }, ({ p, x }) => both.apply(p, x))({ p: both.init(key(1)), x: [[0, 0]] }).shape // [1, 7]
  */
 export const parallel = <const L extends Parts>(layers: L, join: Joining = 'add'): Composed<L, Operand, AnyExpr> => {
-  const named = partsOf(layers)
-  if (named.length === 0) badInput('parallel', 'there is no layer.', "write parallel([dense(2, 3), dense(2, 3)], 'add').")
+  const parts = partsOf(layers, 'parallel')
   if (join !== 'add' && join !== 'concat' && typeof join !== 'function')
     badInput('parallel', `the second argument is neither 'add' nor 'concat' nor a function.`)
   return composed({
     kind: 'parallel',
-    parts: layers,
+    parts,
     apply: (params, x, run) => {
-      const made = named.map(([name, layer], index) => runPart(layer, { name, index }, part(params, name), x, run, part(run.state, name)))
-      const ys = made.map(([y]) => y as AnyExpr)
+      const { ys, states } = sideBySide(parts, params, x, run)
       const y = join === 'add' ? ys.reduce((a, b) => add(a, b) as AnyExpr) : join === 'concat' ? concat(ys, { axis: -1 }) : join(...ys)
-      const states = named.map(([name], i) => [name, made[i]![1]] as const)
-      return [y, Array.isArray(layers) ? states.map(([, s]) => s) : Object.fromEntries(states)]
+      return [y, states]
     },
   }) as never
 }
@@ -216,21 +227,13 @@ export const residual = <const L extends Part, const H extends Part = (x: AnyExp
   body: L,
   shortcut?: H,
 ): Composed<{ readonly body: L; readonly shortcut: H }, TakenBy<L>, MadeBy<L>> => {
-  const parts = { body: layerOf(body), shortcut: layerOf(shortcut ?? identity) }
+  const parts = partsOf({ body, shortcut: shortcut ?? (identity as Part) }, 'residual')
   return composed({
     kind: 'residual',
-    parts: parts as Parts,
+    parts,
     apply: (params, x, run) => {
-      const [y, bodyState] = runPart(parts.body, { name: 'body', index: 0 }, part(params, 'body'), x, run, part(run.state, 'body'))
-      const [z, shortState] = runPart(
-        parts.shortcut,
-        { name: 'shortcut', index: 1 },
-        part(params, 'shortcut'),
-        x,
-        run,
-        part(run.state, 'shortcut'),
-      )
-      return [add(z as AnyExpr, y as AnyExpr), { body: bodyState, shortcut: shortState }]
+      const { ys, states } = sideBySide(parts, params, x, run)
+      return [add(ys[1]!, ys[0]!), states]
     },
   }) as never
 }
@@ -270,7 +273,7 @@ export interface Repeated<L, N extends number> extends Described {
 export const repeat = <const L extends Part, const N extends number>(layer: L, n: N, options?: RepeatOptions): Repeated<L, N> => {
   const { checkpoint } = readOptions(repeatOptions, options, 'repeat')
   const count = sizeIn(n, 'n', 'repeat')
-  const one = layerOf(layer)
+  const one = layerOf(layer, 'repeat')
   if (isStateful(one))
     badInput(
       'repeat',
@@ -290,7 +293,7 @@ export const repeat = <const L extends Part, const N extends number>(layer: L, n
     },
     apply: (params: never, x: never, run?: Run) => {
       const keys = run?.key === undefined ? null : splitKey(run.key, count)
-      const begin = x as AnyExpr
+      const begin: AnyExpr = inputIn(x, 'the input', 'repeat')
       const [y] = scan(
         (h: AnyExpr, [p, key]: readonly [unknown, Key | null]) => {
           const { onLayer: _, ...told } = run ?? {}
@@ -304,6 +307,6 @@ export const repeat = <const L extends Part, const N extends number>(layer: L, n
       return y
     },
   }
-  return made as never
+  return guarded(made, false) as never
 }
 export type { Decl, Scalar }

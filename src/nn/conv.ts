@@ -1,4 +1,5 @@
 /** Convolutions and pools as layers, over one, two or three axes. */
+import { settled } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { flag, type Kind, raw, readOptions } from '../core/errors/options.js'
 import {
@@ -19,6 +20,7 @@ import {
 } from '../index.js'
 import { type Key, lecunNormal } from '../random/index.js'
 import { floatOption, floatSpec, initials, sizeIn, sizeOption } from './given.js'
+import { guarded } from './guard.js'
 import { type Initial, type Initials, init } from './init.js'
 import type { Described, Given, Layer, Run } from './layer.js'
 
@@ -115,7 +117,8 @@ type ConvTransposeOf<N extends number> = <
   D
 >
 const windowIn = (given: unknown, axes: number, op: string): readonly number[] => {
-  const list: readonly unknown[] = Array.isArray(given) ? given : new Array<unknown>(axes).fill(given)
+  const read = settled(given, 'window', op)
+  const list: readonly unknown[] = Array.isArray(read) ? read : new Array<unknown>(axes).fill(read)
   if (list.length !== axes) badInput(op, `the window has ${list.length} axes.`, `give a size, or ${axes} of them.`)
   return list.map((n) => sizeIn(n, 'window', op))
 }
@@ -131,7 +134,7 @@ const layerOver =
       bias,
       init: how,
       ...told
-    } = readOptions((adjoint ? transposeOptions : convOptions) as typeof convOptions, options as never, op)
+    } = adjoint ? readOptions(transposeOptions, options as never, op) : readOptions(convOptions, options as never, op)
     const [i, out] = [sizeIn(inputs, 'inputs', op), sizeIn(outputs, 'outputs', op)]
     if (i % told.groups !== 0 || out % told.groups !== 0)
       badInput(op, `${told.groups} groups do not divide ${i} and ${out} channels.`, 'give a number that divides both.')
@@ -151,7 +154,7 @@ const layerOver =
       init: (key) => init(declared, key, { w, ...how }),
       apply: ({ w, b }, x) => withBias(f(x, w as AnyExpr, told), b as AnyExpr | null, axes),
     }
-    return made
+    return guarded(made)
   }
 /**
  * A convolution over one axis: `inputs` channels to `outputs`, by windows of this length.
@@ -220,7 +223,7 @@ export interface Pool extends Described {
 }
 const pool = (kind: string, f: (x: never, options: never) => unknown, options: unknown): Pool => {
   const made: Layer<null, AnyExpr> = { kind, declared: null, init: () => null, apply: (_, x) => f(x as never, options as never) as AnyExpr }
-  return made as unknown as Pool
+  return guarded(made) as unknown as Pool
 }
 /**
  * The greatest of each window.
@@ -259,5 +262,5 @@ export const globalAvgPool = (): GlobalPool => {
     init: () => null,
     apply: (_, x) => (x.shape.length <= 2 ? x : (mean(x, { axis: x.shape.map((_, i) => i).slice(2) }) as AnyExpr)),
   }
-  return made as unknown as GlobalPool
+  return guarded(made) as unknown as GlobalPool
 }

@@ -21,6 +21,7 @@ import {
 } from '../index.js'
 import { dropout as dropped, type Key, normal } from '../random/index.js'
 import { floatOption, floatSpec, initials, rateIn, sizeIn } from './given.js'
+import { guarded } from './guard.js'
 import { type Initials, init } from './init.js'
 import type { Described, Given, Layer, Run } from './layer.js'
 
@@ -76,7 +77,7 @@ export const dense = <const I extends number, const O extends number, B extends 
     init: (key) => init(declared, key, given.init),
     apply: (p, x) => (p.b === null ? linear(x, p.w as AnyExpr) : linear(x, p.w as AnyExpr, p.b as AnyExpr)),
   }
-  return made as unknown as Dense<I, O, D, B>
+  return guarded(made) as unknown as Dense<I, O, D, B>
 }
 
 export const embeddingOptions = {
@@ -124,7 +125,7 @@ export const embedding = <const N extends number, const F extends number, D exte
     apply: (p, x) => rowsOf(p.table as AnyExpr, x as Expr<Shape, 'i32'>),
     attend: (p, x) => matmul(x, transpose(p.table as AnyExpr)),
   }
-  return made as unknown as Embedding<N, F, D>
+  return guarded(made) as unknown as Embedding<N, F, D>
 }
 /** Normal numbers of variance 1 / features. */
 const scaled = (key: Key, shape: readonly number[], dtype: Float, features: number): AnyExpr =>
@@ -155,7 +156,7 @@ export const dropout = (rate: number): Keeping => {
       return dropped(x, share, key) as AnyExpr
     },
   }
-  return made as unknown as Keeping
+  return guarded(made) as unknown as Keeping
 }
 
 /** A layer that makes one axis of all but the first. */
@@ -181,5 +182,5 @@ export const flattened = (): Flatten => {
       return others.length === 0 ? flat(x) : reshape(x, [n, others.reduce((a, d) => a * d, 1)])
     },
   }
-  return made as unknown as Flatten
+  return guarded(made) as unknown as Flatten
 }

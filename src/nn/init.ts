@@ -1,8 +1,10 @@
 /** First parameters of a declaration, by patterns of their paths. */
-import { shown } from '../core/errors/check-arguments.js'
+import { recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
-import { type AnyExpr, type Decl, evaluate, type Float, full, ones, type Spec, type Tensors, treeMap, zeros } from '../index.js'
+import { reading } from '../core/errors/language.js'
+import { type AnyExpr, type Decl, evaluate, type Float, full, ones, type Tensors, treeMap, zeros } from '../index.js'
 import { foldIn, type Key, lecunNormal } from '../random/index.js'
+import { isSpec } from './guard.js'
 
 /** How an array begins: a function of codual/random (or yours) of key, shape and dtype; `zeros`, `ones`, or a number. */
 export type Initial = number | typeof zeros | ((key: Key, shape: readonly number[], options: { readonly dtype: Float }) => AnyExpr)
@@ -45,12 +47,17 @@ const standard = (path: string, shape: readonly number[]): Initial =>
  * Dtype   as declared.   Errors  BadInput for a pattern that names nothing, and for an axis with a name.
  * @example init({ w: f32(2, 3), b: f32(3) }, key(1), { w: heNormal, b: 0.5 }).b   // [0.5, 0.5, 0.5]
  */
-export const init = <const P extends Decl | null>(declared: P, key: Key, how: Initials = {}): Tensors<P> => {
+export const init = <const P extends Decl | null>(declared: P, key: Key, given: Initials = {}): Tensors<P> => {
   if (declared === null) return null as Tensors<P>
+  const how: Initials = reading('init: how', () => ({ ...recordOf(given, 'how arrays begin', 'init') }))
   const used = new Set<string>()
   let k = 0
   const tree = treeMap((leaf: unknown, path) => {
-    const { shape, dtype } = leaf as Spec
+    if (!isSpec(leaf))
+      return leaf === null || typeof leaf === 'string' || typeof leaf === 'function'
+        ? leaf
+        : badInput('init', `${path === '' ? 'the declaration' : path} is ${shown(leaf)}.`, 'declare arrays: f32(2, 3).')
+    const { shape, dtype } = leaf
     const named = shape.find((d) => typeof d === 'string')
     if (named !== undefined) badInput('init', `${path} has an axis '${named}' of no size.`, 'declare parameters with sizes alone.')
     const sizes = shape as readonly number[]

@@ -4,6 +4,9 @@
  * A layer is `{ declared, init(key), apply(params, x, run) }`; one with running state (statistics of batches) has `state` and `initState()` too, and its `apply`, which finds `run.state`,
  * gives [y, state]. Whatever has this form is a layer, whoever wrote it.
  */
+import { functionOf, listOf, recordOf, shown } from '../core/errors/check-arguments.js'
+import { badInput } from '../core/errors/explain.js'
+import { holds, reading } from '../core/errors/language.js'
 import { type AnyExpr, type Decl, type DType, type Expr, type Exprs, type Operand, type Shape, type Tensors, treeMap } from '../index.js'
 import { foldIn, type Key } from '../random/index.js'
 
@@ -105,7 +108,16 @@ const fromFunction = (f: (x: never) => unknown): AnyLayer => ({
   apply: (_, x) => f(x),
 })
 /** Any part as a layer. */
-export const layerOf = (part: Part): AnyLayer => (typeof part === 'function' ? fromFunction(part) : part)
+export const layerOf = (part: Part, op: string): AnyLayer =>
+  typeof part === 'function'
+    ? fromFunction(functionOf(part, 'a part', op))
+    : holds(() => typeof part.init === 'function' && typeof part.apply === 'function' && part.declared !== undefined)
+      ? part
+      : badInput(
+          op,
+          `${shown(part)} is no layer.`,
+          'give a layer of codual/nn, { declared, init, apply } of your own, or a function of arrays.',
+        )
 
 /** Has it running state? */
 export const isStateful = (layer: AnyLayer): boolean => layer.state !== undefined && layer.state !== null
@@ -134,16 +146,30 @@ export const runPart = (
   return [y, next]
 }
 
-/** Parts by name, in order: of a list by their places. */
-export const partsOf = (parts: readonly Part[] | Readonly<Record<string, Part>>): readonly (readonly [name: string, layer: AnyLayer])[] =>
-  Object.entries(parts).map(([name, part]) => [name, layerOf(part)] as const)
+/** Parts in their order, each with its name: of a list its place. */
+export interface PartsRead {
+  readonly named: readonly (readonly [name: string, layer: AnyLayer])[]
+  /** Were they given as a list? */
+  readonly list: boolean
+}
+export const partsOf = (parts: readonly Part[] | Readonly<Record<string, Part>>, op: string): PartsRead => {
+  const list = reading(op, () => Array.isArray(parts))
+  const given = list
+    ? listOf(parts, 'the list of layers', op)
+    : recordOf(parts as Readonly<Record<string, Part>>, 'the record of layers', op)
+  const entries = reading(op, () => Object.entries(given as Readonly<Record<string, Part>>))
+  if (entries.length === 0)
+    badInput(
+      op,
+      'there is no layer.',
+      `write ${op}${op === 'sequential' ? '(' : '(['}dense(2, 8), tanh${op === 'sequential' ? ')' : '])'}.`,
+    )
+  return { list, named: entries.map(([name, part]) => [name, layerOf(part, op)] as const) }
+}
 /** A list or a record, as the parts were given, of what f makes of each. */
-export const gathered = (
-  parts: readonly Part[] | Readonly<Record<string, Part>>,
-  f: (layer: AnyLayer, index: number) => unknown,
-): unknown => {
-  const made = partsOf(parts).map(([name, layer], i) => [name, f(layer, i)] as const)
-  return Array.isArray(parts) ? made.map(([, x]) => x) : Object.fromEntries(made)
+export const gathered = ({ named, list }: PartsRead, f: (layer: AnyLayer, index: number, name: string) => unknown): unknown => {
+  const made = named.map(([name, layer], i) => [name, f(layer, i, name)] as const)
+  return list ? made.map(([, x]) => x) : Object.fromEntries(made)
 }
 
 /** Axes of a value: those of x, an array or an expression. */

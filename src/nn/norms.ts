@@ -25,6 +25,7 @@ import {
 } from '../index.js'
 import type { Key } from '../random/index.js'
 import { floatOption, floatSpec, sizeIn } from './given.js'
+import { guarded } from './guard.js'
 import { init } from './init.js'
 import type { Described, Given, Layer, Run, RunWith, Stateful } from './layer.js'
 
@@ -72,7 +73,7 @@ export const layerNorm = <const N extends number, D extends Float = 'f32'>(
     init: (key) => init(declared, key),
     apply: ({ scale, bias }, x) => normalisedByLayer(x, { eps, scale, bias } as never) as AnyExpr,
   }
-  return made as never
+  return guarded(made) as never
 }
 /**
  * Normalisation by the root of the mean square over the last axis, times scale.
@@ -95,7 +96,7 @@ export const rmsNorm = <const N extends number, D extends Float = 'f32'>(
     init: (key) => init(declared, key),
     apply: ({ scale }, x) => normalisedByRms(x, { eps, scale } as never) as AnyExpr,
   }
-  return made as never
+  return guarded(made) as never
 }
 /** A layer over channels, the second axis, that keeps the shape. */
 export interface ChannelNorm<C extends number, D extends Float> extends Described {
@@ -127,7 +128,7 @@ export const groupNorm = <const C extends number, D extends Float = 'f32'>(
     init: (key) => init(declared, key),
     apply: ({ scale, bias }, x) => normalisedByGroup(x as never, g, { eps, scale, bias } as never) as AnyExpr,
   }
-  return made as never
+  return guarded(made) as never
 }
 
 export const batchNormOptions = {
@@ -199,5 +200,5 @@ export const batchNorm = <const C extends number, D extends Float = 'f32'>(chann
       return [normalisedByBatch(x, own as never) as AnyExpr, { mean: next(mean, seen.mean), variance: next(variance, unbiased) } as never]
     },
   }
-  return made as never
+  return guarded(made) as never
 }

@@ -26,6 +26,7 @@ import {
 } from '../index.js'
 import { dropout as dropped, foldIn, type Key } from '../random/index.js'
 import { floatOption, floatSpec, initials, leadingAxes, rateIn, sizeIn, sizeOption } from './given.js'
+import { guarded } from './guard.js'
 import { type Initials, init } from './init.js'
 import { type Described, type Given, type InTorch, type Run, shapeOf } from './layer.js'
 
@@ -256,7 +257,7 @@ const recurrent = (
     torch[`weight_hh_${name}`] = { at: `${at}.wh`, axes: [1, 0] }
     if (bias) Object.assign(torch, { [`bias_ih_${name}`]: { at: `${at}.bi` }, [`bias_hh_${name}`]: { at: `${at}.bh` } })
   }
-  return {
+  return guarded({
     kind: cell.kind,
     torch,
     declared,
@@ -275,7 +276,7 @@ const recurrent = (
       })
       return [after, y]
     },
-  } as never
+  }) as never
 }
 const read = (options: unknown, op: string) => readOptions(recurrentOptions, options, op)
 

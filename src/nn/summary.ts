@@ -1,7 +1,9 @@
 /** What a model is, as a table: its layers, what they make, how many numbers they have, what they cost. */
+import { recordOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
 import { type AnyExpr, compile, type DType, f32, f64, fn, i32, type Operand, type Spec, toProgram, treeLeaves } from '../index.js'
-import { type AnyLayer, isStateful, shapeOf } from './layer.js'
+import { type AnyLayer, isStateful, layerOf, shapeOf } from './layer.js'
 
 /** A row of `summaryOf`: one layer. */
 export interface SummaryRow {
@@ -42,7 +44,14 @@ const flopsOf = (layer: AnyLayer, x: AnyExpr): number | undefined => {
  * @example summaryOf(sequential(dense(2, 3), tanh), f32(4, 2)).map(({ kind, parameters }) => [kind, parameters]) // [['dense', 9], ['tanh', 0], ['sequential', 9]]
  */
 export const summaryOf = (layer: AnyLayer, input: Spec | Operand): readonly SummaryRow[] => {
-  const { shape, dtype } = input as { readonly shape: readonly (number | string)[]; readonly dtype: DType }
+  layerOf(layer, 'summary')
+  const { shape, dtype } = reading('summary: the input', () => {
+    const { shape, dtype } = recordOf(input, 'the input', 'summary') as {
+      readonly shape: readonly (number | string)[]
+      readonly dtype: DType
+    }
+    return { shape, dtype }
+  })
   if (!Array.isArray(shape) || shape.some((d) => typeof d !== 'number'))
     return badInput('summary', 'the input has no sizes.', 'give a declared input with sizes, f32(1, 28, 28), or a tensor.')
   const rows: SummaryRow[] = []

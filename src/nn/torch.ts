@@ -1,8 +1,11 @@
 /** Parameters by the names and in the forms that PyTorch's state dicts have. */
+import { recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
 import { func, type OptionsOf, readOptions } from '../core/errors/options.js'
-import { type AnyExpr, at, cast, concat, evaluate, slice, stack, type Tensor, transpose, treeMap } from '../index.js'
-import { type AnyLayer, type DeclaredOf, type InTorch, type StateOf, shapeOf, type Tensors } from './layer.js'
+import { type AnyExpr, at, cast, concat, evaluate, isTensor, slice, stack, type Tensor, transpose, treeMap } from '../index.js'
+import { inputIn } from './guard.js'
+import { type AnyLayer, type DeclaredOf, type InTorch, layerOf, type StateOf, shapeOf, type Tensors } from './layer.js'
 
 /** Tensors by the names of a state dict. */
 export type Flat = Readonly<Record<string, Tensor>>
@@ -57,6 +60,17 @@ const ours = (x: Tensor, how: InTorch): AnyExpr => {
   return how.axes === undefined ? cut : (transpose(cut as never, how.axes as never) as unknown as AnyExpr)
 }
 
+/** A state dict, read: tensors by name. */
+const tensorsIn = (given: Flat): Flat =>
+  Object.fromEntries(
+    reading('fromTorch: the tensors', () => Object.entries(recordOf(given, 'the state dict', 'fromTorch'))).map(([name, t]) => [
+      name,
+      isTensor(t)
+        ? t
+        : badInput('fromTorch', `${name} is ${shown(t)}, no tensor.`, 'decodeSafetensors(bytes) of codual/train gives { tensors }.'),
+    ]),
+  )
+
 /** A model's parameters and running state. */
 export interface FromTorch<L> {
   readonly params: Tensors<DeclaredOf<L>>
@@ -72,9 +86,10 @@ export interface FromTorch<L> {
  * const model = sequential(dense(2, 1))
  * fromTorch(model, { '0.weight': tensor([[3, 4]], [1, 2], 'f32'), '0.bias': tensor([5], [1], 'f32') }).params // [{ w: [[3], [4]], b: [5] }]
  */
-export const fromTorch = <L extends AnyLayer>(layer: L, tensors: Flat, options?: TorchOptions): FromTorch<L> => {
+export const fromTorch = <L extends AnyLayer>(layer: L, given: Flat, options?: TorchOptions): FromTorch<L> => {
   const { rename = (name: string) => name } = readOptions(torchOptions, options, 'fromTorch')
-  const entries = entriesOf(layer, '', '', [])
+  const entries = entriesOf(layerOf(layer, 'fromTorch'), '', '', [])
+  const tensors = tensorsIn(given)
   const missing = [...new Set(entries.map(({ name }) => rename(name)))].filter((name) => !Object.hasOwn(tensors, name))
   const known = new Set(entries.map(({ name }) => rename(name)))
   const left = Object.keys(tensors).filter((name) => !known.has(name) && !name.endsWith('num_batches_tracked'))
@@ -131,14 +146,15 @@ export const toTorch = <L extends AnyLayer>(
   options?: TorchOptions,
 ): Flat => {
   const { rename = (name: string) => name } = readOptions(torchOptions, options, 'toTorch')
+  layerOf(layer, 'toTorch')
   const leaves = new Map<string, AnyExpr>()
   for (const [where, tree] of [
     ['params', params],
     ['state', state],
   ] as const)
-    if (tree !== null)
+    if (tree !== null && tree !== undefined)
       treeMap((leaf: unknown, path) => {
-        leaves.set(`${where} ${path}`, leaf as AnyExpr)
+        if (leaf !== null) leaves.set(`${where} ${path}`, inputIn(leaf, `${path} of the ${where}`, 'toTorch'))
       }, tree as unknown)
   const pieces = new Map<string, { readonly from: number; readonly axis: number; readonly x: AnyExpr }[]>()
   for (const { name, how, path, layers } of entriesOf(layer, '', '', [])) {

@@ -37,6 +37,7 @@ import {
 } from './attention.js'
 import { repeat, type Stacked } from './compose.js'
 import { floatSpec, sizeIn, sizeOption } from './given.js'
+import { guarded } from './guard.js'
 import { blockInTorch, normInTorch } from './in-torch.js'
 import { init } from './init.js'
 import { type AnyLayer, type Described, type Given, runPart } from './layer.js'
@@ -239,7 +240,7 @@ export const transformerBlock = <
       p.gate === null ? act(product(p.up, h)) : (mul(act(product(p.gate, h)), product(p.up, h)) as AnyExpr)
     return around(y, p.denseNorm, (h) => product(p.down, drop(4)(between(h))), drop(5))
   }
-  return {
+  return guarded({
     kind: op,
     torch: blockInTorch({ attention, cross, bias, gated, normKind }),
     declared,
@@ -257,7 +258,7 @@ export const transformerBlock = <
       })
       return [after, y]
     },
-  } as never
+  }) as never
 }
 export const transformerOptions = {
   ...transformerBlockOptions,
@@ -338,7 +339,7 @@ export const transformer = <
     k: f([count, ...cache.k.shape]),
     v: f([count, ...cache.v.shape]),
   })
-  return {
+  return guarded({
     kind: op,
     parts: { layers: stack, ...(last !== null && { norm: last }) },
     declared: { layers: stack.declared, norm: last?.declared ?? null },
@@ -365,5 +366,5 @@ export const transformer = <
       ) as unknown as readonly [AnyExpr, { readonly k: AnyExpr; readonly v: AnyExpr }]
       return [{ ...held, count: add(before as AnyExpr, x.shape.at(-2)!) }, ended(p, y)]
     },
-  } as never
+  }) as never
 }

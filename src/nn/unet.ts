@@ -19,6 +19,7 @@ import { foldIn, type Key } from '../random/index.js'
 import { conv2d } from './conv.js'
 import { dense } from './dense.js'
 import { floatOption, sizeIn, sizeOption } from './given.js'
+import { guarded } from './guard.js'
 import { type AnyLayer, type Described, type Given, type Run, runPart } from './layer.js'
 import { groupNorm } from './norms.js'
 
@@ -157,5 +158,5 @@ export const unet = <const C extends number, const O extends number = C, D exten
     init: (key) => Object.fromEntries(named.map(([name, layer, index]) => [name, layer.init(foldIn(key, index))])),
     apply: apply as never,
   }
-  return made as unknown as UNet<C, O, D>
+  return guarded(made) as unknown as UNet<C, O, D>
 }

@@ -1,6 +1,6 @@
 /** Trees leaf by leaf: the leaves of a gradient, and beside each what other trees of its structure have there. */
 import { badDtype, badInput, badShape, raise } from '../core/errors/explain.js'
-import { type AnyExpr, type DType, isAdException, NoTangent, treeFlatten, treeMap, treeZip } from '../index.js'
+import { type AnyExpr, type DType, isAdException, isExpr, isTensor, NoTangent, treeFlatten, treeMap, treeZip } from '../index.js'
 import { isFloat } from './state.js'
 
 /** A tree's leaves with their paths, and the way back. */
@@ -39,12 +39,10 @@ const told = <A>(op: string, what: string, f: () => A): A => {
 }
 
 /** A leaf that is an array. */
-export const leafOf = (x: unknown, op: string, path: string): AnyExpr => {
-  const tag = typeof x === 'object' && x !== null ? (x as { readonly _tag?: unknown })._tag : undefined
-  return tag === 'Expr' || tag === 'Tensor'
+export const leafOf = (x: unknown, op: string, path: string): AnyExpr =>
+  isExpr(x) || isTensor(x)
     ? (x as AnyExpr)
     : badInput(placeOf(op, path), 'is neither an expression nor a tensor.', 'make it a tensor: tensor(data).')
-}
 
 /** The leaves of a tree of expressions or tensors. */
 export const leavesOf = (tree: unknown, op: string): Leaves => {

@@ -1,9 +1,8 @@
 /** Rates: a number, a scalar expression, or a schedule of the count of steps; and the checks of options. */
-import { numberOf, shown } from '../core/errors/check-arguments.js'
+import { functionOf, numberOf, shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
-import { reading } from '../core/errors/language.js'
 import { type Kind, type Needed, needed, or } from '../core/errors/options.js'
-import { type AnyExpr, cast, type Expr, type Float, full, type Tensor } from '../index.js'
+import { type AnyExpr, cast, type Expr, type Float, full, isExpr, isTensor, type Tensor } from '../index.js'
 
 type ScalarOf<D extends Float = Float> = Expr<[], D> | Tensor<[], D>
 /** A factor that is a number, a scalar expression, or a function of the count of steps done (a float scalar, 0 at the first). */
@@ -12,15 +11,8 @@ export type Rate = number | ScalarOf | ((count: Expr<[], Float>) => Expr<[], Flo
 /** Raises unless x is a number or a scalar. */
 const scalarOf = (x: unknown, what: string, op: string): number | AnyExpr => {
   if (typeof x === 'number') return Number.isNaN(x) ? badInput(op, `${what} is NaN.`) : x
-  const { _tag, shape } = reading(`${op}: ${what}`, () => {
-    const { _tag: tag, shape: s } = (typeof x === 'object' && x !== null ? x : {}) as {
-      readonly _tag?: unknown
-      readonly shape?: readonly number[]
-    }
-    return { _tag: tag, shape: s }
-  })
-  if ((_tag !== 'Expr' && _tag !== 'Tensor') || shape === undefined)
-    return badInput(op, `${what} must be a number, a scalar expression or a schedule, not ${shown(x)}.`)
+  if (!isExpr(x) && !isTensor(x)) return badInput(op, `${what} must be a number, a scalar expression or a schedule, not ${shown(x)}.`)
+  const shape: readonly number[] = x.shape
   if (shape.length === 0) return x as AnyExpr
   return badShape(op, [shape], `${what} must be a scalar, and has shape [${shape.join(', ')}].`, 'give one number.')
 }
@@ -33,7 +25,7 @@ export const rateAt = (rate: unknown, count: AnyExpr, dtype: Float, what: string
 
 /** A rate, checked as far as it can be before it is used. */
 export const rateOf = (given: unknown, what: string, op: string): unknown =>
-  typeof given === 'function' ? given : scalarOf(given, what, op)
+  typeof given === 'function' ? functionOf(given, what, op) : scalarOf(given, what, op)
 
 /** A number from `low` on (0 unless given). */
 export const atLeast = (given: unknown, what: string, op: string, low = 0): number =>

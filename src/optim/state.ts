@@ -2,7 +2,9 @@
  * The state of a transformation: a plain tree of arrays, described by a template whose leaves say what stands there. `StateOf` is its type
  * for given parameters; the functions make its values: declared inputs of declarations, tensors of tensors, expressions of expressions.
  */
+
 import { badInput } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
 import {
   type AnyExpr,
   type DType,
@@ -202,7 +204,7 @@ export const copyOf = (params: unknown): unknown =>
   treeMap((x: unknown) => {
     if (!isFloat(x)) return NoTangent
     const t = x as Tensor
-    return tagOf(x) === 'Tensor' ? tensor(t.data.slice() as Float64Array, [...t.shape], t.dtype) : x
+    return tagOf(x) === 'Tensor' ? tensor(reading('init', () => t.data.slice()) as Float64Array, [...t.shape], t.dtype) : x
   }, params)
 /** A count of steps that begins at 0. */
 export const countOf = (kind: Kind): unknown => filled(kind, [], 0, 'i32')

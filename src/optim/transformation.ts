@@ -1,6 +1,7 @@
 /** Gradient transformations: pure functions of a gradient, a state and parameters; and what those that go leaf by leaf are made of. */
 import { functionOf, numberOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
+import { holds, reading } from '../core/errors/language.js'
 import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
 import { alike, fitting, gradientOf, type Leaves, leafOf, leavesOf } from './leaves.js'
 import { rateAt } from './rate.js'
@@ -42,14 +43,14 @@ export interface Raw {
 export const typed = <S>(raw: Raw): Transformation<S> => raw as unknown as Transformation<S>
 /** The other way: a transformation that was given, checked. */
 export const rawOf = (given: unknown, op: string): Raw => {
-  const { init, update } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Raw>
-  if (typeof init === 'function' && typeof update === 'function') return given as Raw
+  if (holds(() => typeof (given as Raw).init === 'function' && typeof (given as Raw).update === 'function')) return given as Raw
   return badInput(op, `${shown(given)} is no transformation: it has not both init and update.`, 'give what adam, chain, clip ... give.')
 }
 
 /** One part of a state, by its name. */
 export const partOf = (state: unknown, name: string | number, op: string, has = 'its state has'): unknown => {
-  const part = typeof state === 'object' && state !== null ? (state as Readonly<Record<string, unknown>>)[name] : undefined
+  const part =
+    typeof state === 'object' && state !== null ? reading(op, () => (state as Readonly<Record<string, unknown>>)[name]) : undefined
   return (
     part ??
     badInput(

@@ -1,6 +1,7 @@
 /** What random functions are told, checked: keys, shapes, dtypes, parameters. */
 import { integersOf, shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
+import { unreadable } from '../core/errors/language.js'
 import { choice, type Kind, kind, type OptionsFor, type OptionsOf } from '../core/errors/options.js'
 import {
   type AnyExpr,
@@ -10,11 +11,15 @@ import {
   type DType,
   type Expr,
   type Float,
+  isAdException,
+  isExpr,
   isTensor,
+  raise,
   reshape,
   type Shape,
   slice,
   type Tensor,
+  tensor,
 } from '../index.js'
 import type { Words } from './threefry.js'
 
@@ -76,36 +81,37 @@ export const shapeIn = (given: unknown, op: string): readonly number[] => {
 }
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)
 
-export const isArray = (x: unknown): x is AnyExpr | Tensor =>
-  isTensor(x) || (typeof x === 'object' && x !== null && (x as { readonly _tag?: unknown })._tag === 'Expr')
+export const isArray = (x: unknown): x is AnyExpr | Tensor => isTensor(x) || isExpr(x)
 
 /** An expression of what is given: a tensor is read at every call. */
 export const exprOf = (x: AnyExpr | Tensor): AnyExpr => (isTensor(x) ? (cast(x, x.dtype) as AnyExpr) : (x as AnyExpr))
+/** Numbers that are given, read once: arrays of them as a tensor; anything else but an expression or a number is refused. */
+const numbersIn = (given: unknown, op: string, what: string): number | Tensor | AnyExpr => {
+  if (typeof given === 'number' || isArray(given)) return given
+  try {
+    if (Array.isArray(given) || ArrayBuffer.isView(given)) return tensor(given as number[]) as Tensor
+  } catch (e) {
+    if (isAdException(e) && 'where' in e.error) raise({ ...e.error, where: `${op}: ${what}` })
+    return unreadable(e, `${op}: ${what}`)
+  }
+  return badInput(op, `${what} is ${shown(given)}.`, 'give an expression, a tensor, a number or an array of numbers.')
+}
 /** A parameter as an expression of this dtype. Numbers are constants. */
 export const parameterIn = (given: unknown, dtype: DType, op: string, what: string): AnyExpr => {
-  if (isArray(given)) return given.dtype === dtype ? exprOf(given) : (cast(given, dtype) as AnyExpr)
-  if (typeof given === 'number' || Array.isArray(given) || ArrayBuffer.isView(given)) return cast(given as number, dtype) as AnyExpr
-  return badInput(op, `${what} is ${shown(given)}.`, 'give an expression, a tensor, a number or an array of numbers.')
+  const x = numbersIn(given, op, what)
+  return isArray(x) && x.dtype === dtype ? exprOf(x) : (cast(x as AnyExpr, dtype) as AnyExpr)
 }
 /** The dtype of parameters where no other is told: f32 where those that have one are f32. */
 export const floatAmong = (parameters: readonly unknown[]): Float => {
   const own = parameters.filter(isArray).map((p) => p.dtype)
   return own.length > 0 && own.every((d) => d === 'f32') ? 'f32' : 'f64'
 }
-/** A number among a parameter's that lies outside of what is allowed: told where the numbers are known before anything runs. */
-export const outside = (given: unknown, allowed: (x: number) => boolean): number | undefined => {
-  if (typeof given === 'number') return allowed(given) ? undefined : given
-  if (!Array.isArray(given) && !(ArrayBuffer.isView(given) && !(given instanceof DataView))) return undefined
-  for (const x of given as ArrayLike<unknown> & Iterable<unknown>) {
-    const found = outside(x, allowed)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-/** Raises BadInput where a number among a parameter's is not allowed. */
+/** Raises BadInput where a number among a parameter's is not allowed: told where the numbers are known before anything runs. */
 export const checkNumbers = (given: unknown, allowed: (x: number) => boolean, what: string, must: string, op: string): void => {
-  const x = outside(given, allowed)
-  if (x !== undefined) badInput(op, `${what} is ${x}, it must be ${must}.`)
+  if (given === undefined || isExpr(given) || isTensor(given)) return
+  const x = numbersIn(given, op, what)
+  const wrong = typeof x === 'number' ? (allowed(x) ? undefined : x) : (x as Tensor).data.find((v: number) => !allowed(v))
+  if (wrong !== undefined) badInput(op, `${what} is ${wrong}, it must be ${must}.`)
 }
 /** The shape to which these broadcast together with the one that is told. */
 export const shapeFor = (

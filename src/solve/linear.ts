@@ -1,4 +1,5 @@
 /** Linear systems: one solve for the value, one for a derivative in either direction. */
+import { functionOf } from '../core/errors/check-arguments.js'
 import { badShape } from '../core/errors/explain.js'
 import { choice, func, type OptionsFor, type OptionsOf, type ReadOf, readOptions } from '../core/errors/options.js'
 import {
@@ -189,4 +190,6 @@ const withMatrix = (A: unknown, b: unknown, options?: Given): Solution<unknown> 
  * evaluate(linearSolve((x, d) => mul(d, x), tensor([2, 3]), tensor([4, 2])).x)   // [0.5, 1.5]
  */
 export const linearSolve: LinearSolveFn = ((A: unknown, b: unknown, third?: unknown, fourth?: unknown): Solution<unknown> =>
-  typeof A === 'function' ? withFunction(A as never, b, third ?? {}, fourth as Given) : withMatrix(A, b, third as Given)) as LinearSolveFn
+  typeof A === 'function'
+    ? withFunction(functionOf(A, 'A', 'linearSolve') as never, b, third ?? {}, fourth as Given)
+    : withMatrix(A, b, third as Given)) as LinearSolveFn

@@ -1,14 +1,16 @@
 /** Trees of floats as one vector, so that each method is written for vectors alone; and the types that users see of them. */
 import { shown as shownValue } from '../core/errors/check-arguments.js'
 import { badDtype, badInput, badShape, raise } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
 import {
   type AnyExpr,
   add,
   cast,
-  type DType,
   type Expr,
   type Float,
   isAdException,
+  isExpr,
+  isTensor,
   jvp,
   mul,
   NoTangent,
@@ -48,10 +50,9 @@ export type Unknowns<T> = T extends Expr<infer S, infer D> | Tensor<infer S, inf
 
 /** An expression: of a tensor that which reads it at every call, of numbers a constant. */
 const exprOf = (x: unknown, what: string, op: string): AnyExpr => {
-  if (typeof x === 'number' || Array.isArray(x)) return add(x as number, 0) as AnyExpr
-  const { _tag, dtype } = (typeof x === 'object' && x !== null ? x : {}) as { readonly _tag?: unknown; readonly dtype?: DType }
-  return _tag === 'Expr' || _tag === 'Tensor'
-    ? (cast(x as AnyExpr, dtype!) as AnyExpr)
+  if (typeof x === 'number' || reading(`${op}: ${what}`, () => Array.isArray(x))) return add(x as number, 0) as AnyExpr
+  return isExpr(x) || isTensor(x)
+    ? (cast(x as AnyExpr, x.dtype) as AnyExpr)
     : badInput(op, `${what} is ${shownValue(x)}.`, 'give expressions, tensors or numbers.')
 }
 const isFloat = (x: AnyExpr): boolean => x.dtype === 'f64' || x.dtype === 'f32'

@@ -11,6 +11,7 @@ import {
   eq,
   evaluate,
   full,
+  isExpr,
   isTensor,
   mul,
   type Operand,
@@ -47,8 +48,7 @@ export interface Sums {
 /** A metric that is a mean over rows. */
 export type MeanMeasure = Measure<Sums, number, Exprs<Sums>>
 
-const isArray = (x: unknown): x is AnyExpr =>
-  isTensor(x) || (typeof x === 'object' && x !== null && (x as { _tag?: unknown })._tag === 'Expr')
+const isArray = (x: unknown): x is AnyExpr => isTensor(x) || isExpr(x)
 export const arrayIn = (x: unknown): AnyExpr => (isArray(x) ? x : tensor(x as number[])) as AnyExpr
 export const same = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((d, i) => d === b[i])
 export const shown = (shape: readonly number[]): string => `[${shape.join(', ')}]`

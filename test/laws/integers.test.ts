@@ -19,7 +19,7 @@ const without: Readonly<Record<string, string>> = {
   'derivatives are of floats; integers have none':
     'grad valueAndGrad jvp vjp hvp linearize jet jacfwd jacrev hessian hessianSparsity sparsity sparseJacobian sparseHessian toDense gaussNewtonProduct CoDual Dual dualAlgebra reverseAlgebra',
   'declares, makes, runs, shows or saves functions, of any arrays':
-    'aval bool codec codualWith compile compileAsync cpu decodeError evaluate explain f32 f64 fromJSON fromProgram i32 inline interpret isAdException isTensor makeCodual onDevice onHost raise reference registerTree run runSync show tensor toJSON toProgram webgpu',
+    'aval bool codec codualWith compile compileAsync cpu decodeError evaluate explain f32 f64 fromJSON fromProgram i32 inline interpret isAdException isExpr isTensor makeCodual onDevice onHost raise reference registerTree run runSync show tensor toJSON toProgram webgpu',
   'of gradients in buffers, which are floats': 'duplicated',
   'compares floats with a tolerance': 'treeAllClose',
   'rules and primitives of a user, who says what they are':

@@ -37,7 +37,7 @@ const NOT_OPERATIONS = new Set(
   coreRegistry cpu decodeError definePlugin dualAlgebra duplicated emptyRegistry evaluate explain fromJSON fromProgram i32 inline
   inplaceableThunk interpret isAdException linearRule makeCodual missing multiRule nonDifferentiable notImplemented onDevice onHost optOut
   perElement pluginMonoid primitive raise reference registerTree registryMonoid registryOf reverseAlgebra rule run runSync scalarRule show tensor thunk
-  isTensor ravel toJSON toProgram treeAllClose treeFlatten treeLeaves treeMap treeReduce treeZip unary vectorSpace webgpu
+  isExpr isTensor ravel toJSON toProgram treeAllClose treeFlatten treeLeaves treeMap treeReduce treeZip unary vectorSpace webgpu
   einsumPath jet sparsity hessianSparsity sparseJacobian sparseHessian toDense gaussNewtonProduct
   addTangents batchAll clipGradient elementwise estimator multiLinearRule multiScalarRule reverseGradient scaleTangent straightThrough`.split(
     /\s+/,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
 import * as optim from '../../src/optim/index.js'
+import { broken } from '../errors/hostile.js'
 
 const cyclic: { self?: unknown } = {}
 cyclic.self = cyclic
@@ -34,6 +35,7 @@ const junk: readonly unknown[] = [
   { init: 1, update: 2 },
   { init: () => undefined, update: () => undefined },
   JSON.parse('{ "__proto__": { "x": 1 } }'),
+  ...broken.map(([, make]) => make()),
 ]
 type Anything = (...args: readonly unknown[]) => unknown
 const tried = (what: string, f: () => unknown, wrong: string[]): unknown => {

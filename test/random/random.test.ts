@@ -5,6 +5,7 @@ import { checkGrad } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
 import * as random from '../../src/random/index.js'
 import { some } from '../depth.js'
+import { broken } from '../errors/hostile.js'
 
 const value = (x: unknown): unknown => cd.evaluate(x as cd.AnyExpr).toArray()
 const key = random.key(9)
@@ -264,6 +265,7 @@ describe('what cannot be drawn is one clear error', () => {
       new Date(0),
       cd.tensor(1, [], 'i32'),
       { dtype: 3 },
+      ...broken.map(([, make]) => make()),
     ]
     const wrong: string[] = []
     for (const [name, g] of Object.entries(f))
@@ -278,7 +280,7 @@ describe('what cannot be drawn is one clear error', () => {
             try {
               g(...args.map((a, i) => (i === at ? x : a)))
             } catch (e) {
-              if (!cd.isAdException(e)) wrong.push(`${name}: ${String(x as never)} at ${at}: ${String(e)}`)
+              if (!cd.isAdException(e)) wrong.push(`${name}: place ${junk.indexOf(x)} of the junk at ${at}: ${String(e)}`)
             }
         })
     expect(wrong).toEqual([])

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
 import * as solve from '../../src/solve/index.js'
+import { broken } from '../errors/hostile.js'
 
 const cyclic: { self?: unknown } = {}
 cyclic.self = cyclic
@@ -31,6 +32,7 @@ const junk: readonly unknown[] = [
   { maxSteps: {} },
   { maxSteps: 3, tol: 1 },
   JSON.parse('{ "__proto__": { "x": 1 } }'),
+  ...broken.map(([, make]) => make()),
 ]
 type Anything = (...args: readonly unknown[]) => unknown
 const same = (x: cd.AnyExpr) => cd.mul(0.5, x)
