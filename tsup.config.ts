@@ -78,6 +78,7 @@ export default defineConfig([
       o.minifyWhitespace = true
       o.minifySyntax = true
       o.minifyIdentifiers = true
+      o.lineLimit = 200 // Node shows the line that threw
     },
   },
 ])

@@ -231,6 +231,7 @@ const both = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefin
  * 'alibi' takes slope times distance off the scores.
  * Shapes  x: [..., n, features] -> the same; wq: [features, heads d], wk, wv: [features, kvHeads d], wo: [heads d, features].   Dtype  f32, or the option's.
  * Options kvHeads, headFeatures d, contextFeatures, causal, bias, positions, base, dropout, dtype, init.
+ * A step behind the end of its cache gives NaN.
  * Errors  BadInput where heads do not divide features, or kvHeads heads; for a context of a causal layer or with positions; for a step of one that is not causal.
  * Source  Vaswani et al. 2017; kvHeads: Ainslie et al. 2023; rotary: Su et al. 2021; ALiBi: Press et al. 2022.
  * @example

@@ -32,7 +32,7 @@ export {
 } from './conv.js'
 export { type Dense, type DenseOptions, dense, dropout, type Embedding, type EmbeddingOptions, embedding, flattened } from './dense.js'
 export { type Initial, type Initials, init } from './init.js'
-export type { AnyLayer, Described, InTorch, Layer, Part, Run, RunWith, Stateful } from './layer.js'
+export type { AnyLayer, Described, Given, InTorch, Layer, Part, Run, RunWith, Stateful } from './layer.js'
 export {
   type BatchNorm,
   type BatchNormOptions,
