@@ -71,6 +71,11 @@ describe('summary', () => {
     expect(rows[6]!.flops).toBeUndefined()
     expect(nn.summary(model, cd.f32(5, 1, 8, 8))).toMatch(/conv\s+conv2d\s+f32 \[5, 4, 6, 6\]\s+40 /)
   })
+  it('has the names of functions, and calls a shortcut that is none the identity', () => {
+    const rows = nn.summaryOf(nn.sequential({ block: nn.residual(nn.dense(2, 2)), act: cd.gelu, own: (x: cd.AnyExpr) => cd.neg(x) }), cd.f32(4, 2)) // biome-ignore format: one row
+    expect(rows.map(({ kind }) => kind)).toEqual(['dense', 'identity', 'residual', 'gelu', 'own', 'sequential'])
+    for (const f of [cd.gelu, cd.softmax, cd.flatten]) expect(f.name).toMatch(/^(gelu|softmax|flatten)$/)
+  })
   it('an input without sizes is an error', () => {
     expect(() => nn.summary(model, cd.f32('n', 1, 8, 8))).toThrow(/the input has no sizes/)
   })

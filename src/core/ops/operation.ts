@@ -166,6 +166,7 @@ export const operation = <F, const A extends Arguments, const O extends Options>
     }
     return make(read as ReadOf<A>, plain ? (none as ReadOf<O>) : reader(given[count], name, shapeIn(read[first])), name)
   }
+  Object.defineProperty(f, 'name', { value: name }) // of itself it has that of a variable here, or of a minifier
   signatures.set(f, { name, args, options })
   return f as F
 }

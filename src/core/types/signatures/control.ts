@@ -51,8 +51,18 @@ export type Slices<X> =
         : X extends null | undefined
           ? undefined
           : { readonly [K in keyof X]: Slices<X[K]> }
-/** The number of steps, where xs is one array of a known length. */
-type Steps<X> = X extends Typed<infer S, DType> ? Head<S> : number
+type HeadOf<X> = X extends Typed<infer S, DType> ? Head<S> : number
+/** The number of steps: of one array its length, of a list or record that of its arrays, where each is known. */
+type Steps<X> =
+  X extends Typed<infer S, DType>
+    ? Head<S>
+    : X extends readonly unknown[]
+      ? Alike<HeadOf<X[number]>>
+      : X extends object
+        ? Alike<HeadOf<X[keyof X]>>
+        : number
+/** Of a size and a name for it the size. */
+type Alike<N> = [Extract<N, number>] extends [never] ? N & Dim : Extract<N, number>
 /** What is stacked of Y. */
 type Stacked<Y, N extends Dim> = Y extends null | undefined ? null : Batched<Carried<Y>, N>
 
