@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
-import { shakeable, withoutSamples, withPacks } from './scripts/shakeable.js'
+import { shakeable, withOps, withoutSamples, withPacks } from './scripts/shakeable.js'
 
 const modules = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((f) => f.endsWith('.ts'))
@@ -13,8 +13,14 @@ const modules = readdirSync('src', { recursive: true, encoding: 'utf8' })
 const conditional = (code: string): string => code.replaceAll(/from"[^"]*\/(hints|verify|samples)\.js"/g, 'from"#$1"')
 
 /** The module in src of one in dist. */
-const sourceOf = (path: string): string => join('src', path.replace(/^.*?dist\//, '').replace(/\.js$/, '.ts'))
-
+const sourceOf = (path: string): string =>
+  join(
+    'src',
+    path
+      .replace(/^.*?dist\//, '')
+      .replace(/^core\/sampled\//, 'core/ops/')
+      .replace(/\.js$/, '.ts'),
+  )
 const shared: Options = {
   silent: true,
   format: ['esm'],
@@ -26,28 +32,37 @@ const shared: Options = {
   external: [/^node:/],
 }
 
-export default defineConfig([
-  {
-    ...shared,
-    name: 'modules',
-    entry: modules,
-    outDir: 'dist',
-    bundle: false,
-    esbuildOptions: (o) => {
-      o.minifyWhitespace = true
-      o.minifySyntax = true
-      o.minifyIdentifiers = true
-    },
-    plugins: [
-      {
-        name: 'shakeable',
-        renderChunk: (code, { path }) => {
-          const source = sourceOf(path)
-          return { code: withPacks(source, conditional(shakeable(path, withoutSamples(source, code)))) }
-        },
-      },
-    ],
+/** Modules for bundlers, each by itself; `change` says what becomes of its declarations. */
+const alone = (name: string, entry: readonly string[], outDir: string, change: (source: string, code: string) => string): Options => ({
+  ...shared,
+  name,
+  entry: [...entry],
+  outDir,
+  bundle: false,
+  esbuildOptions: (o) => {
+    o.minifyWhitespace = true
+    o.minifySyntax = true
+    o.minifyIdentifiers = true
   },
+  plugins: [
+    {
+      name: 'shakeable',
+      renderChunk: (code, { path }) => {
+        const source = sourceOf(path)
+        return { code: withOps(source, withPacks(source, conditional(shakeable(path, change(source, code))))) }
+      },
+    },
+  ],
+})
+
+export default defineConfig([
+  alone('modules', modules, 'dist', withoutSamples),
+  alone(
+    'operations with samples',
+    modules.filter((m) => m.startsWith(join('src', 'core', 'ops'))),
+    'dist/core/sampled',
+    (_source, code) => code,
+  ),
   {
     ...shared,
     name: 'node',

@@ -75,7 +75,7 @@ export const shakeable = (path: string, text: string): string => {
   )
 }
 
-/** What primitives have for the checker and for readers alone, and what stands in its place. */
+/** What primitives have for the checker and for readers alone, and what stands in its place in a bundle for users. */
 const tried: ReadonlyMap<string, string> = new Map([
   ['samples', '[]'],
   ['hard', '[]'],
@@ -83,24 +83,35 @@ const tried: ReadonlyMap<string, string> = new Map([
   ['source', "''"],
 ])
 /**
- * A module of declarations, where the checker's samples are there where `#samples` says so: in Node, and in what bundlers build with the condition `development`. Of a bundle
- * for users they would be a fiftieth. What users declare (lifted.ts takes it) keeps its own.
+ * A module of declarations without the checker's samples and what they alone are made of: a fiftieth of a bundle. What users declare keeps its own, so lifted.ts, which
+ * takes it, leaves out samples alone. Any other module is `text`.
  */
 export const withoutSamples = (source: string, text: string): string => {
-  if (!/(^|\/)src\/core\/ops\//.test(source) || source.endsWith('/lifted.ts')) return text
+  if (!/(^|\/)src\/core\/ops\//.test(source)) return text
+  const lifted = source.endsWith('/lifted.ts')
   const tree = ts.createSourceFile(source, text, ts.ScriptTarget.ES2022, true)
-  const puts: Put[] = []
+  let out = ''
+  let from = 0
   const visit = (n: ts.Node): void => {
-    const instead = ts.isPropertyAssignment(n) && ts.isIdentifier(n.name) ? tried.get(n.name.text) : undefined
-    if (instead === undefined) ts.forEachChild(n, visit)
-    else {
-      const { initializer } = n as ts.PropertyAssignment
-      puts.push({ at: initializer.getStart(tree), text: 'sampled$?' }, { at: initializer.end, text: `:${instead}` })
-    }
+    const name = ts.isPropertyAssignment(n) && ts.isIdentifier(n.name) && !(lifted && n.name.text !== 'samples') ? n.name.text : ''
+    const instead = tried.get(name)
+    if (instead === undefined) return void ts.forEachChild(n, visit)
+    const { initializer } = n as ts.PropertyAssignment
+    out += text.slice(from, initializer.getStart(tree)) + instead
+    from = initializer.end
   }
   visit(tree)
-  return puts.length === 0 ? text : `import{sampled as sampled$}from"#samples";${applied(text, puts)}`
+  return out + text.slice(from)
 }
+/**
+ * A module's imports of operations by `#ops/`, which package.json resolves by condition: to the modules without samples, or, in Node and in what bundlers build with the condition
+ * `development`, to those in dist/core/sampled, which have them.
+ */
+export const withOps = (source: string, text: string): string =>
+  text.replaceAll(/from"(\.[^"]*)"/g, (all, path: string) => {
+    const file = join(dirname(source), path).replaceAll('\\', '/')
+    return file.startsWith('src/core/ops/') ? `from"#ops/${file.slice('src/core/ops/'.length)}"` : all
+  })
 
 /** The values that a module exports, those of the modules that it hands on among them. */
 const exportsOf = (file: string): readonly string[] => {

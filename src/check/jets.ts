@@ -7,6 +7,7 @@ import { substitute } from '../core/graph/rewrite.js'
 import { ZeroTangent } from '../core/graph/tangent.js'
 import { add, mul } from '../core/ops/elementwise.js'
 import { pushforward, seriesThrough } from '../modes/transform.js'
+import { taylorOf } from '../rules/taylor.js'
 import { roundingOf } from './derivative.js'
 import type { Collector } from './findings.js'
 import { bind, type Derived, dense, drawLike, evaluate } from './subject.js'
@@ -41,7 +42,7 @@ export const checkJet = (d: Derived, next: () => number, out: Collector): void =
   const known = new Map(
     d.wrt.map((x, i) => [x, new Series(asExpr(x), (k) => (k === 1 ? asExpr(dx[i]!) : k === 2 ? asExpr(ddx[i]!) : ZeroTangent))] as const),
   )
-  const series = unlessUnknown(() => seriesThrough(d.registry, d.outs, known, orders.length))
+  const series = unlessUnknown(() => seriesThrough(d.registry, d.outs, known, orders.length, taylorOf))
   if (series === undefined) return
   const zero: NDArray = { shape: [], dtype: 'f64', data: Float64Array.of(0) }
   const env = new Map([...d.env, ...bind(dx, drawLike(dx, next)), ...bind(ddx, drawLike(ddx, next)), [t, zero] as const])

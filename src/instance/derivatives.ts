@@ -9,6 +9,7 @@ import { hessian as hessianOf, jacfwd as jacfwdOf, jacrev as jacrevOf } from '..
 import { hvp as hvpOf, vjp as vjpOf } from '../modes/operators/pullback.js'
 import { jvp as jvpOf, linearize as linearizeOf } from '../modes/operators/tangent.js'
 import { jet as jetOf } from '../modes/operators/taylor.js'
+import { taylorOf } from '../rules/taylor.js'
 import { context } from './context.js'
 
 /**
@@ -68,7 +69,7 @@ export const linearize: transforms.LinearizeFn = /*#__PURE__*/ typed(linearizeOf
  * 2^order. Several arguments are given as their tuple.   Source  Griewank and Walther 2008, 13; Bettencourt, Johnson and Duvenaud 2019.
  * @example jet((x) => exp(x), { order: 3 })(0, [1])   // [1, [1, 1, 1]]
  */
-export const jet: transforms.JetFn = /*#__PURE__*/ typed(jetOf(context))
+export const jet: transforms.JetFn = /*#__PURE__*/ typed(jetOf(context, taylorOf))
 /**
  * f at every index of an axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
  *

@@ -14,6 +14,7 @@ import { makeOperators } from '../modes/operators/index.js'
 import { customPack } from '../packs/custom.js'
 import { indexingPack } from '../packs/indexing.js'
 import { tapPack } from '../packs/tap.js'
+import { taylorOf } from '../rules/taylor.js'
 import { compileAsyncOf, fnOf, fromJSONOf, showOf } from './functions.js'
 
 /** The operators, with the rows of what they build themselves. */
@@ -31,7 +32,7 @@ export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => 
   const runtime: Runtime = makeRuntime(syncBackendOf(backend, 'makeCodual'))
   registryIn(registry, 'makeCodual')
   const bound: Readonly<Record<keyof Codual, unknown>> = {
-    ...operatorsOf({ registry, runtime }),
+    ...operatorsOf({ registry, runtime }, taylorOf),
     customRule: makeCustomRule(runtime),
     fn: fnOf(runtime),
     evaluate: evaluateWith(backend),

@@ -1,33 +1,30 @@
 /** The shipped primitives as a plugin, and codual with primitives of one's own. */
 import { type CpuOptions, cpu, plainOptions } from '../backends/cpu/index.js'
-import { registryOf } from '../core/calculus/rule.js'
 import { settled } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { readOptions } from '../core/errors/options.js'
 import { type KernelTable, kernelTable } from '../core/extend/kernel-table.js'
 import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from '../core/extend/plugin.js'
-import type { AnyPrimitive } from '../core/graph/primitive.js'
+import { qualifiedName } from '../core/graph/namespace.js'
 import { families } from '../core/ops/families.js'
 import type { Codual } from '../core/types/signatures/codual.js'
-import { cpuFamilies, ruleFamilies } from '../packs/all.js'
+import { coreRegistry, cpuFamilies, shippedPrimitives } from '../packs/all.js'
 import { makeCodual } from './make.js'
 
 const combined = (plugins: readonly Plugin[]): Plugin => plugins.reduce(pluginMonoid.concat, pluginMonoid.empty)
 
 /**
- * The shipped primitives with their rules and their CPU kernels, as a plugin: the fold of their families.
+ * The shipped primitives with their rules and their CPU kernels, as a plugin: what the fold of their families is.
  *
  * @example corePlugin.duplicates   // []
  */
-export const corePlugin: Plugin = /*#__PURE__*/ combined(
-  (Object.keys(families) as (keyof typeof families)[]).map((family) => ({
-    name: family,
-    ops: new Map<string, AnyPrimitive>(Object.entries(families[family])),
-    registry: registryOf(Object.values(ruleFamilies[family])),
-    kernels: { cpu: kernelTable({ [family]: families[family] }, { [family]: cpuFamilies[family] }) as KernelTable },
-    duplicates: [],
-  })),
-)
+export const corePlugin: Plugin = {
+  name: Object.keys(families).join(' + '),
+  ops: new Map(shippedPrimitives.map((p) => [qualifiedName(p), p] as const)),
+  registry: coreRegistry,
+  kernels: { cpu: kernelTable(families as never, cpuFamilies as never) as KernelTable },
+  duplicates: [],
+}
 
 /**
  * codual with primitives of your own: their rules beside the shipped ones, their kernels in the CPU backend.

@@ -21,6 +21,7 @@ import { jvp as jvpOf, linearize as linearizeOf } from '../modes/operators/tange
 import { jet as jetOf } from '../modes/operators/taylor.js'
 import { customPack } from '../packs/custom.js'
 import { rules } from '../rules/base.js'
+import { taylorOf } from '../rules/taylor.js'
 import { fnOf } from './functions.js'
 
 const context: Context = { registry: rules, runtime: makeRuntime(reference()) }
@@ -38,7 +39,7 @@ export const hvp: transforms.HvpFn = typed(hvpOf(context))
 /** `linearize` of codual, on the reference interpreter. */
 export const linearize: transforms.LinearizeFn = typed(linearizeOf(context))
 /** `jet` of codual, on the reference interpreter. */
-export const jet: transforms.JetFn = typed(jetOf(context))
+export const jet: transforms.JetFn = typed(jetOf(context, taylorOf))
 /** `vmap` of codual, on the reference interpreter. */
 export const vmap: VmapFn = typed(vmapOf(context))
 /** `jacfwd` of codual, on the reference interpreter. */

@@ -1,7 +1,7 @@
 /** Taylor mode: series pushed through an expression, all coefficients in one pass. */
 import { FILLED, GUARDED, SOFT } from '../core/calculus/hard-zeros.js'
 import { type Rule, type RuleConfig, ruleFor } from '../core/calculus/rule.js'
-import { Series, type TaylorContext } from '../core/calculus/taylor.js'
+import { Series, type TaylorContext, type TaylorOf } from '../core/calculus/taylor.js'
 import { isFloat } from '../core/graph/aval.js'
 import { expanded, isScalarProgram } from '../core/graph/expand.js'
 import { asExpr, asNode, asNodes, CONST, input, type Node, reapplied } from '../core/graph/expr.js'
@@ -21,9 +21,10 @@ export const pushSeries = (
   outputs: readonly Node[],
   known: ReadonlyMap<Node, Series>,
   order: number,
+  taylorOf: TaylorOf,
 ): readonly Series[] =>
   blaming(outputs, (cursor) => {
-    const walk = new TaylorWalk(config, cursor)
+    const walk = new TaylorWalk(config, cursor, taylorOf)
     const made = walk.over(outputs, known)
     // Node after node, the highest order first: a loop is built once for all orders.
     for (const { node, ys } of made.steps) {
@@ -53,6 +54,7 @@ class TaylorWalk {
   constructor(
     private readonly config: RuleConfig,
     private readonly cursor: Cursor,
+    private readonly taylorOf: TaylorOf,
   ) {
     this.context = {
       config,
@@ -133,8 +135,8 @@ class TaylorWalk {
   private rule(n: Node, ys: readonly Node[], xs: readonly Series[], results: readonly Series[]): (k: number) => readonly Tangent[] {
     const prim = n.prim!
     const own = this.config.registry.ruleOf(prim)
-    if (typeof own?.taylor === 'function') return own.taylor(xs, results, n.payload as never, this.context)
-    if (own?.taylor === 'each') return this.each(n, ys, xs)
+    const taylor = own && this.taylorOf(own)
+    if (taylor !== undefined) return taylor === 'each' ? this.each(n, ys, xs) : taylor(xs, results, n.payload as never, this.context)
     return isComposed(n, own) ? this.composed(n, xs) : this.nested(n, xs, results)
   }
   /** The frule along the coefficients of one order. */

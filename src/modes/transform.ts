@@ -3,7 +3,7 @@
 import { FILLED, GUARDED, HardZeros, literalOf, SOFT } from '../core/calculus/hard-zeros.js'
 import { Once } from '../core/calculus/once.js'
 import type { Hardness, Registry, RuleConfig } from '../core/calculus/rule.js'
-import type { Series } from '../core/calculus/taylor.js'
+import type { Series, TaylorOf } from '../core/calculus/taylor.js'
 import { asExpr, asNode, asNodes, input, type Node } from '../core/graph/expr.js'
 import type { Forced, Tangent } from '../core/graph/tangent.js'
 import { strongMul } from '../core/ops/elementwise.js'
@@ -119,12 +119,13 @@ export const pushforward = (registry: Registry, outputs: readonly Node[], seeds:
 export const pullback = (registry: Registry, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed =>
   pulled(registry, undefined, outputs, seeds, wrt, given, new Once())
 
-/** Series of `outputs` to this order for those of some nodes. */
+/** Series of `outputs` to this order for those of some nodes, by the Taylor rules that follow from the registry's. */
 export const seriesThrough = (
   registry: Registry,
   outputs: readonly Node[],
   seeds: ReadonlyMap<Node, Series>,
   order: number,
+  taylorOf: TaylorOf,
 ): readonly Series[] => {
   const zeros = new HardZeros()
   for (const s of seeds.values())
@@ -132,5 +133,5 @@ export const seriesThrough = (
       const x = s.at(k)
       if (isExpr(x)) zeros.mark(x, given(x))
     }
-  return pushSeries(walking(registry, zeros, new Once()), outputs, seeds, order)
+  return pushSeries(walking(registry, zeros, new Once()), outputs, seeds, order, taylorOf)
 }

@@ -18,7 +18,6 @@ import { alignBatch, batchAll, dims } from './batching.js'
 import { bilinearRule, reapply, rule } from './define.js'
 import { besideZeros } from './product.js'
 import { withTaylor } from './taylor.js'
-import { accumulated } from './taylor-products.js'
 
 const lead = (x: AnyExpr): readonly number[] => dims(x).slice(0, -2)
 const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
@@ -91,5 +90,5 @@ export const contractRules: { readonly [K in keyof typeof contract]: Rule } = wi
       },
     }),
   },
-  { matmulAdd: accumulated(op.matmulPrimitive as AnyPrimitive) },
+  { matmulAdd: { accumulates: op.matmulPrimitive as AnyPrimitive } },
 )

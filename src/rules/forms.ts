@@ -14,7 +14,6 @@ import type { AnyExpr } from '../core/types/expr.js'
 import { dims, elementwiseBatch } from './batching.js'
 import { isEntry } from './given.js'
 import { addTangents, besideZeros, scaled } from './product.js'
-import { taylorOfBilinear, taylorOfPartials } from './taylor-forms.js'
 
 /** Zeros of x's shape and dtype: a broadcast literal, no buffer. */
 export const zerosLike = (x: AnyExpr): AnyExpr => broadcastTo(asExpr(constant(0, x.dtype)), dims(x))
@@ -51,15 +50,6 @@ export const formed = (primitive: AnyPrimitive, form: Form, batch?: BatchRule): 
     primitive,
     form,
     frule,
-    taylor:
-      form._tag === 'partials'
-        ? taylorOfPartials((xs, ys, params) => {
-            const rows = matrixOf(primitive, form.partials({ x: xs, ys, params }), xs, ys)
-            return (r, j) => entry(rows, r, j)
-          }, inDtypeOf)
-        : form._tag === 'bilinear'
-          ? taylorOfBilinear((xs, params) => applied(primitive, xs, params)[0]!)
-          : 'each',
     rrule: (xs, params, context) => {
       const formPullback = (yBars: readonly Forced[], active: readonly boolean[]): readonly Tangent[] =>
         yBars.some((y) => y._tag === 'Expr') ? cotangents(xs, params, context, yBars, active) : nothing(primitive, xs, yBars)
@@ -81,7 +71,7 @@ const derivatives = (primitive: AnyPrimitive, form: Form): Derivatives => {
   }
 }
 
-type Entry = AnyExpr | number | ZeroTangent | NoTangent | NotImplemented
+export type Entry = AnyExpr | number | ZeroTangent | NoTangent | NotImplemented
 type Matrix = readonly (readonly Entry[] | ZeroTangent | NoTangent)[]
 const refused = (primitive: AnyPrimitive, reason: string, fix: string): never => badInput(`the partials of ${primitive.name}`, reason, fix)
 /** A list of as many as there are results or arguments. */
@@ -113,8 +103,19 @@ const entry = (rows: Matrix, r: number, j: number): Entry => {
   return '_tag' in row ? ZeroTangent : row[j]!
 }
 /** A (co)tangent in the dtype of what it belongs to: a partial may hold a declared f64, and a result may have a dtype of its own. */
-const inDtypeOf = (x: AnyExpr, t: Forced): Forced =>
+export const inDtypeOf = (x: AnyExpr, t: Forced): Forced =>
   t._tag === 'Expr' && t.dtype !== x.dtype ? asExpr(castNode(beside(asNode(t), x.dtype), x.dtype)) : t
+/** The partials that a form gives: dy_i/dx_j, checked. */
+export const entriesOf = (
+  primitive: AnyPrimitive,
+  partials: PartialsOf,
+  xs: readonly AnyExpr[],
+  ys: readonly AnyExpr[],
+  params: never,
+): ((result: number, argument: number) => Entry) => {
+  const rows = matrixOf(primitive, partials({ x: xs, ys, params }), xs, ys)
+  return (r, j) => entry(rows, r, j)
+}
 /** A sum with one more product; a first one is itself. */
 const withProduct = (sum: Forced, dx: Forced, p: Entry, config: RuleConfig): Forced => {
   if (dx._tag !== 'Expr') return sum

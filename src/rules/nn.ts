@@ -29,7 +29,6 @@ import { convReach } from './conv-reach.js'
 import { bilinearRule, linearRule, multiRule, reapply, rule } from './define.js'
 import { besideZeros } from './product.js'
 import { withTaylor } from './taylor.js'
-import { accumulated } from './taylor-products.js'
 
 const sizeOf = (x: AnyExpr): readonly number[] => dims(x).slice(2)
 const bare = ({ stride, padding, dilation, groups }: ConvParams): ConvParams => ({ stride, padding, dilation, groups })
@@ -195,8 +194,8 @@ export const nnRules: { readonly [K in keyof typeof nn]: Rule } = withTaylor(
     }),
   },
   {
-    convInputAdd: accumulated(convInputPrimitive as AnyPrimitive),
-    convKernelAdd: accumulated(convKernelPrimitive as AnyPrimitive),
+    convInputAdd: { accumulates: convInputPrimitive as AnyPrimitive },
+    convKernelAdd: { accumulates: convKernelPrimitive as AnyPrimitive },
     maxPool: 'each',
   },
 )

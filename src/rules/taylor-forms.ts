@@ -1,10 +1,13 @@
 /** The Taylor rules that follow from a form: partials and bilinear; of a linear or constant one each coefficient goes by itself. */
+import type { PartialsOf } from '../core/calculus/rule.js'
 import type { Series, TaylorContext, TaylorRule } from '../core/calculus/taylor.js'
 import { isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, CONST, input } from '../core/graph/expr.js'
-import { type Forced, NoTangent, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
+import { applyAny, asExpr, asNode, CONST, input } from '../core/graph/expr.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
+import { type Forced, NoTangent, ZeroTangent } from '../core/graph/tangent.js'
 import { mul } from '../core/ops/elementwise.js'
 import type { AnyExpr } from '../core/types/expr.js'
+import { type Entry, entriesOf, inDtypeOf } from './forms.js'
 import { addTangents, scaled } from './product.js'
 
 /** A coefficient times a number. */
@@ -41,28 +44,24 @@ export const convolved = (
 }
 /** Of f that is linear in each of its two arguments. */
 export const taylorOfBilinear =
-  (f: (xs: readonly AnyExpr[], params: never) => AnyExpr): TaylorRule =>
+  (f: AnyPrimitive): TaylorRule =>
   ([a, b], _ys, params) => {
-    const of = (u: AnyExpr, v: AnyExpr): AnyExpr => f([u, v], params)
+    const of = (u: AnyExpr, v: AnyExpr): AnyExpr => asExpr(applyAny(f, [asNode(u), asNode(v)], params)[0]!)
     return (k) => [convolved(k, a!, b!, of, of, of)]
   }
 
-type Entry = AnyExpr | number | ZeroTangent | NoTangent | NotImplemented
 /**
  * Of an elementwise function y with partials p_j: y' = sum of p_j(x, y) x_j', so k y_k = sum over j and i <= k of i x_{j,i} p_{j,k-i}. The
  * coefficients of p_j are those of its own expression, in which x and y are the series at hand: they need y below k alone. What recurrences
  * exp, tanh, sqrt ... have follows from that.   Source  Griewank and Walther 2008, 13.2.
  */
 export const taylorOfPartials =
-  (
-    entriesOf: (xs: readonly AnyExpr[], ys: readonly AnyExpr[], params: never) => (result: number, argument: number) => Entry,
-    inDtypeOf: (y: AnyExpr, t: Forced) => Forced,
-  ): TaylorRule =>
+  (primitive: AnyPrimitive, partialsOf: PartialsOf): TaylorRule =>
   (xs, ys, params, context) => {
     let partials: readonly (readonly (Series | Entry)[])[] | undefined
     const slopes = xs.map(slope)
     return (k) => {
-      partials ??= partialsAlong(xs, ys, entriesOf, params, context)
+      partials ??= partialsAlong(primitive, partialsOf, xs, ys, params, context)
       return ys.map((y, r) => {
         if (!isFloat(y.primal.dtype)) return NoTangent
         let sum: Forced = ZeroTangent
@@ -98,16 +97,17 @@ const term = (k: number, x: Series, dx: (k: number) => Forced, p: Series | Entry
 }
 /** The partials as series; on inputs of their own, so that an argument used twice is in two places. */
 const partialsAlong = (
+  primitive: AnyPrimitive,
+  partialsOf: PartialsOf,
   xs: readonly Series[],
   ys: readonly Series[],
-  entriesOf: (xs: readonly AnyExpr[], ys: readonly AnyExpr[], params: never) => (result: number, argument: number) => Entry,
   params: never,
   { through }: TaylorContext,
 ): readonly (readonly (Series | Entry)[])[] => {
   const own = (x: Series): AnyExpr => (asNode(x.primal).kind === CONST ? x.primal : asExpr(input(asNode(x.primal).aval)))
   const us = xs.map(own)
   const vs = ys.map(own)
-  const entries = entriesOf(us, vs, params)
+  const entries = entriesOf(primitive, partialsOf, us, vs, params)
   const rows = ys.map((_, r) => xs.map((x, j): Entry => (x.still ? ZeroTangent : entries(r, j))))
   const wanted = rows.flat().filter((p): p is AnyExpr => typeof p === 'object' && p._tag === 'Expr')
   const made = through(wanted, new Map([...us.map((u, i) => [u, xs[i]!] as const), ...vs.map((v, i) => [v, ys[i]!] as const)]))

@@ -1,13 +1,14 @@
-/** Taylor rules that do not follow from a form, of the base: what is piecewise linear, products, quotients. */
+/** Taylor rules: those that do not follow from a form (products, quotients, what is piecewise linear), and what a rule says of its own. */
 import { GUARDED } from '../core/calculus/hard-zeros.js'
 import type { Rule } from '../core/calculus/rule.js'
-import type { Series, TaylorContext, TaylorRule } from '../core/calculus/taylor.js'
+import type { Series, TaylorContext, TaylorForm, TaylorOf, TaylorRule } from '../core/calculus/taylor.js'
 import { asNode, CONST } from '../core/graph/expr.js'
 import { type Forced, ZeroTangent } from '../core/graph/tangent.js'
 import { div, neg, square } from '../core/ops/elementwise.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { addTangents, scaled, strongBoth } from './product.js'
-import { convolved, sumOver, times } from './taylor-forms.js'
+import { convolved, sumOver, taylorOfBilinear, taylorOfPartials, times } from './taylor-forms.js'
+import { accumulated } from './taylor-products.js'
 
 /** Products of coefficients, where both are there. */
 export const pairs = (
@@ -76,13 +77,28 @@ const strongProduct: TaylorRule = ([a, b], _ys, _params, { config }) => {
   const strong = (dx: AnyExpr, factor: AnyExpr): AnyExpr => strongBoth(config, dx, factor, GUARDED)
   return (k) => [convolved(k, a!, b!, strong, (a0, bk) => strong(bk, a0), strong)]
 }
-/** By the primitive's name; `each` is what moves linearly as long as it selects the same. */
-type Rows = Readonly<Record<string, TaylorRule | 'each'>>
-const base: Rows = {
-  mul: product,
+const named: Readonly<Record<Exclude<TaylorForm, 'each' | object>, TaylorRule>> = {
+  product,
   square: ([x], _ys, _params, context) => squared(x!, context),
-  div: quotient,
-  strongMul: strongProduct,
+  quotient,
+  strongProduct,
+}
+/** By its own row, or by its form: partials and bilinear; of a linear or constant one each coefficient goes by itself. */
+export const taylorOf: TaylorOf = ({ primitive, taylor, form }) => {
+  if (typeof taylor === 'function' || taylor === 'each') return taylor
+  if (taylor !== undefined) return typeof taylor === 'string' ? named[taylor] : accumulated(taylor.accumulates)
+  if (form === undefined) return undefined
+  if (form._tag === 'partials') return taylorOfPartials(primitive, form.partials)
+  return form._tag === 'bilinear' ? taylorOfBilinear(primitive) : 'each'
+}
+
+/** By the primitive's name; `each` is what moves linearly as long as it selects the same. */
+type Rows = Readonly<Record<string, TaylorRule | TaylorForm>>
+const base: Rows = {
+  mul: 'product',
+  square: 'square',
+  div: 'quotient',
+  strongMul: 'strongProduct',
   ...Object.fromEntries(['where', 'relu', 'maximum', 'minimum', 'cast', 'split', 'max', 'min'].map((name) => [name, 'each'] as const)),
 }
 /** A family's rules with the Taylor rules that are written out: those here, and `rows`. */

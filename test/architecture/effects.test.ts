@@ -1,6 +1,6 @@
 // What runs when a module loads: values, which bundlers leave out where nobody names them, and a few statements that belong to a class.
 import { describe, expect, it } from 'vitest'
-import { effects, shakeable } from '../../scripts/shakeable.js'
+import { effects, shakeable, withOps, withoutSamples } from '../../scripts/shakeable.js'
 import { sourcesUnder } from './sources.js'
 
 describe('the modules of src', () => {
@@ -23,6 +23,21 @@ describe('the build', () => {
     expect(shakeable('x.js', text)).toBe(
       `const a=1,b=/*#__PURE__*/(()=>f(2))(),c=/*#__PURE__*/(()=>({d:g()}))();export const h=/*#__PURE__*/(()=>a.b)();const i=()=>f();let j=/*#__PURE__*/(()=>[...b])();function k(){const l=f()}`,
     )
+  })
+  it('leaves out samples, and nothing that a module exports', () => {
+    const source = 'src/core/ops/a.ts'
+    expect(withoutSamples(source, `const s=f();export const a=g({name:'a',samples:[s],hard:h(s),extremes:[1],source:'DLMF',cost:2})`)).toBe(
+      `const s=f();export const a=g({name:'a',samples:[],hard:[],extremes:[],source:'',cost:2})`,
+    )
+    // What users declare goes through lifted.ts, and keeps what it says of itself.
+    expect(withoutSamples('src/core/ops/lifted.ts', `g({samples:f(d),source:d.source})`)).toBe('g({samples:[],source:d.source})')
+    expect(withoutSamples('src/core/extend/a.ts', `g({samples:[s]})`)).toBe('g({samples:[s]})')
+  })
+  it('imports operations by the name that a condition resolves, from wherever they are', () => {
+    const named = (source: string, from: string): string => withOps(source, `import{a}from"${from}";`)
+    expect(named('src/modes/m.ts', '../core/ops/layout/slice.js')).toBe('import{a}from"#ops/layout/slice.js";')
+    expect(named('src/core/ops/layout/join.ts', '../lifted.js')).toBe('import{a}from"#ops/lifted.js";')
+    expect(named('src/core/ops/a.ts', '../graph/expr.js')).toBe('import{a}from"../graph/expr.js";')
   })
   it('finds statements that bundlers keep, and patterns that it cannot mark', () => {
     expect(effects('x.ts', `import 'y'\nf()\nconst { a } = b\nconst c = f()\nclass D {}`)).toEqual(['f()', 'const { a } = b'])

@@ -3,11 +3,15 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildIr } from '../../src/backends/plan/ir.js'
+import { registryOf } from '../../src/core/calculus/rule.js'
+import { type KernelTable, kernelTable } from '../../src/core/extend/kernel-table.js'
+import { type Plugin, pluginMonoid } from '../../src/core/extend/plugin.js'
 import { aval } from '../../src/core/graph/aval.js'
 import { applyAny, input } from '../../src/core/graph/expr.js'
 import { type AnyPrimitive, isPrimitive } from '../../src/core/graph/primitive.js'
 import { makeProgram } from '../../src/core/graph/program.js'
 import { families } from '../../src/core/ops/families.js'
+import { corePlugin } from '../../src/instance/plugins.js'
 import { cpuFamilies, ruleFamilies } from '../../src/packs/all.js'
 
 const src = join(import.meta.dirname, '..', '..', 'src')
@@ -35,6 +39,24 @@ describe('the tables', () => {
       expect(Object.keys(ruleFamilies[family as keyof typeof ruleFamilies]).sort()).toEqual(names)
       expect(Object.keys(cpuFamilies[family as keyof typeof cpuFamilies]).sort()).toEqual(names)
     }
+  })
+
+  it('are one plugin: the fold of their families', () => {
+    const plugins = (Object.keys(families) as (keyof typeof families)[]).map(
+      (name): Plugin => ({
+        name,
+        ops: new Map<string, AnyPrimitive>(Object.entries(families[name])),
+        registry: registryOf(Object.values(ruleFamilies[name])),
+        kernels: { cpu: kernelTable({ [name]: families[name] }, { [name]: cpuFamilies[name] }) as KernelTable },
+        duplicates: [],
+      }),
+    )
+    const { name, ops, registry, kernels, duplicates } = plugins.reduce(pluginMonoid.concat, pluginMonoid.empty)
+    expect(duplicates).toEqual([])
+    expect(corePlugin.name).toBe(name)
+    expect([...corePlugin.ops]).toEqual([...ops])
+    expect([...corePlugin.registry.byPrimitive]).toEqual([...registry.byPrimitive])
+    expect([...corePlugin.kernels.cpu!]).toEqual([...kernels.cpu!])
   })
 
   it('say what happens: the planner leaves whole exactly what has a kernel, runs by its meaning or is a call', () => {

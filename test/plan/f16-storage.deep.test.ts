@@ -1,6 +1,6 @@
 /** Storage as f16 in plans: which buffers, that every step sees them so, and the laws of memory with two arenas; on random programs. */
 import { describe, expect, it } from 'vitest'
-import type { F16Storage } from '../../src/backends/plan/f16-storage.js'
+import { type F16Storage, storeAsF16 } from '../../src/backends/plan/f16-storage.js'
 import { buildIr } from '../../src/backends/plan/ir.js'
 import type { Kernel } from '../../src/backends/plan/kernel.js'
 import { makePlan, type Plan } from '../../src/backends/plan/plan.js'
@@ -23,7 +23,7 @@ const planOf = (seed: number, takes?: (kernel: Kernel) => boolean, stored: Parti
   const ir = buildIr(program, ids)
   const plan = makePlan(
     ir,
-    takes === undefined ? limits : { ...limits, f16: { takes, between: true, inputs: none, outputs: none, ...stored } },
+    takes === undefined ? limits : { ...limits, f16: storeAsF16({ takes, between: true, inputs: none, outputs: none, ...stored }) },
   )
   checkProvenance({ program, ir, plan, itemBytes }, ids)
   return plan

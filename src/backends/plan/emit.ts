@@ -6,7 +6,7 @@ import { sizeOf } from '../../core/graph/shape.js'
 import { add } from '../../core/ops/elementwise.js'
 import type { SliceParams } from '../../core/ops/layout/slice.js'
 import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop } from './body.js'
-import { type Around, emitRepeat } from './emit-repeat.js'
+import type { Around } from './emit-repeat.js'
 import type { Start } from './f16-storage.js'
 import type { Fused, Unit } from './fuse.js'
 import { type Body, type BodyOp, foldBy, type GemmKernel, type Kernel, type OpaqueKernel } from './kernel.js'
@@ -103,7 +103,7 @@ export class Emitter {
     else if (u.kind === 'sliceAdd') this.emitSliceAdd(unit, v)
     else if (u.kind === 'repeat') {
       const results = new Map(this.resultsOf(v.id).map((r) => [r.position, r.value]))
-      this.loopStart.set(unit, emitRepeat(this.around(), unit, v, results))
+      this.loopStart.set(unit, (v.params as Repeat).emit(this.around(), unit, v, results))
     } else this.emitOpaque(unit, v)
   }
 

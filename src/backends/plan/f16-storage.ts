@@ -37,6 +37,14 @@ export interface F16Storage extends Stored {
   readonly between: boolean
 }
 
+/** A plan's steps and buffers with fewer bytes. */
+export type Narrow = (
+  placed: Placed,
+  kernels: readonly Kernel[],
+  sizes: readonly number[],
+  copy: (from: Start, to: Start, size: number) => Step,
+) => Placed
+
 /** Where elements begin: a storage, and bytes into it. */
 export interface Start {
   readonly storage: number
@@ -48,59 +56,55 @@ export interface Start {
  * or that holds an argument or result of 32 bits too. An argument or result that is asked for and may not be gets a storage of its own, and
  * a step that copies it (`copy`). `sizes` are those of the results.
  */
-export const storeAsF16 = (
-  { steps, loops, buffers, inputs, captured, outputs }: Placed,
-  kernels: readonly Kernel[],
-  wanted: F16Storage,
-  sizes: readonly number[],
-  copy: (from: Start, to: Start, size: number) => Step,
-): Placed => {
-  const f16 = buffers.map((r) => wanted.between && r.dtype === 'f32')
-  outputs.forEach(({ storage }, i) => {
-    if (wanted.outputs.has(i)) f16[storage] = true
-  })
-  inputs.forEach((s, i) => {
-    if (s >= 0) f16[s] = wanted.inputs.has(i)
-  })
-  for (const s of captured) f16[s] = false
-  // A part of a storage may begin at an odd element, where nothing can be copied to or from.
-  outputs.forEach(({ storage, offset }, i) => {
-    if (!wanted.outputs.has(i) || offset !== 0) f16[storage] = false
-  })
-  const taken = kernels.map(wanted.takes)
-  for (const s of steps) {
-    const kernel = kernels[s.kernel]!
-    for (const { storage } of [...s.reads, ...s.writes])
-      if (f16[storage] === true && (!taken[s.kernel] || accumulates(s, kernel, storage))) f16[storage] = false
+export const storeAsF16 =
+  (wanted: F16Storage): Narrow =>
+  ({ steps, loops, buffers, inputs, captured, outputs }, kernels, sizes, copy) => {
+    const f16 = buffers.map((r) => wanted.between && r.dtype === 'f32')
+    outputs.forEach(({ storage }, i) => {
+      if (wanted.outputs.has(i)) f16[storage] = true
+    })
+    inputs.forEach((s, i) => {
+      if (s >= 0) f16[s] = wanted.inputs.has(i)
+    })
+    for (const s of captured) f16[s] = false
+    // A part of a storage may begin at an odd element, where nothing can be copied to or from.
+    outputs.forEach(({ storage, offset }, i) => {
+      if (!wanted.outputs.has(i) || offset !== 0) f16[storage] = false
+    })
+    const taken = kernels.map(wanted.takes)
+    for (const s of steps) {
+      const kernel = kernels[s.kernel]!
+      for (const { storage } of [...s.reads, ...s.writes])
+        if (f16[storage] === true && (!taken[s.kernel] || accumulates(s, kernel, storage))) f16[storage] = false
+    }
+    const all = [...buffers]
+    const own = (size: number): number => {
+      f16.push(true)
+      return all.push({ bytes: 4 * size, dtype: 'f32' }) - 1
+    }
+    const before: Step[] = []
+    const after: Step[] = []
+    const given = inputs.map((s, i) => {
+      if (s < 0 || !wanted.inputs.has(i) || f16[s]) return s
+      const size = buffers[s]!.bytes / 4
+      const from = own(size)
+      before.push(copy({ storage: from, offset: 0 }, { storage: s, offset: 0 }, size))
+      return from
+    })
+    const returned = outputs.map((o, i) => {
+      if (!wanted.outputs.has(i) || f16[o.storage]) return o
+      const to = { storage: own(sizes[i]!), offset: 0 }
+      after.push(copy(o, to, sizes[i]!))
+      return to
+    })
+    const narrowed = (o: Operand): Operand => (f16[o.storage] === true ? asF16(o) : o)
+    if (!f16.includes(true)) return { steps, loops, buffers, inputs, captured, outputs }
+    return {
+      steps: [...before, ...steps, ...after].map((s) => ({ ...s, reads: s.reads.map(narrowed), writes: s.writes.map(narrowed) })),
+      loops: loops.map((l) => movedLoop(l, before.length)),
+      buffers: all.map((r, i) => (f16[i] ? { ...r, bytes: r.bytes / 2, f16: true } : r)),
+      inputs: given,
+      captured,
+      outputs: returned,
+    }
   }
-  const all = [...buffers]
-  const own = (size: number): number => {
-    f16.push(true)
-    return all.push({ bytes: 4 * size, dtype: 'f32' }) - 1
-  }
-  const before: Step[] = []
-  const after: Step[] = []
-  const given = inputs.map((s, i) => {
-    if (s < 0 || !wanted.inputs.has(i) || f16[s]) return s
-    const size = buffers[s]!.bytes / 4
-    const from = own(size)
-    before.push(copy({ storage: from, offset: 0 }, { storage: s, offset: 0 }, size))
-    return from
-  })
-  const returned = outputs.map((o, i) => {
-    if (!wanted.outputs.has(i) || f16[o.storage]) return o
-    const to = { storage: own(sizes[i]!), offset: 0 }
-    after.push(copy(o, to, sizes[i]!))
-    return to
-  })
-  const narrowed = (o: Operand): Operand => (f16[o.storage] === true ? asF16(o) : o)
-  if (!f16.includes(true)) return { steps, loops, buffers, inputs, captured, outputs }
-  return {
-    steps: [...before, ...steps, ...after].map((s) => ({ ...s, reads: s.reads.map(narrowed), writes: s.writes.map(narrowed) })),
-    loops: loops.map((l) => movedLoop(l, before.length)),
-    buffers: all.map((r, i) => (f16[i] ? { ...r, bytes: r.bytes / 2, f16: true } : r)),
-    inputs: given,
-    captured,
-    outputs: returned,
-  }
-}

@@ -4,7 +4,7 @@ import { Groups } from '../../core/graph/groups.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { sameShape } from '../../core/graph/shape.js'
 import { add as addOp } from '../../core/ops/elementwise.js'
-import type { F16Storage } from './f16-storage.js'
+import type { Narrow } from './f16-storage.js'
 import type { Lists } from './ints.js'
 import { foldBy } from './kernel.js'
 import { ALL_PASSES, type Without } from './passes.js'
@@ -18,8 +18,8 @@ export interface Limits {
   readonly buffers: number
   /** Bytes of an element in the backend's memory (default: a typed array's). */
   readonly itemBytes?: ItemBytes
-  /** What is stored as f16 (default: nothing). */
-  readonly f16?: F16Storage
+  /** Stores as f16 what may be (storeAsF16; default: nothing). */
+  readonly f16?: Narrow
   /** What the plan is made without (default: nothing). */
   readonly without?: Without
 }

@@ -1,4 +1,5 @@
 /** From nodes to values: equal ones shared, layout operations turned into views, small scalar programs written out. */
+import { plannerOf } from '../../core/calculus/pack.js'
 import { expandAll, isScalarProgram, scalarProgramOf } from '../../core/graph/expand.js'
 import { CONST, capturedTensor, INPUT, type Node, resultAvals } from '../../core/graph/expr.js'
 import { Identities } from '../../core/graph/identity.js'
@@ -8,12 +9,12 @@ import type { Program } from '../../core/graph/program.js'
 import { fold } from '../../core/graph/rewrite.js'
 import { sameShape } from '../../core/graph/shape.js'
 import type { Tensor } from '../../core/graph/tensor.js'
-import type { ScanParams } from '../../core/ops/control/control.js'
 import type { DType } from '../../core/types/dtype.js'
 import { Builder } from './builder.js'
+import type { LoopPlanner } from './loops.js'
 import { contiguousIn, loweringOf } from './lower.js'
 import { ALL_PASSES, type Without } from './passes.js'
-import { type Needed, neededOf, type Reduced, type Repeat } from './repeat.js'
+import type { Needed } from './repeat.js'
 import type { Ir } from './value.js'
 
 export type { Ir, Value, View } from './value.js'
@@ -35,11 +36,19 @@ const simplified = (b: Builder, prim: AnyPrimitive, args: readonly number[], sha
   return undefined
 }
 
+/** What plans an application as a loop: the one place where the planner asks for it. A program without loops holds none of it. */
+const loopPlanner = (n: Node): LoopPlanner | undefined => {
+  if (n.prim?.structure?.kind !== 'loop') return undefined
+  const planner = plannerOf('loop') as LoopPlanner | undefined
+  return planner?.isLoop(n) === true ? planner : undefined
+}
+
 /** Makes the values of nodes, one after the other. */
-class Values {
+export class Values {
   readonly builder: Builder
   private readonly inputOf = new Map<Node, number>()
-  private readonly needed: Needed
+  private readonly needed: Needed | undefined
+  private readonly loops: LoopPlanner | undefined
   readonly inputs: readonly number[]
   readonly outputs: readonly number[]
   readonly captured: { value: number; tensor: Tensor }[] = []
@@ -47,12 +56,14 @@ class Values {
   constructor(
     program: Program,
     roots: readonly Node[],
-    private readonly ids: Identities,
-    private readonly without: Without,
+    readonly ids: Identities,
+    readonly without: Without,
   ) {
     this.builder = new Builder(ids, without)
     const { nodes, index } = orderOf(roots)
-    this.needed = neededOf(nodes, roots, isLoop)
+    const first = nodes.find((n) => loopPlanner(n) !== undefined)
+    this.loops = first && loopPlanner(first)
+    this.needed = this.loops?.neededOf(nodes, roots)
     this.inputs = program.inputs.map((x) => (index.has(x) ? this.input(x) : -1))
     const byTensor = new Map<Tensor, number>()
     for (const x of program.captured) {
@@ -66,7 +77,7 @@ class Values {
       }
     }
     this.outputs = fold<number>(roots, {
-      ...(this.needed.loops.size > 0 && { at: (n) => (this.needed.has(n) ? undefined : -1) }),
+      ...(this.needed !== undefined && { at: (n) => (this.needed!.has(n) ? undefined : -1) }),
       leaf: (n) => (n.kind === INPUT ? this.inputOf.get(n)! : this.builder.constant(n.payload as number, n.dtype)),
       apply: (n, args) => this.apply(n, args),
     })
@@ -80,8 +91,8 @@ class Values {
   private apply(n: Node, args: readonly number[]): readonly number[] {
     const prim = n.prim!
     if (isScalarProgram(prim)) return this.program(n, args)
-    const loop = this.needed.loops.get(n)
-    if (loop !== undefined) return this.repeat(n, loop, args)
+    const loop = this.needed?.loops.get(n)
+    if (loop !== undefined) return this.loops!.make(this, n, loop, args)
     if (prim.class === 'elementwise') return [this.scalar(prim, n.payload, args, n.aval.shape, n.aval.dtype)]
     const lower = loweringOf(prim)
     const avals = resultAvals(n)
@@ -92,24 +103,6 @@ class Values {
   private scalar(prim: AnyPrimitive, params: unknown, args: readonly number[], shape: readonly number[], dtype: DType): number {
     const b = this.builder
     return prim.alias === true ? args[0]! : (simplified(b, prim, args, shape) ?? b.make('scalar', prim, params, args, shape, dtype))
-  }
-  /** A loop: the values of one step, and its literals as further arguments; results that nothing reads are left out. */
-  private repeat(n: Node, { program, args: read, carries, slices, places }: Reduced, args: readonly number[]): readonly number[] {
-    const b = this.builder
-    const params = n.payload as ScanParams
-    const { length, reverse } = params
-    const body = stepIr(program, carries, this.ids, this.without)
-    const given = read.map((i, k) => (k >= carries && k < carries + slices ? rows(b, args[i]!) : owned(b, args[i]!)))
-    const literals = body.consts.map((c) => b.constant(c.number, body.values[c.value]!.dtype))
-    const avals = resultAvals(n)
-    const until = params.until === undefined || !read.includes(params.until) ? undefined : read.indexOf(params.until)
-    // Rows of steps that are left out.
-    const none = until === undefined ? [] : program.outputs.slice(carries).map((o) => b.constant(0, o.dtype))
-    const repeat: Repeat = { body, count: length, carries, slices, reverse, until }
-    const identity = this.ids.id(`repeat ${length} ${carries} ${slices} ${reverse} ${until} ${body.key.join()}`)
-    const { shape, dtype } = avals[places.indexOf(0)]!
-    const whole = b.make('repeat', null, repeat, [...given, ...literals, ...none], shape, dtype, 0, identity)
-    return avals.map((a, i) => (places[i]! < 0 ? -1 : b.make('result', null, null, [whole], a.shape, a.dtype, places[i]!)))
   }
   /** A program of scalars: its operations where it is small, else one value that a loop of its own computes. */
   private program(n: Node, args: readonly number[]): readonly number[] {
@@ -150,43 +143,12 @@ const inKeyOrder = <T extends { readonly value: number }>(list: readonly T[], nu
   return out
 }
 
-/** Steps of a loop up to which it is written out: of one step it is that step. */
-const FEW = 1
-/** Does the planner run this application as a loop? Of one step too where that may be left out, or keeps less for the way back: apart from what is around, it is computed again. */
-const isLoop = ({ prim, payload }: Node): boolean => {
-  if (prim?.structure?.kind !== 'loop') return false
-  const { length, keep, until } = payload as ScanParams
-  return length > FEW || (length > 0 && (until !== undefined || (keep !== undefined && keep !== 'everything')))
-}
-
 /** From nodes to values. */
 export const buildIr = (program: Program, ids: Identities = new Identities(), without: Without = ALL_PASSES): Ir =>
   irOf(program, ids, without, (b, ids) => ids.map((id) => owned(b, id)))
 
-/**
- * The values of a loop's step. Its results are values of their own, each of which can be made where it belongs, but for a carry that stays as it is, and for rows that are
- * a carry as the step found or left it: such a carry goes along its rows.
- */
-const stepIr = (program: Program, carries: number, ids: Identities, without: Without): Ir =>
-  irOf(program, ids, without, (b, made, given) => {
-    const stays = made.map((m, i) => i < carries && m === given[i])
-    const found = (m: number): boolean => given.slice(0, carries).includes(m)
-    const left = new Map<number, number>()
-    const seen = new Set<number>()
-    return made.map((m, i) => {
-      if (stays[i] === true || (i >= carries && found(m))) return m
-      const known = left.get(m)
-      if (i >= carries && known !== undefined) return known
-      const id = owned(b, m)
-      const base = b.viewOf(id).base
-      const own = b.value(base).kind === 'input' || seen.has(base) ? b.copy(id) : id
-      seen.add(base).add(own)
-      if (i < carries) left.set(m, own)
-      return own
-    })
-  })
-
-const irOf = (
+/** The values of a program's results, as `returned` makes them of what was made. */
+export const irOf = (
   program: Program,
   ids: Identities,
   without: Without,
@@ -195,7 +157,7 @@ const irOf = (
   const loops = !without.has('loops')
   const roots = expandAll(
     program.outputs,
-    (n) => (isScalarProgram(n.prim!) || (loops && isLoop(n)) ? undefined : n.prim!.expand),
+    (n) => (isScalarProgram(n.prim!) || (loops && loopPlanner(n) !== undefined) ? undefined : n.prim!.expand),
     'planning',
     1000,
   )
@@ -227,10 +189,10 @@ const broadcastOf = (b: Builder, id: number, shape: readonly number[]): number[]
 }
 
 /** The value contiguous in a storage: itself, or a copy of a strided view or of a literal. */
-const owned = (b: Builder, id: number): number => (b.isContiguous(id) && !b.value(b.viewOf(id).base).constant ? id : b.copy(id))
+export const owned = (b: Builder, id: number): number => (b.isContiguous(id) && !b.value(b.viewOf(id).base).constant ? id : b.copy(id))
 
 /** An array whose slices along the first axis are contiguous: itself, or a copy. */
-const rows = (b: Builder, id: number): number => {
+export const rows = (b: Builder, id: number): number => {
   const { shape } = b.value(id)
   const { strides } = b.viewOf(id)
   return contiguousIn(shape.slice(1), strides.slice(1)) ? id : owned(b, id)

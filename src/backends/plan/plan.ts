@@ -2,7 +2,7 @@
 import { itemBytes } from '../../core/graph/aval.js'
 import { KernelNames } from './body.js'
 import { type EmitBody, Emitter, Sheet } from './emit.js'
-import { type Start, storeAsF16 } from './f16-storage.js'
+import type { Start } from './f16-storage.js'
 import { type Fused, fuse, type Limits } from './fuse.js'
 import type { Kernel } from './kernel.js'
 import { assignMemory, type Placed, type Storage } from './memory.js'
@@ -78,7 +78,7 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
   const whole: Placed = { steps: sheet.steps, loops: outerFirst(sheet.loops), buffers: sheet.buffers, inputs, captured, outputs }
   const sizes = ir.outputs.map((id) => values[id]!.size)
   const copy = (from: Start, to: Start, size: number): Step => emitter.copyStep(from, to, size, 'f32')
-  const placed = limits.f16 === undefined ? whole : storeAsF16(whole, kernels, limits.f16, sizes, copy)
+  const placed = limits.f16 === undefined ? whole : limits.f16(whole, kernels, sizes, copy)
   const memory = assignMemory(placed, kernels, limits.without ?? ALL_PASSES)
   return {
     ...memory,

@@ -3,14 +3,17 @@ import { type Node, OUTPUT } from '../../core/graph/expr.js'
 import { among, orderOf } from '../../core/graph/order.js'
 import { flatProgram, type Program } from '../../core/graph/program.js'
 import { masked, type ScanParams } from '../../core/ops/control/control.js'
+import type { Around } from './emit-repeat.js'
 import type { Operand, Step } from './step.js'
-import type { Ir } from './value.js'
+import type { Ir, Value } from './value.js'
 
 /**
  * What a value of kind `repeat` runs. Its arguments are the carry, arrays of slices, what is the same at every step, and the literals of the body; its
  * results the last carry, then what is stacked.
  */
 export interface Repeat {
+  /** Emits its steps, in this unit; says at which step it begins. */
+  readonly emit: (at: Around, unit: number, v: Value, results: ReadonlyMap<number, Value>) => number
   readonly body: Ir
   readonly count: number
   readonly carries: number

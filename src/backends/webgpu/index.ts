@@ -9,7 +9,7 @@ import type { Program } from '../../core/graph/program.js'
 import { KernelNames } from '../plan/body.js'
 import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'
-import { type Stored, storedKey } from '../plan/f16-storage.js'
+import { type Stored, storeAsF16, storedKey } from '../plan/f16-storage.js'
 import { buildIr } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
 import { makePlan, type Plan } from '../plan/plan.js'
@@ -144,7 +144,11 @@ class Plans {
     const between = options.storage === 'f16'
     const planned = (stored: Stored): Found => {
       const f16 = { ...stored, takes, between }
-      const found = this.cache.get(ir.key, () => makePlan(ir, { ...limits, f16 }, this.names), `${own}|${storedKey(stored)}`)
+      const found = this.cache.get(
+        ir.key,
+        () => makePlan(ir, { ...limits, f16: storeAsF16(f16) }, this.names),
+        `${own}|${storedKey(stored)}`,
+      )
       return { ...found, verified: verify({ program, ir, plan: found.made, itemBytes }, this.ids, options.verify === true) }
     }
     return { ir, planned }

@@ -16,7 +16,7 @@ import type { Program } from '../graph/program.js'
 import type { Forced, NoTangent, NotImplemented, Tangent, ZeroTangent } from '../graph/tangent.js'
 import type { AnyExpr } from '../types/expr.js'
 import { packOf } from './pack.js'
-import type { TaylorRule } from './taylor.js'
+import type { TaylorForm, TaylorRule } from './taylor.js'
 
 /**
  * Which zeros of a (co)tangent are hard: none (0), those of what was filled up or given (1: they hold against what a singular
@@ -133,11 +133,8 @@ export interface Rule {
   readonly frule?: FRule
   readonly rrule?: RRule
   readonly batch?: BatchRule
-  /**
-   * Taylor coefficients of its results. `each`: those of order k are its frule's tangents along those of order k (linear, piecewise linear). Where
-   * it is not there, they follow from the frule.
-   */
-  readonly taylor?: TaylorRule | 'each'
+  /** Taylor coefficients of its results. Where it is not there, they follow from the form, or from the frule. */
+  readonly taylor?: TaylorRule | TaylorForm
   /** Are its derivatives, at these parameters, deliberately not those of the primitive (straight-through, clipped ...)? */
   readonly estimates?: (params: never) => boolean
   /** Does it leave these arguments to another composition (optOut)? */

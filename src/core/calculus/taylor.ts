@@ -1,8 +1,9 @@
 /** Taylor mode: what it carries (`Series`), and the protocol of its rules. */
+import type { AnyPrimitive } from '../graph/primitive.js'
 import { raiseNotImplemented } from '../graph/source-lines.js'
 import { type Forced, ZeroTangent } from '../graph/tangent.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { RuleConfig } from './rule.js'
+import type { Rule, RuleConfig } from './rule.js'
 
 let made = 0
 /**
@@ -53,3 +54,11 @@ export type TaylorRule = (
   params: never,
   context: TaylorContext,
 ) => (k: number) => readonly Forced[]
+
+/**
+ * Taylor rules as data, so that who has no Taylor mode has no code of theirs. `each`: the coefficients of order k are the frule's tangents along those of order k (linear, piecewise linear);
+ * those of x y, x^2, x / y and the strong product; and `accumulates`: acc + f(a, b), of f that is linear in each of both.
+ */
+export type TaylorForm = 'each' | 'product' | 'square' | 'quotient' | 'strongProduct' | { readonly accumulates: AnyPrimitive }
+/** The Taylor rule that a rule has, or that follows from its form; without one, coefficients follow from the frule. */
+export type TaylorOf = (rule: Rule) => TaylorRule | 'each' | undefined

@@ -3,9 +3,19 @@ import { functionOf, listOf, recordOf, shown } from '../errors/check-arguments.j
 import { badInput, showShape } from '../errors/explain.js'
 import { type OptionsFor, part, readGiven, readOptions } from '../errors/options.js'
 import { type DTypeRule, isTakes } from '../graph/dtype-rule.js'
-import { type ArgKind, type Declared, declared, type NoParams, type Primitive, type Sample, type SampleArg } from '../graph/primitive.js'
+import {
+  type ArgKind,
+  type Declared,
+  declared,
+  NO_PARAMS,
+  type NoParams,
+  type Primitive,
+  type Sample,
+  type SampleArg,
+} from '../graph/primitive.js'
 import { sizeOf } from '../graph/shape.js'
 import { binary as binaryOf, type Common, type Declaration, unary as unaryOf } from '../ops/lifted.js'
+import { samplesIn } from '../ops/lifted-samples.js'
 import type { DType } from '../types/dtype.js'
 import type { BinaryOf, UnaryOf } from '../types/signatures/elementwise.js'
 
@@ -173,7 +183,8 @@ const withScalar = <D extends Declaration<string>>(given: D, where: string): D =
  */
 export const unary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,
-): UnaryOf<N, I, NoInfer<R>> => unaryOf(withScalar(d, 'unary'), declared)
+): UnaryOf<N, I, NoInfer<R>> =>
+  unaryOf(withScalar(d, 'unary'), (given) => declared({ ...given, samples: samplesIn(given.args, d.domain, [NO_PARAMS]) }))
 
 /**
  * An elementwise operation of two arguments, which broadcast: the function users call, with its primitive. A literal takes its sibling's dtype.
@@ -182,4 +193,5 @@ export const unary = <const N extends string, const I extends boolean = false, c
  */
 export const binary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,
-): BinaryOf<N, I, NoInfer<R>> => binaryOf(withScalar(d, 'binary'), declared)
+): BinaryOf<N, I, NoInfer<R>> =>
+  binaryOf(withScalar(d, 'binary'), (given) => declared({ ...given, samples: samplesIn(given.args, d.domain, [NO_PARAMS]) }))

@@ -11,6 +11,7 @@ import { typed } from '../graph/operation.js'
 import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, declared as primitive } from '../graph/primitive.js'
 import { broadcastStrides, forEachIndex } from '../graph/shape.js'
 import { broadcastAvals, type Common, dtypeAt, elementwiseShape, facetsOf, liftFloats, liftScalar } from '../ops/lifted.js'
+import { samplesIn } from '../ops/lifted-samples.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ElementwiseOf, ResultKind } from '../types/signatures/declared.js'
@@ -84,7 +85,8 @@ type Declared = Elementwise<string, readonly ArgKind[], unknown>
 /** The primitive of one result. */
 const single = (d: Declared, name: string, result: DType | undefined, f: (params: unknown) => Numbers): Primitive<string, unknown> =>
   primitive<string, unknown>({
-    ...facetsOf(d.args, { ...d, name }, samplesAt(d)),
+    ...facetsOf(d.args, { ...d, name }),
+    samples: samplesIn(d.args, d.domain, samplesAt(d)),
     ...(d.params !== undefined && { codec: d.params }),
     shapeRule: elementwiseShape(name, result, dtypeAt(d.args)),
     ...(d.scalarWith === undefined ? { scalar: f(NO_PARAMS) } : { scalarWith: f }),
@@ -108,7 +110,8 @@ const several = (d: Declared, results: readonly ResultKind[]): Primitive<string,
     }),
   )
   return primitive<string, unknown>({
-    ...facetsOf(d.args, d, samplesAt(d)),
+    ...facetsOf(d.args, d),
+    samples: samplesIn(d.args, d.domain, samplesAt(d)),
     ...(d.params !== undefined && { codec: d.params }),
     multi: true,
     shapeRule: (args): readonly Aval[] => {

@@ -8,11 +8,12 @@ import { apply, asExpr, type Node } from '../graph/expr.js'
 import { liftAll, liftFloat, liftNumber, liftPair } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { typed } from '../graph/operation.js'
-import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive, type Sample } from '../graph/primitive.js'
+import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, sameShape } from '../graph/shape.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryOf, UnaryOf } from '../types/signatures/elementwise.js'
+import { samplesIn } from './lifted-samples.js'
 
 /** Common shape of elementwise arguments; raises ShapeMismatch naming the clashing axis. */
 export const broadcastAvals = (args: readonly Aval[], op: string): readonly number[] => {
@@ -96,31 +97,10 @@ export interface Declaration<N extends string, I extends boolean = boolean, R ex
   /** Kinds of the arguments when not all `float`. */
   readonly args?: readonly ArgKind[]
 }
-const samplesOf = <P>(
-  kinds: readonly ArgKind[],
-  domain: readonly (readonly [number, number])[] | undefined,
-  params: P,
-): readonly Sample<P>[] => {
-  const arity = kinds.length
-  const arg = (i: number, shape: readonly number[]) =>
-    kinds[i] === 'int'
-      ? { shape, dtype: 'i32' as const, domain: domain?.[i] ?? ([0, 4] as const) }
-      : { shape, domain: domain?.[Math.min(i, domain.length - 1)] ?? ([-2, 2] as const) }
-  const all = (shape: readonly number[]) => ({ args: kinds.map((_, i) => arg(i, shape)), params })
-  const plain = [all([]), all([5]), all([2, 3]), all([0]), all([3, 1, 2])]
-  if (arity < 2) return plain
-  const mixed = (first: readonly number[], rest: readonly number[]) => ({
-    args: kinds.map((_, i) => arg(i, i === 0 ? first : rest)),
-    params,
-    note: 'broadcast',
-  })
-  return [...plain, mixed([2, 3], []), mixed([], [4]), mixed([2, 1], [1, 3]), mixed([3], [2, 3]), mixed([1], [0])]
-}
-
 /** The position of the argument whose dtype a result has: the last float, or the last. */
 export const dtypeAt = (kinds: readonly ArgKind[]): number => (kinds.includes('float') ? kinds.lastIndexOf('float') : kinds.length - 1)
-/** What a declaration of any arity is to `primitive`, without its results. */
-export const facetsOf = <N extends string, P, A extends readonly ArgKind[]>(kinds: A, d: Common<N>, params: readonly P[]) => ({
+/** What a declaration of any arity is to `primitive`, without its samples and results. */
+export const facetsOf = <N extends string, A extends readonly ArgKind[]>(kinds: A, d: Common<N>) => ({
   name: d.name,
   family: d.family ?? 'elementwise',
   args: kinds,
@@ -129,7 +109,6 @@ export const facetsOf = <N extends string, P, A extends readonly ArgKind[]>(kind
     (kind): Takes => (kind === 'int' ? 'discrete' : d.integers === true ? 'number' : d.result === 'bool' ? 'any' : 'float'),
   ),
   cost: d.cost ?? 1,
-  samples: params.flatMap((p) => samplesOf(kinds, d.domain, p)),
   extremes: d.extremes ?? [],
   kinks: d.kinks ?? [],
   source: d.source,
@@ -145,7 +124,8 @@ export const elementwisePrimitive = <const N extends string, const A extends rea
   make = primitive<N, NoParams, A>,
 ): Primitive<N, NoParams, A> =>
   make({
-    ...facetsOf(kinds, d, [NO_PARAMS]),
+    ...facetsOf(kinds, d),
+    samples: samplesIn(kinds, d.domain, [NO_PARAMS]),
     shapeRule: elementwiseShape(d.name, d.result, dtypeAt(kinds)),
     scalar: d.scalar,
     ...(d.integer ? { integer: d.integer } : {}),

@@ -1,4 +1,5 @@
 /** The operators that users call: functions to functions, over the rules of a registry. */
+import type { TaylorOf } from '../../core/calculus/taylor.js'
 import { vmap } from './batching.js'
 import { clipGradient, reverseGradient, straightThrough, tapGradient } from './estimators.js'
 import { gaussNewtonProduct } from './gauss-newton.js'
@@ -10,14 +11,14 @@ import { hessianSparsity, sparseHessian, sparseJacobian, sparsity } from './spar
 import { jvp, linearize } from './tangent.js'
 import { jet } from './taylor.js'
 
-export const makeOperators = (c: Context) => ({
+export const makeOperators = (c: Context, taylorOf: TaylorOf) => ({
   grad: grad(c),
   valueAndGrad: valueAndGrad(c),
   jvp: jvp(c),
   vjp: vjp(c),
   hvp: hvp(c),
   linearize: linearize(c),
-  jet: jet(c),
+  jet: jet(c, taylorOf),
   vmap: vmap(c),
   jacfwd: jacfwd(c),
   jacrev: jacrev(c),

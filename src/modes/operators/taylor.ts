@@ -1,5 +1,5 @@
 /** jet: derivatives of any order along a curve, in one pass. */
-import { Series } from '../../core/calculus/taylor.js'
+import { Series, type TaylorOf } from '../../core/calculus/taylor.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
 import { calledAs } from '../../core/errors/hints.js'
@@ -48,9 +48,9 @@ const readSeries =
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1))
 const scaledBy = (x: Node, c: number): Node => (c === 1 ? x : asNode(mul(asExpr(x), c)))
 
-/** (primals, their derivatives along a curve) to [values, their derivatives along it]. */
+/** (primals, their derivatives along a curve) to [values, their derivatives along it], by the Taylor rule that `taylorOf` finds of each rule. */
 export const jet =
-  (c: Context) =>
+  (c: Context, taylorOf: TaylorOf) =>
   (f: unknown, given?: JetOptions): Callable => {
     const m = metaOf(f, 'jet')
     const options = readOptions(jetOptions, given, 'jet')
@@ -75,7 +75,7 @@ export const jet =
             new Series(asExpr(x), (k): Forced => (coefficients[k - 1] === undefined ? ZeroTangent : asExpr(coefficients[k - 1]!))),
           )
         }
-        const series = seriesThrough(c.registry, out.nodes, known, order)
+        const series = seriesThrough(c.registry, out.nodes, known, order, taylorOf)
         const derivative = (k: number): unknown =>
           treeOf(
             out.def,

@@ -6,9 +6,9 @@ export type Mutant = Edit
 const of =
   (file: string) =>
   (name: string, find: string, put: string): Mutant => ({ name, file, find, put })
-const [step, repeat, loops, image, engine, builder, ir, lower, schedule, fuse, places, emit, body, memory, cache, identity, ints, groups] = [
-  'step', 'repeat', 'emit-repeat', '../cpu/image', '../cpu/engine', 'builder', 'ir', 'lower', 'schedule', 'fuse', 'places', 'emit', 'body', 'memory', 'cache', '../../core/graph/identity', 'ints', '../../core/graph/groups',
-].map((f) => of(`backends/plan/${f}.ts`)) as [M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M] // biome-ignore format: names
+const [step, repeat, loops, planned, image, engine, builder, ir, lower, schedule, fuse, places, emit, body, memory, cache, identity, ints, groups] = [
+  'step', 'repeat', 'emit-repeat', 'loops', '../cpu/image', '../cpu/engine', 'builder', 'ir', 'lower', 'schedule', 'fuse', 'places', 'emit', 'body', 'memory', 'cache', '../../core/graph/identity', 'ints', '../../core/graph/groups',
+].map((f) => of(`backends/plan/${f}.ts`)) as [M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M] // biome-ignore format: names
 type M = ReturnType<typeof of>
 
 /** Sharing: which values, programs and plans are one. */
@@ -140,11 +140,11 @@ const emitting: readonly Mutant[] = [
 const looping: readonly Mutant[] = [
   repeat('what only other carries read is left out', 'n || index.has(inputs[i]!))', 'n)'),
   repeat('slices are counted with what is the same', 'i >= carries && i < carries + slices).length', 'i >= carries).length'),
-  ir('loops are equal without their length', 'repeat ${length} ${carries}', 'repeat ${carries}'),
-  ir('loops are equal in both directions', '${slices} ${reverse} ${until}', '${slices} ${until}'),
-  ir('loops are equal whatever they do', '${until} ${body.key.join()}', '${until}'),
+  planned('loops are equal without their length', 'repeat ${length} ${carries}', 'repeat ${carries}'),
+  planned('loops are equal in both directions', '${slices} ${reverse} ${until}', '${slices} ${until}'),
+  planned('loops are equal whatever they do', '${until} ${body.key.join()}', '${until}'),
   ir('slices are strided', 'contiguousIn(shape.slice(1), strides.slice(1)) ? id', 'shape.length > 0 ? id'),
-  ir('a step gives what it was given', "const own = b.value(base).kind === 'input' || seen.has(base) ? b.copy(id) : id", 'const own = id'),
+  planned('a step gives what it was given', "const own = b.value(base).kind === 'input' || seen.has(base) ? b.copy(id) : id", 'const own = id'),
   loops('what is stacked is written over', 'round && body.inputs[i]! >= 0', 'body.inputs[i]! >= 0'),
   loops('loops back begin at the first slice', 'reverse ? p.offset + (count - 1) * by : p.offset', 'p.offset'),
   loops('loops back go forward', 'reverse ? -by : by] }', 'by] }'),
@@ -187,9 +187,9 @@ const looping: readonly Mutant[] = [
   loops('loops run once less', 'at.loops.push({ first, end, count,', 'at.loops.push({ first, end, count: count - 1,'),
   loops('loops begin late', 'at.loops.push({ first, end, count,', 'at.loops.push({ first: first + Number(end - first > 1), end, count,'),
   loops('rows that are not reached are in the order of carries', 'const rows = results.get(carries + i)', 'const rows = results.get(carries)'),
-  ir('a carry that another becomes is that', 'if (stays[i] === true || (i >= carries && found(m))) return m', 'if (stays[i] === true || found(m)) return m'),
-  ir('a row that is what a carry becomes is the first carry', 'if (i >= carries && known !== undefined) return known', 'if (i >= carries && left.size > 0) return left.values().next().value!'),
-  ir('loops are equal whatever goes round', '${length} ${carries} ${slices}', '${length} ${slices}'),
+  planned('a carry that another becomes is that', 'if (stays[i] === true || (i >= carries && found(m))) return m', 'if (stays[i] === true || found(m)) return m'),
+  planned('a row that is what a carry becomes is the first carry', 'if (i >= carries && known !== undefined) return known', 'if (i >= carries && left.size > 0) return left.values().next().value!'),
+  planned('loops are equal whatever goes round', '${length} ${carries} ${slices}', '${length} ${slices}'),
   repeat('loops need their carries alone', 'for (const k of loop.args) needed.add(n.args[k]!)', 'for (const k of loop.args.slice(0, loop.carries)) needed.add(n.args[k]!)'),
   repeat('rows are needed, read or not', 'i >= carries && used.has(i) ? [i] : []', 'i >= carries ? [i] : []'),
   repeat('results stand where they stood', 'places: outputs.map((_, i) => results.indexOf(i))', 'places: outputs.map((_, i) => i)'),
@@ -210,7 +210,7 @@ const looping: readonly Mutant[] = [
   loops('rows that are not reached are what was there', 'if (rows !== undefined) at.copy(none, at.places.own(rows), rows.shape)', 'void rows'),
   loops('a slice without which a step is left out ends the loop', 'const ends = until < carries', 'const ends = until >= 0'),
   loops('flags of slices stay', 'const place = ends ? homes[until]!.before : this.row(placeOf(until))', 'const place = ends ? homes[until]!.before : this.still(placeOf(until))'),
-  ir('flags are found where they stood', 'read.indexOf(params.until)', 'params.until'),
+  planned('flags are found where they stood', 'read.indexOf(params.until)', 'params.until'),
   image('flags do not move', 'if (flag.advance !== undefined) moving.push', 'if (flag.advance === undefined) moving.push'),
   image('words of inner loops move with the outer', '(advance[l.depth] ?? 0) : 0', '(advance[0] ?? 0) : 0'),
   image('loops run once', 'words.put(at.iterations, loop.count)', 'words.put(at.iterations, 1)'),

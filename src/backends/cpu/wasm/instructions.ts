@@ -13,11 +13,6 @@ export class Instructions {
     return this
   }
 
-  i64Const(n: bigint): this {
-    this.code.byte(0x42).s64(n)
-    return this
-  }
-
   f32Const(x: number): this {
     this.code.byte(0x43).f32(x)
     return this
@@ -84,9 +79,6 @@ export class Instructions {
   i32Load8U(offset = 0): this {
     return this.access(0x2d, 0, offset)
   }
-  i32Load16S(offset = 0): this {
-    return this.access(0x2e, 1, offset)
-  }
   i32Load16U(offset = 0): this {
     return this.access(0x2f, 1, offset)
   }
@@ -105,30 +97,12 @@ export class Instructions {
   i32Store8(offset = 0): this {
     return this.access(0x3a, 0, offset)
   }
-  i32Store16(offset = 0): this {
-    return this.access(0x3b, 1, offset)
-  }
 
   v128Load(offset = 0): this {
     return this.vectorAccess(0x00, 4, offset)
   }
   v128Store(offset = 0): this {
     return this.vectorAccess(0x0b, 4, offset)
-  }
-  v128Load8x8S(offset = 0): this {
-    return this.vectorAccess(0x01, 3, offset)
-  }
-  v128Load8x8U(offset = 0): this {
-    return this.vectorAccess(0x02, 3, offset)
-  }
-  v128Load32x2S(offset = 0): this {
-    return this.vectorAccess(0x05, 3, offset)
-  }
-  v128Load32x2U(offset = 0): this {
-    return this.vectorAccess(0x06, 3, offset)
-  }
-  v128Load8Splat(offset = 0): this {
-    return this.vectorAccess(0x07, 0, offset)
   }
   v128Load32Splat(offset = 0): this {
     return this.vectorAccess(0x09, 2, offset)
@@ -151,9 +125,6 @@ export class Instructions {
     return this.vectorAccess(0x57, 3, offset).byte(lane)
   }
   /** Address and vector on the stack: writes one lane. */
-  v128Store8Lane(lane: number, offset = 0): this {
-    return this.vectorAccess(0x58, 0, offset).byte(lane)
-  }
   v128Store32Lane(lane: number, offset = 0): this {
     return this.vectorAccess(0x5a, 2, offset).byte(lane)
   }
@@ -180,12 +151,6 @@ export class Instructions {
   }
   i32x4ReplaceLane(lane: number): this {
     return this.simd(0x1c).byte(lane)
-  }
-  i64x2ExtractLane(lane: number): this {
-    return this.simd(0x1d).byte(lane)
-  }
-  i64x2ReplaceLane(lane: number): this {
-    return this.simd(0x1e).byte(lane)
   }
   f32x4ExtractLane(lane: number): this {
     return this.simd(0x1f).byte(lane)
