@@ -12,11 +12,10 @@ import { kinkAmong } from './kinks.js'
 import { ALL, DIRECTION } from './mistakes.js'
 import { noiseOf } from './noise.js'
 import { type Derived, dense, direction, drawLike, evaluate, flat, inner, movedBy, place, sizesOf, total } from './subject.js'
+import { LARGE } from './work.js'
 
 /** Jacobians of at most this many rows and columns are compared entry by entry. */
 const SMALL = 64
-/** Programs over more numbers get the checks that cost a few evaluations. */
-export const LARGE = 1024
 /** Two ways to one derivative agree to this, but for rounding. */
 export const SAME = 1e-11
 /** Derivatives are checked in f64: a rule that rounds to f32 is excused by nothing. */

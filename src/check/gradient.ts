@@ -15,13 +15,13 @@ import { leafPaths } from '../core/graph/tree.js'
 import { namesApplied } from './applied.js'
 import { checkBeside, checkInF32 } from './beside.js'
 import { argumentsOf, choicesOf, type DrawOptions, drawFrom, drawOptions, rangesOf } from './declared.js'
-import { LARGE } from './derivative.js'
 import { drawArray, random } from './draw.js'
 import { checkExpectations, consistent, type Expectations, expectations } from './expectations.js'
 import { type Checked, Collector } from './findings.js'
 import { BOTH, type CheckOptions, checkOptions, checkProgram, known } from './program.js'
 import { counting, overridesIn, type RuleRan } from './ran.js'
-import { derivativesOf, type Subject, sizesOf, stopsInSight, total } from './subject.js'
+import { derivativesOf, type Subject, sizesOf, stopsInSight } from './subject.js'
+import { isSmall } from './work.js'
 
 /** Options of `checkGrad`. `sizes` is for arguments that are drawn; `domain` for those, and for points beside arguments that are given. */
 export interface GradientOptions extends CheckOptions, DrawOptions, Expectations {}
@@ -171,7 +171,7 @@ export const checkGradWith =
       options,
       where,
     )
-    if (!alone && out.findings.length === 0 && out.on('beside', total(inputs) <= LARGE) && estimatesIn(registry, outputs).length === 0) {
+    if (!alone && out.findings.length === 0 && out.on('beside', isSmall(inputs, outputs)) && estimatesIn(registry, outputs).length === 0) {
       out.guard('points beside', () => checkBeside(subject, ranges, next, out))
       if (out.findings.length === 0 && meta.declared === undefined)
         out.guard('in f32', () => checkInF32(subject, (avals) => inSight(traceMeta(metaOf(f, where), def, avals)), next, out))

@@ -14,7 +14,7 @@ import { lostZeros } from './advice.js'
 import { checkBatch, checkCommute } from './batches.js'
 import { budget, checkBudget } from './budget.js'
 import { orders, switches } from './check-names.js'
-import { checkTangentKinds, LARGE, roundingOf } from './derivative.js'
+import { checkTangentKinds, roundingOf } from './derivative.js'
 import { random } from './draw.js'
 import { checkEstimate, isBiased } from './estimates.js'
 import { checkFacets } from './facets.js'
@@ -36,9 +36,9 @@ import {
   type Mode,
   pointOf,
   type Subject,
-  total,
 } from './subject.js'
 import { checkSlopes } from './ties.js'
+import { isSmall } from './work.js'
 
 const modes: Kind<readonly Mode[] | undefined, readonly Mode[]> = or<readonly Mode[], undefined>(undefined, (given, what, where) =>
   Array.isArray(given) && given.length > 0 && given.every((m) => m === 'forward' || m === 'reverse')
@@ -166,7 +166,7 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   const float32 = hasF32(own.ys)
   const d = float32 ? derive({ ...liftedSubject(given), modes: own.modes, active: own.active }) : own
   const keepsLifted = out.keeps('input', d.values)
-  const cheap = total(d.inputs) <= LARGE
+  const cheap = isSmall(d.inputs, d.outs)
   const part = (name: string, check: () => void): void => out.guard(name, check)
   const estimates = estimatesIn(d.registry, d.outs)
   if (estimates.length > 0 && isBiased(d.outs, estimates))
