@@ -143,6 +143,17 @@ describe('fit', () => {
     expect(steps).toHaveLength(40 * 3)
     expect([steps.at(-1)!.done, steps.at(-1)!.steps]).toEqual([120, 120])
   })
+  it('begins with a state that is given, and refuses one of a model that keeps none', async () => {
+    const mean = cd.evaluate(cd.linspace(0, 1, 16))
+    const before = right(await fitTo(net, circle, { ...classify, epochs: 0, state: { mean } })())
+    expect(before.state.mean.toArray()).toEqual(mean.toArray())
+    const refused = await fitTo(
+      line,
+      { x: [[1]], y: [[1]] },
+      { loss: 'mseLoss', optimizer: sgd({ learningRate: 0.1 }), epochs: 1, state: {} },
+    )()
+    expect(refused).toMatchObject({ _tag: 'Left', left: { _tag: 'BadInput', where: 'fit' } })
+  })
   it('follows from its key', async () => {
     const run = async (key: number | cd.Tensor<[2], 'i32'>) => right(await fitTo(net, circle, { ...classify, epochs: 4, key })())
     const [a, b, c] = [await run(7), await run(random.key(7)), await run(8)]

@@ -42,7 +42,7 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
   })
 
   const params = await attempt('the model', () => evaluate((o.params ?? model.init(asTensor(o.key))) as never) as unknown)
-  const running = stateful ? await attempt('the model', () => evaluate(model.initState!() as never) as unknown) : undefined
+  const running = stateful ? await attempt('the model', () => evaluate((o.state ?? model.initState!()) as never) as unknown) : undefined
   const run = new Progress({ params, optimizer: optimizer.init(params as never), running, sum: 0, rows: 0 }, names, better)
   if (o.from !== undefined) run.from(o.from)
 

@@ -66,6 +66,7 @@ export const fitOptions = {
   from: untouched(),
   key: or<Key, Key>([0, 0], (x, _what, where) => keyIn(x, where)),
   params: untouched(),
+  state: untouched(),
   onProgress: or<(event: FitEvent) => unknown, undefined>(undefined, (x, _what, where) =>
     functionIn(x as () => unknown, 'onProgress', where),
   ),
@@ -96,6 +97,8 @@ export const setupOf = (model: Fittable, data: unknown, o: ReadOf<typeof fitOpti
   const optimizer = o.optimizer ?? badInput(where, 'the options have no optimizer.', 'give { optimizer: adam({ learningRate: 1e-3 }) }.')
   const epochs = wholeOf(o.epochs, 'epochs', where, 0)
   const names = Object.keys(o.metrics)
+  if (o.state !== undefined && (model.state === undefined || model.state === null))
+    badInput(where, 'there is a state, and the model keeps none.', 'leave out `state`, or give the model `state` and `initState`.')
   const stateful = model.state !== undefined && model.state !== null
   const seed = (o.key[0] % 2 ** 21) * 2 ** 32 + o.key[1]
 

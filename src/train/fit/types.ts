@@ -117,6 +117,8 @@ export interface FitOptions<D, K extends string = never> {
   readonly key?: number | Tensor<[2], 'i32'> | undefined
   /** Parameters to begin with, in place of the model's own. */
   readonly params?: unknown
+  /** The running state to begin with, in place of the model's own. */
+  readonly state?: unknown
   /** Told of every step and epoch; may give a promise. A Left, and what is thrown, end the fit. */
   readonly onProgress?: ((event: FitEvent<NoInfer<K>>) => unknown) | undefined
   /** Stops the fit before the next step, once it is aborted. */
