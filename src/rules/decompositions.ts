@@ -10,7 +10,7 @@ import { le } from '../core/ops/compare.js'
 import { abs, add, div, mul, sub, where } from '../core/ops/elementwise.js'
 import { expandDims } from '../core/ops/layout/layout.js'
 import * as op from '../core/ops/linalg/factorisations.js'
-import { max } from '../core/ops/reductions.js'
+import { maxPrimitive, reduceNode } from '../core/ops/reduce.js'
 import { stopped } from '../core/ops/stopped.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims } from './batching.js'
@@ -27,7 +27,7 @@ const quotient = (y: AnyExpr | number, x: AnyExpr, scale: AnyExpr): AnyExpr => {
   return where(near, 0, div(y, where(near, 1, x)))
 }
 const reciprocal = (x: AnyExpr, scale: AnyExpr): AnyExpr => quotient(1, x, scale)
-const largest = (w: AnyExpr): AnyExpr => max(abs(w), { axis: -1, keepdims: true })
+const largest = (w: AnyExpr): AnyExpr => asExpr(reduceNode(maxPrimitive, asNode(abs(w)), [dims(w).length - 1], true))
 /** x_j - x_i, and x_j + x_i. */
 const differences = (x: AnyExpr): AnyExpr => sub(expandDims(x, -2), expandDims(x, -1))
 const sums = (x: AnyExpr): AnyExpr => add(expandDims(x, -2), expandDims(x, -1))
