@@ -1,14 +1,20 @@
 // The package: `dist` has a module for each of src, for bundlers, which leave out what nobody names; `dist/node` has the same in few files, which load faster.
 // Declarations are the compiler's (tsconfig.build.json). ES modules alone: Node has `require` of them.
+import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
-import { shakeable, withOps, withoutSamples, withPacks } from './scripts/shakeable.js'
+import { shakeable, withOps, withoutSamples, withPacks, withPrimitives } from './scripts/shakeable.js'
 
 const modules = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((f) => f.endsWith('.ts'))
   .map((f) => join('src', f))
 
+/** Which exports of modules of operations are primitives. */
+const exported = JSON.parse(execFileSync(process.execPath, ['--import', 'tsx', 'scripts/primitives.ts'], { encoding: 'utf8' })) as Record<
+  string,
+  readonly string[]
+>
 /** Modules that package.json chooses by condition: a bundle for users has others in their place. */
 const conditional = (code: string): string => code.replaceAll(/from"[^"]*\/(hints|verify|samples)\.js"/g, 'from"#$1"')
 
@@ -49,7 +55,9 @@ const alone = (name: string, entry: readonly string[], outDir: string, change: (
       name: 'shakeable',
       renderChunk: (code, { path }) => {
         const source = sourceOf(path)
-        return { code: withOps(source, withPacks(source, conditional(shakeable(path, change(source, code))))) }
+        return {
+          code: withOps(source, withPacks(source, conditional(shakeable(path, withPrimitives(source, change(source, code), exported))))),
+        }
       },
     },
   ],

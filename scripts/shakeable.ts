@@ -113,6 +113,43 @@ export const withOps = (source: string, text: string): string =>
     return file.startsWith('src/core/ops/') ? `from"#ops/${file.slice('src/core/ops/'.length)}"` : all
   })
 
+/**
+ * core/ops/families.ts with the exports of each module that are primitives, by name: of a whole module, which it reads, a bundler would keep everything. Any other module is `text`.
+ * `exported`: those names, by the module's path.
+ */
+export const withPrimitives = (source: string, text: string, exported: Readonly<Record<string, readonly string[]>>): string => {
+  if (!/(^|\/)src\/core\/ops\/families\.ts$/.test(source)) return text
+  const tree = ts.createSourceFile(source, text, ts.ScriptTarget.ES2022, true)
+  const paths = new Map(
+    tree.statements.filter(ts.isImportDeclaration).flatMap(({ importClause, moduleSpecifier }): readonly [string, string][] => {
+      const whole = importClause?.namedBindings
+      return whole !== undefined && ts.isNamespaceImport(whole) ? [[whole.name.text, join((moduleSpecifier as ts.StringLiteral).text)]] : []
+    }),
+  )
+  const listed = (e: ts.Expression): string | undefined => {
+    const names = ts.isIdentifier(e) ? exported[paths.get(e.text) ?? ''] : undefined
+    return names?.map((name) => `${name}:${e.getText(tree)}.${name}`).join(',')
+  }
+  let out = ''
+  let from = 0
+  const put = (n: ts.Node, instead: string): void => {
+    out += text.slice(from, n.getStart(tree)) + instead
+    from = n.end
+  }
+  const visit = (n: ts.Node): void => {
+    const [spread, argument] = [
+      ts.isSpreadAssignment(n) ? listed(n.expression) : undefined,
+      ts.isCallExpression(n) ? n.arguments[0] : undefined,
+    ]
+    const list = argument === undefined ? undefined : listed(argument)
+    if (spread !== undefined) put(n, spread)
+    else if (list !== undefined) put(argument!, `{${list}}`)
+    else ts.forEachChild(n, visit)
+  }
+  visit(tree)
+  return out + text.slice(from)
+}
+
 /** The values that a module exports, those of the modules that it hands on among them. */
 const exportsOf = (file: string): readonly string[] => {
   const tree = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true)

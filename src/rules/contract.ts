@@ -11,8 +11,7 @@ import { add } from '../core/ops/elementwise.js'
 import type { contract } from '../core/ops/families.js'
 import { reshape } from '../core/ops/layout/layout.js'
 import { swapLast } from '../core/ops/layout/move.js'
-import { sumToNode } from '../core/ops/reduce.js'
-import { any } from '../core/ops/reductions.js'
+import { anyOf, sumToNode } from '../core/ops/reduce.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { alignBatch, batchAll, dims } from './batching.js'
 import { bilinearRule, reapply, rule } from './define.js'
@@ -45,10 +44,10 @@ const reached = (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2, avals: readonly
   const shape = dims(flags)
   const rank = shape.length
   const left = from === 0 || to === 0
-  const lines = any(flags, { axis: left ? rank - 1 : rank - 2, keepdims: true }) as AnyExpr
+  const lines = anyOf(flags, [left ? rank - 1 : rank - 2], true)
   const target = avals[to]!.shape
   const shared = range(rank - 2).filter((i) => (target[i - rank + target.length] ?? 1) !== shape[i])
-  const own = shared.length === 0 || from !== 2 ? lines : (any(lines, { axis: shared, keepdims: true }) as AnyExpr)
+  const own = shared.length === 0 || from !== 2 ? lines : anyOf(lines, shared, true)
   return reshape(own, dims(own).slice(Math.max(0, rank - target.length)))
 }
 

@@ -5,7 +5,7 @@ import { asExpr, asNode, constant } from '../core/graph/expr.js'
 import { gt } from '../core/ops/compare.js'
 import { type ConvParams, convInputPrimitive, convPrimitive } from '../core/ops/conv.js'
 import { broadcastTo, reshape } from '../core/ops/layout/layout.js'
-import { any } from '../core/ops/reductions.js'
+import { anyOf } from '../core/ops/reduce.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims } from './batching.js'
 import { reapply } from './define.js'
@@ -13,7 +13,7 @@ import { reapply } from './define.js'
 /** What takes part in y = conv(x, k), and in what makes one of them from the other two. */
 type Role = 'x' | 'k' | 'y'
 type Four = readonly [number, number, number, number]
-const someOf = (x: AnyExpr, axis: readonly number[]): AnyExpr => any(x, { axis: [...axis], keepdims: true }) as AnyExpr
+const someOf = (x: AnyExpr, axis: readonly number[]): AnyExpr => anyOf(x, axis, true)
 /** Images [n, c, h, w] as one of flags for each group: [n, groups, h, w]; and one flag for each group as one for all of its channels. */
 const byGroup = (x: AnyExpr, groups: number): AnyExpr => {
   const [n, c, h, w] = dims(x) as Four

@@ -7,15 +7,15 @@ import { applyMulti, asExpr, asNode } from '../core/graph/expr.js'
 import { NO_PARAMS } from '../core/graph/primitive.js'
 import { type Forced, notImplemented, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
 import { le } from '../core/ops/compare.js'
-import { diag, tril } from '../core/ops/construct.js'
-import { abs, add, div, mul, stopGradient, sub, where } from '../core/ops/elementwise.js'
+import { abs, add, div, mul, sub, where } from '../core/ops/elementwise.js'
 import { expandDims } from '../core/ops/layout/layout.js'
 import * as op from '../core/ops/linalg/factorisations.js'
-import { max } from '../core/ops/reductions.js'
+import { maxPrimitive, reduceNode } from '../core/ops/reduce.js'
+import { stopped } from '../core/ops/stopped.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims } from './batching.js'
 import { multiRule } from './define.js'
-import { forced, isEmpty, onDiagonal, phi, product, symmetric, t, timesColumns } from './matrices.js'
+import { diag, forced, isEmpty, onDiagonal, phi, product, symmetric, t, timesColumns, tril } from './matrices.js'
 
 /** Differences of values of at most so many units of the largest are rounding: such values count as equal. */
 const UNITS = 8
@@ -23,11 +23,11 @@ const epsilon = { f64: 2 ** -52, f32: 2 ** -23 } as const
 /** y / x, and 0 where x is within rounding of values like `scale` [...]: of x [..., n] or [..., n, n]. */
 const quotient = (y: AnyExpr | number, x: AnyExpr, scale: AnyExpr): AnyExpr => {
   const n = dims(x)[dims(x).length - 1]!
-  const near = le(abs(x), mul(stopGradient(scale), UNITS * n * epsilon[x.dtype as 'f32' | 'f64']))
+  const near = le(abs(x), mul(stopped(scale), UNITS * n * epsilon[x.dtype as 'f32' | 'f64']))
   return where(near, 0, div(y, where(near, 1, x)))
 }
 const reciprocal = (x: AnyExpr, scale: AnyExpr): AnyExpr => quotient(1, x, scale)
-const largest = (w: AnyExpr): AnyExpr => max(abs(w), { axis: -1, keepdims: true })
+const largest = (w: AnyExpr): AnyExpr => asExpr(reduceNode(maxPrimitive, asNode(abs(w)), [dims(w).length - 1], true))
 /** x_j - x_i, and x_j + x_i. */
 const differences = (x: AnyExpr): AnyExpr => sub(expandDims(x, -2), expandDims(x, -1))
 const sums = (x: AnyExpr): AnyExpr => add(expandDims(x, -2), expandDims(x, -1))

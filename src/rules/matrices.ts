@@ -3,13 +3,14 @@ import { asExpr, asNode } from '../core/graph/expr.js'
 import type { Primitive } from '../core/graph/primitive.js'
 import type { Forced } from '../core/graph/tangent.js'
 import { eq } from '../core/ops/compare.js'
-import { eye, tril } from '../core/ops/construct.js'
+import { eye } from '../core/ops/construct.js'
 import { matmulNode } from '../core/ops/contract.js'
 import { add, mul, where } from '../core/ops/elementwise.js'
 import { broadcastTo, expandDims, reshape, transpose } from '../core/ops/layout/layout.js'
 import { swapLast } from '../core/ops/layout/move.js'
+import { diagonalNode } from '../core/ops/layout/slice.js'
 import { type TriangularParams, triangularNode } from '../core/ops/linalg/factorisations.js'
-import { iotaNode } from '../core/ops/positions.js'
+import { iotaNode, triangleOf } from '../core/ops/positions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, dims } from './batching.js'
 import { reapply } from './define.js'
@@ -19,6 +20,10 @@ export const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
 /** Products of matrices from left to right. */
 export const product = (first: AnyExpr, ...rest: readonly AnyExpr[]): AnyExpr =>
   rest.reduce((x, y) => asExpr(matmulNode(asNode(x), asNode(y))), first)
+/** Matrices with zeros above (or below) their k-th diagonal, and the diagonal of each. */
+export const tril = (x: AnyExpr, k = 0): AnyExpr => asExpr(triangleOf('tril', asNode(x), k))
+export const triu = (x: AnyExpr, k = 0): AnyExpr => asExpr(triangleOf('triu', asNode(x), k))
+export const diag = (x: AnyExpr): AnyExpr => asExpr(diagonalNode(asNode(x), 0))
 /** The symmetric matrix whose lower triangle is x's. */
 export const symmetric = (x: AnyExpr): AnyExpr => add(tril(x), t(tril(x, -1)))
 /** The lower triangle with half of the diagonal. */

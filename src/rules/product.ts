@@ -4,11 +4,12 @@ import { GUARDED, literalOf, SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
 import { functionOf, recordOf } from '../core/errors/check-arguments.js'
 import { asExpr, asNode, CONST, constant } from '../core/graph/expr.js'
+import { range } from '../core/graph/shape.js'
 import { type Forced, type NoTangent, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
 import { and, eq, isfinite, ne, not } from '../core/ops/compare.js'
 import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
 import { finiteUnless } from '../core/ops/held.js'
-import { any } from '../core/ops/reductions.js'
+import { anyOf } from '../core/ops/reduce.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { entryIn, exprIn, forcedIn } from './given.js'
 
@@ -88,7 +89,7 @@ export const besideZeros = (
   yBar: AnyExpr,
   factors: readonly AnyExpr[],
   active: readonly boolean[],
-  reach: (flags: AnyExpr, from: 2, to: 0 | 1) => AnyExpr = (flags) => any(flags) as AnyExpr,
+  reach: (flags: AnyExpr, from: 2, to: 0 | 1) => AnyExpr = (flags) => anyOf(flags, range(asNode(flags).shape.length)),
 ): readonly AnyExpr[] => {
   if (config.hardness(yBar) !== GUARDED || asNode(yBar).aval.size === 0) return factors
   const held = factors.map((x, k) => active.some((a, i) => a && i !== k) && !Number.isFinite(literalOf(asNode(x))))

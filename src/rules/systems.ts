@@ -5,8 +5,7 @@ import { NO_PARAMS } from '../core/graph/primitive.js'
 import { type Forced, NoTangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
 import { prod } from '../core/ops/along-axis.js'
 import { eq, ge } from '../core/ops/compare.js'
-import { diag, tril, triu } from '../core/ops/construct.js'
-import { abs, add, cast, maximum, mul, neg, stopGradient, sub, where } from '../core/ops/elementwise.js'
+import { abs, add, cast, maximum, mul, neg, sub, where } from '../core/ops/elementwise.js'
 import type { linalg } from '../core/ops/families.js'
 import { takeAlongNode } from '../core/ops/indexing/along.js'
 import { broadcastTo, expandDims, pad } from '../core/ops/layout/layout.js'
@@ -16,10 +15,11 @@ import * as system from '../core/ops/linalg/systems.js'
 import { iotaNode } from '../core/ops/positions.js'
 import { max, sum } from '../core/ops/reductions.js'
 import { sortNodes } from '../core/ops/scans.js'
+import { stopped } from '../core/ops/stopped.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims } from './batching.js'
 import { multiRule, reapply, rule } from './define.js'
-import { asMatrix, batchOfSystems, forced, identityLike, isEmpty, onDiagonal, product, solveIn, t } from './matrices.js'
+import { asMatrix, batchOfSystems, diag, forced, identityLike, isEmpty, onDiagonal, product, solveIn, t, tril, triu } from './matrices.js'
 import { addTangents } from './product.js'
 import type { triangularRules } from './triangular.js'
 
@@ -105,7 +105,7 @@ const totalOf = (x: AnyExpr): AnyExpr => sum(x, { axis: [-2, -1] })
 const cofactors = (a: AnyExpr): AnyExpr => {
   const [packed, pivots, order] = op.luNodes(asNode(a)).map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
   const d = diag(packed)
-  const unit = stopGradient(
+  const unit = stopped(
     mul(maximum(max(abs(d), { axis: -1, keepdims: true }), a.dtype === 'f32' ? 1e-30 : 1e-290), a.dtype === 'f32' ? 2 ** -23 : 2 ** -52),
   )
   const zero = eq(d, 0)

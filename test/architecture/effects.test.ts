@@ -1,6 +1,6 @@
 // What runs when a module loads: values, which bundlers leave out where nobody names them, and a few statements that belong to a class.
 import { describe, expect, it } from 'vitest'
-import { effects, shakeable, withOps, withoutSamples } from '../../scripts/shakeable.js'
+import { effects, shakeable, withOps, withoutSamples, withPrimitives } from '../../scripts/shakeable.js'
 import { sourcesUnder } from './sources.js'
 
 describe('the modules of src', () => {
@@ -38,6 +38,14 @@ describe('the build', () => {
     expect(named('src/modes/m.ts', '../core/ops/layout/slice.js')).toBe('import{a}from"#ops/layout/slice.js";')
     expect(named('src/core/ops/layout/join.ts', '../lifted.js')).toBe('import{a}from"#ops/lifted.js";')
     expect(named('src/core/ops/a.ts', '../graph/expr.js')).toBe('import{a}from"../graph/expr.js";')
+  })
+  it('names the primitives of modules that are read whole', () => {
+    const text = `import*as a from"./arithmetic.js";import*as b from"./special/bessel.js";const c=f({...a,d:b.d}),e=f(b);`
+    const exported = { 'arithmetic.js': ['add', 'sub'], 'special/bessel.js': ['j0'] }
+    expect(withPrimitives('src/core/ops/families.ts', text, exported)).toBe(
+      `import*as a from"./arithmetic.js";import*as b from"./special/bessel.js";const c=f({add:a.add,sub:a.sub,d:b.d}),e=f({j0:b.j0});`,
+    )
+    expect(withPrimitives('src/core/ops/arrays.ts', text, exported)).toBe(text)
   })
   it('finds statements that bundlers keep, and patterns that it cannot mark', () => {
     expect(effects('x.ts', `import 'y'\nf()\nconst { a } = b\nconst c = f()\nclass D {}`)).toEqual(['f()', 'const { a } = b'])

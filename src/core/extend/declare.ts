@@ -2,6 +2,7 @@
 import { functionOf, listOf, recordOf, shown } from '../errors/check-arguments.js'
 import { badInput, showShape } from '../errors/explain.js'
 import { type OptionsFor, part, readGiven, readOptions } from '../errors/options.js'
+import { samplesIn } from '../graph/domain-samples.js'
 import { type DTypeRule, isTakes } from '../graph/dtype-rule.js'
 import {
   type ArgKind,
@@ -15,7 +16,6 @@ import {
 } from '../graph/primitive.js'
 import { sizeOf } from '../graph/shape.js'
 import { binary as binaryOf, type Common, type Declaration, unary as unaryOf } from '../ops/lifted.js'
-import { samplesIn } from '../ops/lifted-samples.js'
 import type { DType } from '../types/dtype.js'
 import type { BinaryOf, UnaryOf } from '../types/signatures/elementwise.js'
 

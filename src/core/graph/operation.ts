@@ -12,7 +12,8 @@ type PrimitiveOf<T> = T extends { readonly primitive: infer P extends AnyPrimiti
 /** The primitives of modules, by name. */
 export type Primitives<M> = { readonly [K in keyof M as PrimitiveOf<M[K]>['name']]: PrimitiveOf<M[K]> }
 
-const primitiveIn = (x: unknown): AnyPrimitive | undefined => {
+/** That of an export: itself, or of an operation. */
+export const primitiveIn = (x: unknown): AnyPrimitive | undefined => {
   const { primitive, shapeRule } = (x ?? {}) as { readonly primitive?: AnyPrimitive; readonly shapeRule?: unknown }
   return primitive ?? (typeof shapeRule === 'function' ? (x as AnyPrimitive) : undefined)
 }

@@ -14,8 +14,9 @@ import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryOp, CastFn, ChoosingOp, FloatBinaryOp, IdentityFn, WhereFn } from '../types/signatures/elementwise.js'
 import { and, or } from './compare.js'
-import { binary, broadcastAvals, elementwisePrimitive as declare, refuseThird, unary } from './lifted.js'
+import { binary, broadcastAvals, elementwisePrimitive as declare, refuseThird } from './lifted.js'
 import * as special from './special/functions.js'
+import { stopped } from './stopped.js'
 
 // ---- arithmetic ------------------------------------------------------------------------------------------------------
 
@@ -251,15 +252,6 @@ export const select: WhereFn = where
 
 // ---- identities ------------------------------------------------------------------------------------------------------
 
-const stopped = unary({
-  name: 'stopGradient',
-  unbounded: false,
-  scalar: (x) => x!,
-  alias: true,
-  cost: 0,
-  kinks: [{ at: [1], partials: [0], why: 'a constant for every derivative' }],
-  source: 'JAX stop_gradient',
-})
 /**
  * The same values, taken as constants by every derivative. Of a tree: every leaf; integers and booleans stay as they are.
  *

@@ -24,12 +24,12 @@ import type {
   LinspaceFn,
   TriangleFn,
 } from '../types/signatures/layout.js'
-import { eq, ge, le } from './compare.js'
+import { eq } from './compare.js'
 import { add, div, mul, sub, where } from './elementwise.js'
 import { broadcastNode, reshapeNode } from './layout/move.js'
-import { padNode, sliceNode } from './layout/slice.js'
+import { diagonalNode, padNode } from './layout/slice.js'
 import { declares } from './operation.js'
-import { iotaNode } from './positions.js'
+import { iotaNode, triangleOf } from './positions.js'
 
 const lengthOf = (n: number, op: string): number =>
   Number.isInteger(n) && n >= 0 ? n : badInput(op, `${shown(n)} is not a length.`, `give a non-negative integer.`)
@@ -194,36 +194,17 @@ export const diag: DiagFn = typed((x: unknown, k = 0): AnyExpr => {
   const rank = n.shape.length
   if (rank === 0) badShape('diag', [n.shape], `needs a vector or a matrix, got ${showShape(n.shape)}.`, `reshape it to [1].`)
   diagonalOf(k, 'diag')
-  const start = (width: number): number => (k >= 0 ? k : -k * width)
-  if (rank === 1) {
-    const length = n.shape[0]!
-    const width = length + Math.abs(k)
-    return asExpr(reshapeNode(padNode(n, [length === 0 ? 0 : start(width)], [width * width], [width + 1]), [width, width]))
-  }
-  const lead = n.shape.slice(0, -2)
-  const [rows, width] = n.shape.slice(-2) as [number, number]
-  const length = Math.max(0, Math.min(rows + Math.min(k, 0), width - Math.max(k, 0)))
-  const flat = reshapeNode(n, [...lead, rows * width])
-  const part = {
-    starts: [...lead.map(() => 0), length === 0 ? 0 : start(width)],
-    sizes: [...lead, length],
-    strides: [...lead.map(() => 1), width + 1],
-  }
-  return asExpr(sliceNode(flat, part))
+  if (rank > 1) return asExpr(diagonalNode(n, k))
+  const length = n.shape[0]!
+  const width = length + Math.abs(k)
+  const start = length === 0 ? 0 : k >= 0 ? k : -k * width
+  return asExpr(reshapeNode(padNode(n, [start], [width * width], [width + 1]), [width, width]))
 })
 
-/** Is the column at most (or at least) k to the right of the row? */
 const triangle = (op: 'tril' | 'triu', x: unknown, k: number): AnyExpr => {
   const n = lift(x, op)
-  const shape = n.shape.slice(-2)
-  if (shape.length < 2) badShape(op, [n.shape], `needs a matrix, got ${showShape(n.shape)}.`, `expandDims first.`)
-  if (!Number.isInteger(k)) badInput(op, `${shown(k)} is not the number of a diagonal.`, `give an integer.`)
-  const rows = asExpr(iotaNode([shape[0]!, 1], 0, 'i32'))
-  const columns = asExpr(iotaNode([1, shape[1]!], 1, 'i32'))
-  // Beyond the corners nothing changes, and an i32 has an end.
-  const last = add(rows, Math.max(-shape[0]!, Math.min(k, shape[1]!)))
-  const kept = op === 'tril' ? le(columns, last) : ge(columns, last)
-  return where(kept, asExpr(n), asExpr(constant(0, n.dtype)))
+  if (n.shape.length < 2) badShape(op, [n.shape], `needs a matrix, got ${showShape(n.shape)}.`, `expandDims first.`)
+  return asExpr(triangleOf(op, n, diagonalOf(k, op)))
 }
 
 /**

@@ -3,6 +3,7 @@
 import { nothingMore, shown } from '../errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { samplesIn } from '../graph/domain-samples.js'
 import type { Takes } from '../graph/dtype-rule.js'
 import { apply, asExpr, type Node } from '../graph/expr.js'
 import { liftAll, liftFloat, liftNumber, liftPair } from '../graph/lift.js'
@@ -13,7 +14,6 @@ import { broadcastShapes, broadcastStrides, forEachIndex, sameShape } from '../g
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryOf, UnaryOf } from '../types/signatures/elementwise.js'
-import { samplesIn } from './lifted-samples.js'
 
 /** Common shape of elementwise arguments; raises ShapeMismatch naming the clashing axis. */
 export const broadcastAvals = (args: readonly Aval[], op: string): readonly number[] => {

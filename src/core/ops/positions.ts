@@ -3,9 +3,11 @@ import { badInput, showShape } from '../errors/explain.js'
 import { aval } from '../graph/aval.js'
 import { dtypeCodec } from '../graph/cast.js'
 import { natural, naturals, record } from '../graph/codec.js'
-import { apply, type Node } from '../graph/expr.js'
+import { apply, asExpr, asNode, constant, type Node } from '../graph/expr.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import type { DType } from '../types/dtype.js'
+import { add, where } from './arithmetic.js'
+import { ge, le } from './compare.js'
 import { aroundAxis } from './reduce.js'
 
 export interface IotaParams {
@@ -44,3 +46,13 @@ export const iotaPrimitive: Primitive<'iota', IotaParams, readonly []> = primiti
 })
 /** Each element's position along an axis. */
 export const iotaNode = (shape: readonly number[], axis: number, dtype: DType): Node => apply(iotaPrimitive, [], { shape, axis, dtype })
+/** Matrices with zeros above their k-th diagonal, or below it. */
+export const triangleOf = (op: 'tril' | 'triu', n: Node, k: number): Node => {
+  const [height, width] = n.shape.slice(-2) as [number, number]
+  const rows = asExpr(iotaNode([height, 1], 0, 'i32'))
+  const columns = asExpr(iotaNode([1, width], 1, 'i32'))
+  // Beyond the corners nothing changes, and an i32 has an end.
+  const last = add(rows, Math.max(-height, Math.min(k, width)))
+  const kept = op === 'tril' ? le(columns, last) : ge(columns, last)
+  return asNode(where(kept, asExpr(n), asExpr(constant(0, n.dtype))))
+}

@@ -1,13 +1,15 @@
 /** Reductions over axes: what each one is. */
 import { badInput, showShape } from '../errors/explain.js'
 import { type Aval, aval } from '../graph/aval.js'
+import { castNode } from '../graph/cast.js'
 import { type Codec, naturals, record } from '../graph/codec.js'
-import { apply, type Node } from '../graph/expr.js'
+import { apply, asExpr, asNode, constant, type Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { forEachIndex, otherAxes, range, sizeOf, stridesOf } from '../graph/shape.js'
+import type { AnyExpr } from '../types/expr.js'
 import { type AxisParams, axisCodec } from './layout/join.js'
-import { axisOf, distinctAxes, reshapeNode } from './layout/move.js'
+import { axisOf, broadcastNode, distinctAxes, reshapeNode } from './layout/move.js'
 
 /** Axes that are folded (sorted, from the front); the result keeps the others. */
 export interface ReduceParams {
@@ -197,6 +199,16 @@ export const reduceNode = (prim: Primitive<string, ReduceParams>, x: Node, axes:
 /** The shape that a reduction of n has. */
 export const reducedShape = (n: Node, axes: readonly number[], keepdims: boolean): readonly number[] =>
   keepdims ? n.shape.map((d, i) => (axes.includes(i) ? 1 : d)) : reduceShape([n.aval], { axes }).shape
+/** Each element as a number: is it not 0? */
+export const truthsNode = (x: Node): Node => castNode(castNode(x, 'bool'), 'i32')
+/** Is any (or every) truth over the axes 1? Of none, not any, and every. */
+export const quantifiedNode = (op: 'any' | 'all', truths: Node, axes: readonly number[], keepdims: boolean): Node =>
+  axes.some((a) => truths.shape[a] === 0)
+    ? broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(truths, axes, keepdims))
+    : castNode(reduceNode(op === 'any' ? maxPrimitive : minPrimitive, truths, axes, keepdims), 'bool')
+/** Is any element over the axes not 0? The axes stay, with length 1, where `keepdims` says so. */
+export const anyOf = (x: AnyExpr, axes: readonly number[], keepdims = false): AnyExpr =>
+  asExpr(quantifiedNode('any', truthsNode(asNode(x)), axes, keepdims))
 /** Sum down to a shape that broadcasts to x's: the inverse of broadcasting. */
 export const sumToNode = (x: Node, shape: readonly number[]): Node => {
   const off = x.shape.length - shape.length

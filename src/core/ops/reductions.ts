@@ -2,9 +2,8 @@
 
 import { badInput } from '../errors/explain.js'
 import { castNode } from '../graph/cast.js'
-import { apply, asExpr, asNode, constant, type Node } from '../graph/expr.js'
+import { apply, asExpr, asNode, constant } from '../graph/expr.js'
 import type { Primitive } from '../graph/primitive.js'
-import type { AnyExpr } from '../types/expr.js'
 import type { ArgReduceFn, CountFn, FloatReduceFn, FoldOptions, ReduceFn, SumFn, WhereOption } from '../types/signatures/reduce.js'
 import { add, div, maximum, minimum } from './arithmetic.js'
 import type { AxisParams } from './layout/join.js'
@@ -16,10 +15,12 @@ import {
   argminPrimitive,
   maxPrimitive,
   minPrimitive,
+  quantifiedNode,
   type ReduceParams,
   reducedShape,
   reduceNode,
   sumPrimitive,
+  truthsNode,
 } from './reduce.js'
 
 /**
@@ -128,14 +129,10 @@ export const mean: FloatReduceFn<'mean', WhereOption> = operation('mean', { x: f
   return div(total, keptCount(n, o.where, o.axis, o.keepdims, op))
 })
 
-const truths = (x: AnyExpr): Node => castNode(castNode(asNode(x), 'bool'), 'i32')
 const quantifier = <F>(op: 'any' | 'all'): F =>
-  operation(op, { x: array }, whereOptions, ({ x }, { axis, keepdims, where: mask }) => {
-    const n = keptNode(truths(x), mask, op === 'all' ? 1 : 0, op)
-    if (axis.some((a) => n.shape[a] === 0))
-      return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axis, keepdims)))
-    return asExpr(castNode(reduceNode(op === 'any' ? maxPrimitive : minPrimitive, n, axis, keepdims), 'bool'))
-  })
+  operation(op, { x: array }, whereOptions, ({ x }, { axis, keepdims, where: mask }) =>
+    asExpr(quantifiedNode(op, keptNode(truthsNode(asNode(x)), mask, op === 'all' ? 1 : 0, op), axis, keepdims)),
+  )
 
 /**
  * Is any element over the axes (all by default) true, that is, not 0? Of those where the mask `where` holds, if there is one; false for an empty axis.
@@ -160,5 +157,5 @@ export const all: CountFn<'all', 'bool', WhereOption> = quantifier('all')
  * @example count([1, 0, 2])   // 2
  */
 export const count: CountFn<'count', 'i32'> = operation('count', { x: array }, reduceOptions, ({ x }, { axis, keepdims }) =>
-  asExpr(reduceNode(sumPrimitive, truths(x), axis, keepdims)),
+  asExpr(reduceNode(sumPrimitive, truthsNode(asNode(x)), axis, keepdims)),
 )

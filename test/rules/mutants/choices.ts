@@ -91,7 +91,7 @@ export const kinks: readonly Mutant[] = [
   ]),
   ...mistakes(
     'kinks',
-    ['core/ops/arithmetic', 'core/ops/exponentials', 'core/ops/trigonometric'],
+    ['core/ops/arithmetic', 'core/ops/exponentials', 'core/ops/trigonometric', 'core/ops/stopped'],
     [
       ['strongMul declares 0 twice', 'partials: [Number.POSITIVE_INFINITY, 0]', 'partials: [0, 0]', 'strongMul'],
       ['x^1 declares 0', "{ at: [0, 1], partials: [1, 0], why: 'x^1", "{ at: [0, 1], partials: [0, 0], why: 'x^1", 'pow'],

@@ -236,8 +236,8 @@ const decompositions: readonly Mutant[] = mistakes('linear algebra', 'rules/deco
   ['everything near 1 counts as equal', 'UNITS * n * epsilon[x.dtype as', '1e14 * n * epsilon[x.dtype as', 'eigh svd'],
   [
     'equal is what is exactly so',
-    "const near = le(abs(x), mul(stopGradient(scale), UNITS * n * epsilon[x.dtype as 'f32' | 'f64']))",
-    'const near = le(abs(x), mul(stopGradient(scale), 0 * n))',
+    "const near = le(abs(x), mul(stopped(scale), UNITS * n * epsilon[x.dtype as 'f32' | 'f64']))",
+    'const near = le(abs(x), mul(stopped(scale), 0 * n))',
     'eigh svd',
   ],
   ['a tangent of u has no part of v', 'mul(doubled(mul(p, g)), d)', 'mul(mul(p, g), d)', 'svd'],

@@ -114,7 +114,7 @@ export const zeros: readonly Mutant[] = [
     ],
   ]),
   ...mistakes('zeros of arrays', 'rules/contract', [
-    ['rows are columns', 'axis: left ? rank - 1 : rank - 2, keepdims', 'axis: left ? rank - 2 : rank - 1, keepdims', 'matmul'],
+    ['rows are columns', '[left ? rank - 1 : rank - 2], true', '[left ? rank - 2 : rank - 1], true', 'matmul'],
   ]),
   ...mistakes('zeros of arrays', 'rules/conv-reach', [
     [

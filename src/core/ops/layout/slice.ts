@@ -5,6 +5,7 @@ import { type Codec, ints, record } from '../../graph/codec.js'
 import { apply, constant, type Node } from '../../graph/expr.js'
 import { type Primitive, primitive } from '../../graph/primitive.js'
 import { forEachIndex, sameShape, stridesOf } from '../../graph/shape.js'
+import { reshapeNode } from './move.js'
 
 const family = 'layout'
 
@@ -102,6 +103,18 @@ export const sliceAxis = (x: Node, axis: number, start: number, size: number): N
     sizes: x.shape.map((d, i) => (i === axis ? size : d)),
     strides: x.shape.map(() => 1),
   })
+
+/** The k-th diagonals of matrices, above the main one for a positive k. */
+export const diagonalNode = (n: Node, k: number): Node => {
+  const lead = n.shape.slice(0, -2)
+  const [rows, width] = n.shape.slice(-2) as [number, number]
+  const length = Math.max(0, Math.min(rows + Math.min(k, 0), width - Math.max(k, 0)))
+  return sliceNode(reshapeNode(n, [...lead, rows * width]), {
+    starts: [...lead.map(() => 0), length === 0 ? 0 : k >= 0 ? k : -k * width],
+    sizes: [...lead, length],
+    strides: [...lead.map(() => 1), width + 1],
+  })
+}
 
 // ---- sliceAdd: the adjoint of slice, into an accumulator ---------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 /** The samples of an elementwise primitive, in the domain that it declares. */
-import type { ArgKind, Sample } from '../graph/primitive.js'
+import type { ArgKind, Sample } from './primitive.js'
 
 const samplesOf = <P>(
   kinds: readonly ArgKind[],
