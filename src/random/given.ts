@@ -85,11 +85,11 @@ export const isArray = (x: unknown): x is AnyExpr | Tensor => isTensor(x) || isE
 
 /** An expression of what is given: a tensor is read at every call. */
 export const exprOf = (x: AnyExpr | Tensor): AnyExpr => (isTensor(x) ? (cast(x, x.dtype) as AnyExpr) : (x as AnyExpr))
-/** Numbers that are given, read once: arrays of them as a tensor; anything else but an expression or a number is refused. */
-const numbersIn = (given: unknown, op: string, what: string): number | Tensor | AnyExpr => {
+/** Numbers that are given, read once: arrays of them as a tensor of this dtype; anything else but an expression or a number is refused. */
+const numbersIn = (given: unknown, dtype: DType, op: string, what: string): number | Tensor | AnyExpr => {
   if (typeof given === 'number' || isArray(given)) return given
   try {
-    if (Array.isArray(given) || ArrayBuffer.isView(given)) return tensor(given as number[]) as Tensor
+    if (Array.isArray(given) || ArrayBuffer.isView(given)) return tensor(given as number[], dtype) as Tensor
   } catch (e) {
     if (isAdException(e) && 'where' in e.error) raise({ ...e.error, where: `${op}: ${what}` })
     return unreadable(e, `${op}: ${what}`)
@@ -98,7 +98,7 @@ const numbersIn = (given: unknown, op: string, what: string): number | Tensor | 
 }
 /** A parameter as an expression of this dtype. Numbers are constants. */
 export const parameterIn = (given: unknown, dtype: DType, op: string, what: string): AnyExpr => {
-  const x = numbersIn(given, op, what)
+  const x = numbersIn(given, dtype, op, what)
   return isArray(x) && x.dtype === dtype ? exprOf(x) : (cast(x as AnyExpr, dtype) as AnyExpr)
 }
 /** The dtype of parameters where no other is told: f32 where those that have one are f32. */
@@ -109,7 +109,7 @@ export const floatAmong = (parameters: readonly unknown[]): Float => {
 /** Raises BadInput where a number among a parameter's is not allowed: told where the numbers are known before anything runs. */
 export const checkNumbers = (given: unknown, allowed: (x: number) => boolean, what: string, must: string, op: string): void => {
   if (given === undefined || isExpr(given) || isTensor(given)) return
-  const x = numbersIn(given, op, what)
+  const x = numbersIn(given, 'f64', op, what)
   const wrong = typeof x === 'number' ? (allowed(x) ? undefined : x) : (x as Tensor).data.find((v: number) => !allowed(v))
   if (wrong !== undefined) badInput(op, `${what} is ${wrong}, it must be ${must}.`)
 }
