@@ -277,56 +277,59 @@ export const multiHeadAttention = <const F extends number, B extends boolean = t
     return shape.length >= 2 ? x : badShape(op, [shape], 'the input has no axis of positions.', `give [..., n, ${f}].`)
   }
   const cacheShape = (batch: unknown, length: unknown) => [...leadingAxes(batch, op), kept, sizeIn(length, 'length', op), d]
-  return guarded({
-    kind: op,
-    torch: attentionInTorch({ heads: h, kept, d, f, from, bias }),
-    declared,
-    init: (key: Key) => init(declared as never, key, given.init),
-    apply: (p: Params, x: AnyExpr, run: AttentionRun = {}) => {
-      const { context } = run
-      if (context !== undefined && causal) badInput(op, 'a causal layer has no context.', 'leave out causal where x attends to others.')
-      if (context !== undefined && positions !== 'none')
-        badInput(op, `there is a context, and positions are '${positions}'.`, 'leave out positions where x attends to others.')
-      const seen = checked((context ?? x) as AnyExpr)
-      const q = placed(inHeads(product(p.q, checked(x)), h), 0)
-      const k = placed(inHeads(product(p.k, seen), kept), 0)
-      const v = inHeads(product(p.v, seen), kept)
-      return attended(p, q, k, v, { mask: run.mask as AnyExpr | undefined, causal }, 0, run)
+  return guarded(
+    {
+      kind: op,
+      torch: attentionInTorch({ heads: h, kept, d, f, from, bias }),
+      declared,
+      init: (key: Key) => init(declared as never, key, given.init),
+      apply: (p: Params, x: AnyExpr, run: AttentionRun = {}) => {
+        const { context } = run
+        if (context !== undefined && causal) badInput(op, 'a causal layer has no context.', 'leave out causal where x attends to others.')
+        if (context !== undefined && positions !== 'none')
+          badInput(op, `there is a context, and positions are '${positions}'.`, 'leave out positions where x attends to others.')
+        const seen = checked((context ?? x) as AnyExpr)
+        const q = placed(inHeads(product(p.q, checked(x)), h), 0)
+        const k = placed(inHeads(product(p.k, seen), kept), 0)
+        const v = inHeads(product(p.v, seen), kept)
+        return attended(p, q, k, v, { mask: run.mask as AnyExpr | undefined, causal }, 0, run)
+      },
+      declaredCache: (batch: unknown, length: unknown) => {
+        const shape = cacheShape(batch, length)
+        return { k: floatSpec(dtype, shape), v: floatSpec(dtype, shape), count: i32() }
+      },
+      initCache: (batch: unknown, length: unknown) => {
+        const shape = cacheShape(batch, length)
+        return evaluate({ k: zeros(shape, dtype), v: zeros(shape, dtype), count: zeros([], 'i32') } as never)
+      },
+      step: (p: Params, cache: { readonly k: AnyExpr; readonly v: AnyExpr; readonly count: AnyExpr }, x: AnyExpr) => {
+        if (!causal) badInput(op, 'a layer that is not causal has no step.', 'make it with { causal: true }, or use apply.')
+        const [n, length] = [shapeOf(checked(x)).at(-2)!, shapeOf(cache.k).at(-2)!]
+        if (n > length)
+          badShape(
+            op,
+            [shapeOf(x), shapeOf(cache.k)],
+            `${n} positions do not fit into a cache of ${length}.`,
+            'give a longer one to initCache.',
+          )
+        const { count } = cache
+        const written = (to: AnyExpr, some: AnyExpr): AnyExpr =>
+          dynamicUpdateSlice(to, some, [
+            ...shapeOf(to)
+              .slice(0, -2)
+              .map(() => 0),
+            count as never,
+            0,
+          ]) as AnyExpr
+        const k = written(cache.k, placed(inHeads(product(p.k, x), kept), count))
+        const v = written(cache.v, inHeads(product(p.v, x), kept))
+        const q = placed(inHeads(product(p.q, x), h), count)
+        const y = attended(p, q, k, v, { mask: le(row(length), column(n, count)) as AnyExpr, causal: false }, count, {})
+        const next = add(count, n) as AnyExpr
+        // Past its end the cache has no place left: that must not look like an answer.
+        return [{ k, v, count: next }, where(le(next, length), y, Number.NaN)]
+      },
     },
-    declaredCache: (batch: unknown, length: unknown) => {
-      const shape = cacheShape(batch, length)
-      return { k: floatSpec(dtype, shape), v: floatSpec(dtype, shape), count: i32() }
-    },
-    initCache: (batch: unknown, length: unknown) => {
-      const shape = cacheShape(batch, length)
-      return evaluate({ k: zeros(shape, dtype), v: zeros(shape, dtype), count: zeros([], 'i32') } as never)
-    },
-    step: (p: Params, cache: { readonly k: AnyExpr; readonly v: AnyExpr; readonly count: AnyExpr }, x: AnyExpr) => {
-      if (!causal) badInput(op, 'a layer that is not causal has no step.', 'make it with { causal: true }, or use apply.')
-      const [n, length] = [shapeOf(checked(x)).at(-2)!, shapeOf(cache.k).at(-2)!]
-      if (n > length)
-        badShape(
-          op,
-          [shapeOf(x), shapeOf(cache.k)],
-          `${n} positions do not fit into a cache of ${length}.`,
-          'give a longer one to initCache.',
-        )
-      const { count } = cache
-      const written = (to: AnyExpr, some: AnyExpr): AnyExpr =>
-        dynamicUpdateSlice(to, some, [
-          ...shapeOf(to)
-            .slice(0, -2)
-            .map(() => 0),
-          count as never,
-          0,
-        ]) as AnyExpr
-      const k = written(cache.k, placed(inHeads(product(p.k, x), kept), count))
-      const v = written(cache.v, inHeads(product(p.v, x), kept))
-      const q = placed(inHeads(product(p.q, x), h), count)
-      const y = attended(p, q, k, v, { mask: le(row(length), column(n, count)) as AnyExpr, causal: false }, count, {})
-      const next = add(count, n) as AnyExpr
-      // Past its end the cache has no place left: that must not look like an answer.
-      return [{ k, v, count: next }, where(le(next, length), y, Number.NaN)]
-    },
-  }) as never
+    { told: ['context', 'mask'] },
+  ) as never
 }

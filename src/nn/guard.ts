@@ -15,22 +15,29 @@ export const inputIn = (x: unknown, what: string, op: string): never => {
 /** Is it a declared input? */
 export const isSpec = (x: unknown): x is Spec => holds(() => (x as Spec)._tag === 'Spec' && Array.isArray((x as Spec).shape))
 
+type Tree = 'parameters' | 'state'
+const lacking = (what: Tree, op: string, path: string): never => {
+  const [verb, made] = what === 'state' ? ['has', 'initState()'] : ['have', 'init(key)']
+  return badInput(
+    op,
+    path === '' ? `the ${what} ${verb} been left out.` : `the ${what} ${verb} no ${path}.`,
+    `give what ${made} gives, or what came of it.`,
+  )
+}
 /** A tree of arrays as it is declared, with nothing beside. */
-const treeIn = (declared: unknown, given: unknown, what: string, op: string, path = ''): unknown => {
+const treeIn = (declared: unknown, given: unknown, what: Tree, op: string, path = ''): unknown => {
   if (declared === null || declared === undefined) return null
-  const named = path === '' ? what : `${path} of ${what}`
+  const named = path === '' ? `the ${what}` : `${path} of the ${what}`
   if (isSpec(declared)) {
     if (!isExpr(given) && !isTensor(given))
-      return given === undefined
-        ? badInput(op, `there is no ${named}.`, `give what ${what === 'state' ? 'initState()' : 'init(key)'} gives, or what came of it.`)
-        : badInput(op, `${named} is ${shown(given)}: no array.`)
+      return given === undefined ? lacking(what, op, path) : badInput(op, `${named} is ${shown(given)}: no array.`)
     const { shape } = declared
     const sizes: readonly (number | string)[] = given.shape
     if (sizes.length !== shape.length || sizes.some((d, i) => typeof shape[i] === 'number' && d !== shape[i]))
       badShape(op, [sizes as number[]], `${named} is [${sizes.join(', ')}]; the layer declares [${shape.join(', ')}].`)
     return given
   }
-  if (given === undefined || given === null) badInput(op, `there is no ${named}.`, 'give what init(key) gives, or what came of it.')
+  if (given === undefined || given === null) return lacking(what, op, path)
   const entries = Object.entries(declared as object).map(([k, d]) => {
     const of = reading(`${op}: ${named}`, () => (given as Readonly<Record<string, unknown>>)[k])
     return [k, treeIn(d, of, what, op, path === '' ? k : `${path}.${k}`)] as const
@@ -49,10 +56,8 @@ const paramsIn = (layer: AnyLayer, given: unknown, op: string): unknown => {
   return layer.repeated === undefined ? partsIn(layer, given, op) : given
 }
 
-/** Arrays that layers are told of beside their input. */
-const arrays = ['context', 'mask', 'contextMask', 'condition']
-/** What a layer is told, with its own state. */
-const runIn = (layer: AnyLayer, given: unknown, op: string): object => {
+/** What a layer is told, with its own state; `arrays`: what it reads of that as arrays. What it does not know is for its parts. */
+const runIn = (layer: AnyLayer, given: unknown, op: string, arrays: readonly string[]): object => {
   if (given === undefined || given === null) return {}
   const run: Record<string, unknown> = reading(`${op}: the third argument`, () => ({
     ...recordOf(given as object, 'the third argument', op),
@@ -72,12 +77,15 @@ const methods: Readonly<Record<string, readonly ('params' | 'input' | 'run' | 'o
   step: ['params', 'own', 'input', 'run'],
   attend: ['params', 'input'],
 }
-/** The same layer, whose methods read what they are given. `inputs`: its input is an array; a composition gives its own to its parts. */
-export const guarded = <L>(layer: L, inputs = true): L => {
+/** The same layer, whose methods read what they are given. `told`: arrays among what it is told. A composition (`inputs` false) gives its input to its parts, which read it. */
+export const guarded = <L>(
+  layer: L,
+  { told = [], inputs = true }: { readonly told?: readonly string[]; readonly inputs?: boolean } = {},
+): L => {
   const own = layer as AnyLayer & Readonly<Record<string, unknown>>
   const op = own.kind ?? 'layer'
   const read = (x: unknown, kind: string): unknown =>
-    kind === 'params' ? paramsIn(own, x, op) : kind === 'run' ? runIn(own, x, op) : kind === 'input' && inputs ? inputIn(x, 'the input', op) : x // biome-ignore format: one row
+    kind === 'params' ? paramsIn(own, x, op) : kind === 'run' ? runIn(own, x, op, told) : kind === 'input' && inputs ? inputIn(x, 'the input', op) : x // biome-ignore format: one row
   const methodsOf = Object.entries(methods).flatMap(([name, kinds]) => {
     const f = own[name] as Method | undefined
     return f === undefined ? [] : [[name, (...xs: readonly unknown[]) => f(...kinds.map((kind, i) => read(xs[i], kind)))] as const]

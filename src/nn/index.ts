@@ -14,18 +14,8 @@ export {
   type Positions,
   type ProductParams,
 } from './attention.js'
-export {
-  type Composed,
-  type Joining,
-  parallel,
-  type Repeated,
-  type RepeatOptions,
-  repeat,
-  residual,
-  type Sequence,
-  type Shortcut,
-  sequential,
-} from './compose.js'
+export { type Joining, parallel, type RepeatOptions, repeat, residual, sequential } from './compose.js'
+export type { Composed, Repeated, Sequence, Shortcut } from './compositions.js'
 export {
   avgPool,
   type ConvLayer,

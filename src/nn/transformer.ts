@@ -35,7 +35,8 @@ import {
   product,
   type Weights,
 } from './attention.js'
-import { repeat, type Stacked } from './compose.js'
+import { repeat } from './compose.js'
+import type { Stacked } from './compositions.js'
 import { floatSpec, sizeIn, sizeOption } from './given.js'
 import { guarded } from './guard.js'
 import { blockInTorch, normInTorch } from './in-torch.js'
@@ -152,6 +153,8 @@ const normOf = (f: number, dtype: Float, kind: 'layer' | 'rms') => ({
   bias: kind === 'layer' ? floatSpec(dtype, [f]) : null,
 })
 
+/** The arrays that blocks are told of. */
+const blockTold = ['mask', 'context', 'contextMask']
 /** What a block and a stack of them share: everything but how they run. */
 const read = (options: unknown, op: string) => {
   const given = readOptions(transformerBlockOptions, options, op)
@@ -240,25 +243,28 @@ export const transformerBlock = <
       p.gate === null ? act(product(p.up, h)) : (mul(act(product(p.gate, h)), product(p.up, h)) as AnyExpr)
     return around(y, p.denseNorm, (h) => product(p.down, drop(4)(between(h))), drop(5))
   }
-  return guarded({
-    kind: op,
-    torch: blockInTorch({ attention, cross, bias, gated, normKind }),
-    declared,
-    init: (key: Key) => init(declared as never, key, given.init),
-    apply: (p: Params, x: AnyExpr, run: BlockRun = {}) =>
-      through(p, x, run, (h, told) => attention.apply(p.attention, h as never, told) as AnyExpr),
-    declaredCache: attention.declaredCache,
-    initCache: attention.initCache,
-    step: (p: Params, cache: never, x: AnyExpr, run: BlockRun = {}) => {
-      let after: unknown
-      const y = through(p, x, run, (h) => {
-        const [next, y] = attention.step(p.attention, cache, h as never)
-        after = next
-        return y as AnyExpr
-      })
-      return [after, y]
+  return guarded(
+    {
+      kind: op,
+      torch: blockInTorch({ attention, cross, bias, gated, normKind }),
+      declared,
+      init: (key: Key) => init(declared as never, key, given.init),
+      apply: (p: Params, x: AnyExpr, run: BlockRun = {}) =>
+        through(p, x, run, (h, told) => attention.apply(p.attention, h as never, told) as AnyExpr),
+      declaredCache: attention.declaredCache,
+      initCache: attention.initCache,
+      step: (p: Params, cache: never, x: AnyExpr, run: BlockRun = {}) => {
+        let after: unknown
+        const y = through(p, x, run, (h) => {
+          const [next, y] = attention.step(p.attention, cache, h as never)
+          after = next
+          return y as AnyExpr
+        })
+        return [after, y]
+      },
     },
-  }) as never
+    { told: blockTold },
+  ) as never
 }
 export const transformerOptions = {
   ...transformerBlockOptions,
@@ -339,32 +345,35 @@ export const transformer = <
     k: f([count, ...cache.k.shape]),
     v: f([count, ...cache.v.shape]),
   })
-  return guarded({
-    kind: op,
-    parts: { layers: stack, ...(last !== null && { norm: last }) },
-    declared: { layers: stack.declared, norm: last?.declared ?? null },
-    init: (key: Key) => ({ layers: stack.init(foldIn(key, 0)), norm: last?.init(foldIn(key, 1)) ?? null }),
-    apply: (p: { readonly layers: never; readonly norm: never }, x: never, run: BlockRun = {}) =>
-      ended(p, runPart(stack, { name: 'layers', index: 0 }, p.layers, x, run)[0] as AnyExpr, run),
-    declaredCache: (batch: number, length: number) => {
-      const one = block.declaredCache(batch, length)
-      return { ...inFront(one, (shape) => floatSpec(dtype, shape)), count: one.count }
+  return guarded(
+    {
+      kind: op,
+      parts: { layers: stack, ...(last !== null && { norm: last }) },
+      declared: { layers: stack.declared, norm: last?.declared ?? null },
+      init: (key: Key) => ({ layers: stack.init(foldIn(key, 0)), norm: last?.init(foldIn(key, 1)) ?? null }),
+      apply: (p: { readonly layers: never; readonly norm: never }, x: never, run: BlockRun = {}) =>
+        ended(p, runPart(stack, { name: 'layers', index: 0 }, p.layers, x, run)[0] as AnyExpr, run),
+      declaredCache: (batch: number, length: number) => {
+        const one = block.declaredCache(batch, length)
+        return { ...inFront(one, (shape) => floatSpec(dtype, shape)), count: one.count }
+      },
+      initCache: (batch: number, length: number) => {
+        const one = block.declaredCache(batch, length)
+        return evaluate({ ...inFront(one, (shape) => zeros(shape as number[], dtype)), count: zeros([], 'i32') } as never)
+      },
+      step: (p: { readonly layers: never; readonly norm: never }, cache: CacheIn<Float>, x: AnyExpr, run: BlockRun = {}) => {
+        const { count: before, k, v } = cache
+        const [y, held] = scan(
+          ((h: AnyExpr, [own, kept]: readonly [never, { readonly k: AnyExpr; readonly v: AnyExpr }]) => {
+            const [next, y] = block.step(own, { ...kept, count: before } as never, h as never, run)
+            return [y, { k: next.k, v: next.v }]
+          }) as never,
+          x as never,
+          [p.layers, { k, v }] as never,
+        ) as unknown as readonly [AnyExpr, { readonly k: AnyExpr; readonly v: AnyExpr }]
+        return [{ ...held, count: add(before as AnyExpr, x.shape.at(-2)!) }, ended(p, y)]
+      },
     },
-    initCache: (batch: number, length: number) => {
-      const one = block.declaredCache(batch, length)
-      return evaluate({ ...inFront(one, (shape) => zeros(shape as number[], dtype)), count: zeros([], 'i32') } as never)
-    },
-    step: (p: { readonly layers: never; readonly norm: never }, cache: CacheIn<Float>, x: AnyExpr, run: BlockRun = {}) => {
-      const { count: before, k, v } = cache
-      const [y, held] = scan(
-        ((h: AnyExpr, [own, kept]: readonly [never, { readonly k: AnyExpr; readonly v: AnyExpr }]) => {
-          const [next, y] = block.step(own, { ...kept, count: before } as never, h as never, run)
-          return [y, { k: next.k, v: next.v }]
-        }) as never,
-        x as never,
-        [p.layers, { k, v }] as never,
-      ) as unknown as readonly [AnyExpr, { readonly k: AnyExpr; readonly v: AnyExpr }]
-      return [{ ...held, count: add(before as AnyExpr, x.shape.at(-2)!) }, ended(p, y)]
-    },
-  }) as never
+    { told: blockTold },
+  ) as never
 }

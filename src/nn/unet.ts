@@ -158,5 +158,5 @@ export const unet = <const C extends number, const O extends number = C, D exten
     init: (key) => Object.fromEntries(named.map(([name, layer, index]) => [name, layer.init(foldIn(key, index))])),
     apply: apply as never,
   }
-  return guarded(made) as unknown as UNet<C, O, D>
+  return guarded(made, { told: ['condition'] }) as unknown as UNet<C, O, D>
 }

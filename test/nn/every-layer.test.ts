@@ -184,6 +184,37 @@ describe.each(cases)('%s in %s', (name, dtype) => {
   })
 })
 
+describe('what a layer is told', () => {
+  const layer = nn.dense(3, 2)
+  const p = layer.init(key(1))
+  const x = cd.ones([1, 3], 'f32')
+  it('says what is missing, or of another shape, by its name', () => {
+    const apply = layer.apply as unknown as (...xs: readonly unknown[]) => unknown
+    expect(() => apply(undefined, x)).toThrow(/dense: the parameters have been left out/)
+    expect(() => apply({ b: p.b }, x)).toThrow(/dense: the parameters have no w/)
+    expect(() => apply({ ...p, w: 3 }, x)).toThrow(/dense: w of the parameters is 3: no array/)
+    expect(() => apply({ ...p, w: cd.ones([2, 2], 'f32') }, x)).toThrow(/w of the parameters is \[2, 2\]; the layer declares \[3, 2\]/)
+    expect(() => apply(p, x, { training: 1 })).toThrow(/training must be true or false/)
+    const norm = nn.batchNorm(3)
+    expect(() => norm.apply(norm.init(key(1)), x, { state: {} as never })).toThrow(/batchNorm: the state has no (mean|variance)/)
+  })
+  it("a composition hands on to layers of one's own, whatever it is", () => {
+    const seen: unknown[] = []
+    const own = {
+      declared: null,
+      init: () => null,
+      apply: (_: null, y: cd.AnyExpr, run?: object) => {
+        seen.push(run)
+        return y
+      },
+    }
+    const condition = { a: x, b: [1] }
+    nn.sequential(layer, nn.residual(own)).apply([p, { body: null, shortcut: null }] as never, x, { condition } as never)
+    expect((seen[0] as { readonly condition: unknown }).condition).toBe(condition)
+    expect(seen).toHaveLength(1)
+  })
+})
+
 const cyclic: { self?: unknown } = {}
 cyclic.self = cyclic
 const junk: readonly (readonly [string, () => unknown])[] = [

@@ -1,0 +1,219 @@
+/** What compositions are, and how sizes go from part to part: types alone. */
+import type { Dim, DType, Expr, Exprs, Operand, Shape, Spec, Tensor, Tensors } from '../index.js'
+import type { Key } from '../random/index.js'
+import type { DeclaredOf, Described, Given, MadeBy, Part, Run, RunWith, StateOf, TakenBy } from './layer.js'
+
+/** Parts by place or by name. */
+export type Parts = readonly Part[] | Readonly<Record<string, Part>>
+type DeclaredIn<L> = { readonly [K in keyof L]: DeclaredOf<L[K]> }
+type StateIn<L> = { readonly [K in keyof L]: StateOf<L[K]> }
+type HasState<L> = [Extract<L[keyof L & (number | string)], { readonly state: object }>] extends [never] ? false : true
+
+/** A composition of the parts L, from X to Y: with running state where one of them has. */
+export type Composed<L, X, Y> = HasState<L> extends true ? ComposedWithState<L, X, Y> : ComposedPlain<L, X, Y>
+export interface ComposedPlain<L, X, Y> extends Parameters<L> {
+  apply(params: Given<DeclaredIn<L>>, x: X, run?: Run): Y
+}
+export interface ComposedWithState<L, X, Y> extends Parameters<L>, States<L> {
+  apply(params: Given<DeclaredIn<L>>, x: X, run: RunWith<Given<StateIn<L>>>): readonly [y: Y, state: Exprs<StateIn<L>>]
+}
+interface Parameters<L> extends Described {
+  readonly declared: DeclaredIn<L>
+  readonly init: (key: Key) => Tensors<DeclaredIn<L>>
+}
+interface States<L> {
+  readonly state: StateIn<L>
+  readonly initState: () => Tensors<StateIn<L>>
+}
+/** Layers one after the other: the axes that none of them changes are those of the input. */
+export type Sequence<L extends readonly unknown[]> = HasState<L> extends true ? SequenceWithState<L> : SequencePlain<L>
+export interface SequencePlain<L extends readonly unknown[]> extends Parameters<L> {
+  readonly kind: 'sequential'
+  apply<X extends First<L>>(params: Given<DeclaredIn<L>>, x: X, run?: Run): Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>
+}
+export interface SequenceWithState<L extends readonly unknown[]> extends Parameters<L>, States<L> {
+  readonly kind: 'sequential'
+  apply<X extends First<L>>(
+    params: Given<DeclaredIn<L>>,
+    x: X,
+    run: RunWith<Given<StateIn<L>>>,
+  ): readonly [y: Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>, state: Exprs<StateIn<L>>]
+}
+type Around<L, H> = { readonly body: L; readonly shortcut: H }
+/** A shortcut around the layer L. */
+export type Shortcut<L, H> = HasState<Around<L, H>> extends true ? ShortcutWithState<L, H> : ShortcutPlain<L, H>
+export interface ShortcutPlain<L, H> extends Parameters<Around<L, H>> {
+  readonly kind: 'residual'
+  apply<X extends TakenBy<L>>(params: Given<DeclaredIn<Around<L, H>>>, x: X, run?: Run): Sent<L, X>
+}
+export interface ShortcutWithState<L, H> extends Parameters<Around<L, H>>, States<Around<L, H>> {
+  readonly kind: 'residual'
+  apply<X extends TakenBy<L>>(
+    params: Given<DeclaredIn<Around<L, H>>>,
+    x: X,
+    run: RunWith<Given<StateIn<Around<L, H>>>>,
+  ): readonly [y: Sent<L, X>, state: Exprs<StateIn<Around<L, H>>>]
+}
+
+// ---- sizes from one part to the next
+
+/** The shape of what is made or taken; `Shape` where nothing is known. */
+type ShapeIn<X> = [X] extends [{ readonly _tag: string; readonly dtype: DType }]
+  ? X extends Expr<infer S, infer _D> | Tensor<infer S, infer _D>
+    ? S
+    : Shape
+  : Shape
+/** A message where the last axes of shapes clash, as far as they are known; else never. */
+type Clash<A extends Shape, B extends Shape> = A extends readonly [...infer AH extends Shape, infer a extends Dim]
+  ? B extends readonly [...infer BH extends Shape, infer b extends Dim]
+    ? [a] extends [b]
+      ? Clash<AH, BH>
+      : [b] extends [a]
+        ? Clash<AH, BH>
+        : `sequential: the layer before makes ${a}, this one takes ${b}`
+    : never
+  : never
+/** The dtype of what is taken or made; f32 where any will do. */
+type DTypeIn<X> = X extends { readonly dtype: infer D extends DType } ? ('f32' extends D ? 'f32' : D) : 'f32'
+type Applied = { apply(params: never, x: never, run: never): unknown }
+/** Has a part the shape of what it is given? */
+type Keeps<L, D extends DType> = L extends Applied
+  ? L['apply'] extends <S extends Shape>(params: never, x: Expr<S, D>, run: never) => Expr<S, D> | readonly [Expr<S, D>, unknown]
+    ? true
+    : false
+  : L extends <S extends Shape>(x: Expr<S, D>) => Expr<S, D>
+    ? true
+    : false
+/*
+ * The shape that a layer makes of S, where it takes T and makes M of whatever T allows. TypeScript does not say what a generic function makes of one argument; it says whether a function is as
+ * general as another. So that is asked: are the first axis, the first two, all of them, or all but the last those of the input?
+ */
+/** Of a layer that takes so many axes, or so many at least: [n, ...]. */
+type Led<A, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = [T, M, S] extends [
+  readonly [Dim, infer C extends Dim, ...infer R extends Shape],
+  readonly [Dim, Dim, ...infer Q extends Shape],
+  readonly [infer N extends Dim, infer K extends Dim, ...infer P extends Shape],
+]
+  ? A extends <N extends Dim, R extends Shape>(params: never, x: Expr<[N, C, ...R], D>, run: never) => Expr<[N, C, ...R], E>
+    ? S
+    : A extends <N extends Dim, C extends Dim>(params: never, x: Expr<[N, C, ...R], D>, run: never) => Expr<[N, C, ...Q], E>
+      ? [N, K, ...Sized<Q, P>]
+      : LedByOne<A, S, T, M, D, E>
+  : LedByOne<A, S, T, M, D, E>
+type LedByOne<A, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = [T, M, S] extends [
+  readonly [Dim, ...infer R extends Shape],
+  readonly [Dim, ...infer Q extends Shape],
+  readonly [infer N extends Dim, ...infer P extends Shape],
+]
+  ? A extends <N extends Dim>(params: never, x: Expr<[N, ...R], D>, run: never) => Expr<[N, ...Q], E>
+    ? [N, ...Sized<Q, P>]
+    : M
+  : M
+/** So many axes as there are. */
+type Sized<Q extends Shape, P extends Shape> = number extends Q['length'] ? { [K in keyof P]: Q[number] } : Q
+/** Of a layer that takes any axes before the last, or any at all. */
+type Ended<A, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = T extends readonly [
+  ...Shape,
+  infer I extends Dim,
+]
+  ? M extends readonly [...Shape, infer O extends Dim]
+    ? A extends <N extends Shape>(params: never, x: Expr<[...N, I], D>, run: never) => Expr<[...N, O], E>
+      ? [...Before<S>, O]
+      : M
+    : M
+  : M extends readonly [Dim, ...infer Q extends Shape]
+    ? A extends <N extends Dim, R extends Shape>(params: never, x: Expr<[N, ...R], D>, run: never) => Expr<[N, ...Q], E>
+      ? [...(S extends readonly [infer N extends Dim, ...Shape] ? [N] : [Dim]), ...Q]
+      : M
+    : M extends readonly [...Shape, infer O extends Dim]
+      ? A extends <N extends Shape>(params: never, x: Expr<N, D>, run: never) => Expr<[...N, O], E>
+        ? [...S, O]
+        : M
+      : M
+/** All axes but the last. */
+type Before<S extends Shape> = S extends readonly [...infer H extends Shape, Dim] ? H : Dim[]
+type AfterOne<L, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = T extends readonly [Dim, ...Shape]
+  ? L extends Applied
+    ? Led<L['apply'], S, T, M, D, E>
+    : M
+  : Keeps<L, D> extends true
+    ? S
+    : L extends Applied
+      ? Ended<L['apply'], S, T, M, D, E>
+      : M
+/** The shape that goes on from part L, given S. */
+type After<L, S extends Shape> = L extends { readonly kind: 'sequential' }
+  ? L extends SequencePlain<infer P> | SequenceWithState<infer P>
+    ? Through<P, S>
+    : ShapeIn<MadeBy<L>>
+  : L extends { readonly kind: 'residual' }
+    ? L extends ShortcutPlain<infer B, infer _H> | ShortcutWithState<infer B, infer _H>
+      ? After<B, S>
+      : ShapeIn<MadeBy<L>>
+    : L extends { readonly kind: `repeat ${number}` }
+      ? S
+      : AfterOne<L, S, ShapeIn<TakenBy<L>>, ShapeIn<MadeBy<L>>, DTypeIn<TakenBy<L>>, DTypeIn<MadeBy<L>>>
+/** What part L makes of X: where that is an expression, with the axes that it has from X. */
+type Sent<L, X> = MadeBy<L> extends Expr<Shape, infer D> ? Expr<After<L, ShapeIn<X>>, D> : MadeBy<L>
+/** Parts as they are, or a message at the first whose input is not what the part before it makes. */
+type Checked<L extends readonly unknown[], S extends Shape = Shape, R extends readonly unknown[] = []> = L extends readonly [
+  infer H,
+  ...infer T,
+]
+  ? [Clash<S, ShapeIn<TakenBy<H>>>] extends [never]
+    ? Checked<T, After<H, S>, [...R, unknown]>
+    : [...R, ShapeError<Clash<S, ShapeIn<TakenBy<H>>>>, ...T]
+  : R
+interface ShapeError<Message extends string> {
+  readonly 'shape error': Message
+}
+type Through<L extends readonly unknown[], S extends Shape = Shape> = L extends readonly [infer H, ...infer T] ? Through<T, After<H, S>> : S
+/** Is it one dtype, and not several? */
+type IsOne<D> = [D] extends ['f32'] ? true : [D] extends ['f64'] ? true : [D] extends ['i32'] ? true : false
+/** The dtype of what the last part makes that says one, else that of the input. */
+type DTypeThrough<L, X> = L extends readonly [...infer H, infer T]
+  ? MadeBy<T> extends Expr<Shape, infer D>
+    ? IsOne<D> extends true
+      ? D
+      : DTypeThrough<H, X>
+    : DTypeThrough<H, X>
+  : X extends { readonly dtype: infer D extends DType }
+    ? D
+    : DType
+/** The dtype of all parts of a record that say one, where it is the same. */
+type DTypeAmong<L> = { readonly [K in keyof L]: Said<MadeBy<L[K]>> }[keyof L] extends infer D
+  ? [D] extends [never]
+    ? DType
+    : [D] extends ['f32']
+      ? 'f32'
+      : [D] extends ['f64']
+        ? 'f64'
+        : DType
+  : DType
+type Said<Y> = Y extends Expr<Shape, infer D> ? (IsOne<D> extends true ? D : never) : never
+type First<L> = L extends readonly [infer H, ...unknown[]] ? TakenBy<H> : Operand
+
+/** Declared arrays with N of each. */
+export type Stacked<P, N extends number> = P extends {
+  readonly _tag: 'Spec'
+  readonly shape: infer S extends Shape
+  readonly dtype: infer D extends DType
+}
+  ? Spec<[N, ...S], D>
+  : P extends null
+    ? null
+    : { readonly [K in keyof P]: Stacked<P[K], N> }
+/** N layers alike, one after the other. */
+export interface Repeated<L, N extends number> extends Described {
+  readonly kind: `repeat ${number}`
+  readonly declared: Stacked<DeclaredOf<L>, N>
+  readonly init: (key: Key) => Tensors<Stacked<DeclaredOf<L>, N>>
+  apply<X extends TakenBy<L>>(params: Given<Stacked<DeclaredOf<L>, N>>, x: X, run?: Run): Sent<L, X>
+}
+/** sequential(...layers), sequential({ name: layer, ... }). */
+export interface SequentialFn {
+  <const L extends readonly [Part, ...Part[]]>(
+    ...layers: { readonly [K in keyof L]: L[K] & (K extends keyof Checked<L> ? Checked<L>[K] : unknown) }
+  ): Sequence<L>
+  <const L extends Readonly<Record<string, Part>>>(layers: L): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
+}
