@@ -16,6 +16,7 @@ export const inputIn = (x: unknown, what: string, op: string): never => {
 export const isSpec = (x: unknown): x is Spec => holds(() => (x as Spec)._tag === 'Spec' && Array.isArray((x as Spec).shape))
 
 type Tree = 'parameters' | 'state'
+const placeOf = (what: Tree, path: string): string => (path === '' ? `the ${what}` : `${path} of the ${what}`)
 const lacking = (what: Tree, op: string, path: string): never => {
   const [verb, made] = what === 'state' ? ['has', 'initState()'] : ['have', 'init(key)']
   return badInput(
@@ -27,22 +28,22 @@ const lacking = (what: Tree, op: string, path: string): never => {
 /** A tree of arrays as it is declared, with nothing beside. */
 const treeIn = (declared: unknown, given: unknown, what: Tree, op: string, path = ''): unknown => {
   if (declared === null || declared === undefined) return null
-  const named = path === '' ? `the ${what}` : `${path} of the ${what}`
   if (isSpec(declared)) {
     if (!isExpr(given) && !isTensor(given))
-      return given === undefined ? lacking(what, op, path) : badInput(op, `${named} is ${shown(given)}: no array.`)
+      return given === undefined ? lacking(what, op, path) : badInput(op, `${placeOf(what, path)} is ${shown(given)}: no array.`)
     const { shape } = declared
     const sizes: readonly (number | string)[] = given.shape
     if (sizes.length !== shape.length || sizes.some((d, i) => typeof shape[i] === 'number' && d !== shape[i]))
-      badShape(op, [sizes as number[]], `${named} is [${sizes.join(', ')}]; the layer declares [${shape.join(', ')}].`)
+      badShape(op, [sizes as number[]], `${placeOf(what, path)} is [${sizes.join(', ')}]; the layer declares [${shape.join(', ')}].`)
     return given
   }
   if (given === undefined || given === null) return lacking(what, op, path)
-  const entries = Object.entries(declared as object).map(([k, d]) => {
-    const of = reading(`${op}: ${named}`, () => (given as Readonly<Record<string, unknown>>)[k])
-    return [k, treeIn(d, of, what, op, path === '' ? k : `${path}.${k}`)] as const
-  })
-  return Array.isArray(declared) ? entries.map(([, x]) => x) : Object.fromEntries(entries)
+  const made: Record<string, unknown> = Array.isArray(declared) ? ([] as never) : {}
+  for (const k of Object.keys(declared as object)) {
+    const [d, x] = [declared, given].map((tree) => (tree as Readonly<Record<string, unknown>>)[k])
+    made[k] = treeIn(d, x, what, op, path === '' ? k : `${path}.${k}`)
+  }
+  return made
 }
 /** The parameters of parts, each for its own part to read. */
 const partsIn = (layer: AnyLayer, given: unknown, op: string): unknown =>
@@ -52,7 +53,7 @@ const partsIn = (layer: AnyLayer, given: unknown, op: string): unknown =>
         Object.keys(layer.parts!).map((k) => [k, reading(`${op}: parameters`, () => (given as Readonly<Record<string, unknown>>)[k])]),
       )
 const paramsIn = (layer: AnyLayer, given: unknown, op: string): unknown => {
-  if (layer.parts === undefined) return treeIn(layer.declared, given, 'parameters', op)
+  if (layer.parts === undefined) return reading(`${op}: the parameters`, () => treeIn(layer.declared, given, 'parameters', op))
   return layer.repeated === undefined ? partsIn(layer, given, op) : given
 }
 
@@ -65,7 +66,7 @@ const runIn = (layer: AnyLayer, given: unknown, op: string, arrays: readonly str
   if (run.training !== undefined) flagOf(run.training, 'training', op)
   for (const name of arrays) if (run[name] !== undefined) run[name] = inputIn(run[name], name, op)
   if (layer.parts === undefined && layer.state !== undefined && run.state !== undefined && run.state !== null)
-    run.state = treeIn(layer.state, run.state, 'state', op)
+    run.state = reading(`${op}: the state`, () => treeIn(layer.state, run.state, 'state', op))
   return run
 }
 
