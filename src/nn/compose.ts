@@ -207,6 +207,34 @@ type Checked<L extends readonly unknown[], S extends Shape = Shape, R extends re
     ? Checked<T, After<H, S>, [...R, unknown]>
     : [...R, ShapeError<Clash<S, ShapeIn<TakenBy<H>>>>, ...T]
   : R
+/*
+ * A record: TypeScript does not know the order of its keys, so what is asked holds in any order. Only one part may take what no other makes, the first; only one may make what no other takes, the last.
+ */
+/** The names of parts that do not keep every shape. */
+type Own<L> = { readonly [K in keyof L]: Keeps<L[K], DTypeIn<TakenBy<L[K]>>> extends true ? never : K }[keyof L] & string & keyof L
+/** K, if the part J may follow it; never for J itself. */
+type Feeding<L, K extends keyof L, J extends keyof L> = K extends J
+  ? never
+  : [Clash<ShapeIn<MadeBy<L[K]>>, ShapeIn<TakenBy<L[J]>>>] extends [never]
+    ? K
+    : never
+/** K, if it may follow the part J; never for J itself. */
+type FedBy<L, K extends keyof L, J extends keyof L> = K extends J
+  ? never
+  : [Clash<ShapeIn<MadeBy<L[J]>>, ShapeIn<TakenBy<L[K]>>>] extends [never]
+    ? K
+    : never
+type Firsts<L, A extends keyof L, K extends keyof L = A> = K extends unknown ? ([Feeding<L, A, K>] extends [never] ? K : never) : never
+type Lasts<L, A extends keyof L, K extends keyof L = A> = K extends unknown ? ([FedBy<L, A, K>] extends [never] ? K : never) : never
+/** Is K a union of names? */
+type AreSeveral<K, U = K> = [K] extends [never] ? false : K extends unknown ? ([U] extends [K] ? false : true) : never
+/** Nothing, or the reason why the parts of the record L follow each other in no order. */
+type CheckedRecord<L> =
+  true extends AreSeveral<Firsts<L, Own<L>>>
+    ? ShapeError<`sequential: no other layer makes what '${Firsts<L, Own<L>> & string}' takes`>
+    : true extends AreSeveral<Lasts<L, Own<L>>>
+      ? ShapeError<`sequential: no other layer takes what '${Lasts<L, Own<L>> & string}' makes`>
+      : unknown
 interface ShapeError<Message extends string> {
   readonly 'shape error': Message
 }
@@ -307,7 +335,7 @@ export interface SequentialFn {
   <const L extends readonly [Part, ...Part[]]>(
     ...layers: { readonly [K in keyof L]: L[K] & (K extends keyof Checked<L> ? Checked<L>[K] : unknown) }
   ): Sequence<L>
-  <const L extends Readonly<Record<string, Part>>>(layers: L): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
+  <const L extends Readonly<Record<string, Part>>>(layers: L & CheckedRecord<L>): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
 }
 
 /** How results that stand side by side become one. */
