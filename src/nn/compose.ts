@@ -251,8 +251,10 @@ type DTypeThrough<L, X> = L extends readonly [...infer H, infer T]
   : X extends { readonly dtype: infer D extends DType }
     ? D
     : DType
-/** The dtype of all parts of a record that say one, where it is the same. */
-type DTypeAmong<L> = { readonly [K in keyof L]: Said<MadeBy<L[K]>> }[keyof L] extends infer D
+/** The dtype of all parts of a list or record that say one, where it is the same. */
+type DTypeAmong<L> = { readonly [K in keyof L]: Said<MadeBy<L[K]>> }[L extends readonly unknown[]
+  ? keyof L & number
+  : keyof L] extends infer D
   ? [D] extends [never]
     ? DType
     : [D] extends ['f32']
@@ -348,7 +350,7 @@ export type Joining = 'add' | 'concat' | ((...ys: readonly AnyExpr[]) => AnyExpr
  * const both = parallel([dense(2, 3), dense(2, 4)], 'concat')
  * fn({ p: both.declared, x: f32('n', 2) }, ({ p, x }) => both.apply(p, x))({ p: both.init(key(1)), x: [[0, 0]] }).shape // [1, 7]
  */
-export const parallel = <const L extends Parts>(layers: L, join: Joining = 'add'): Composed<L, Operand, AnyExpr> => {
+export const parallel: ParallelFn = ((layers: Parts, join: Joining = 'add'): unknown => {
   const parts = partsOf(layers, 'parallel')
   if (join !== 'add' && join !== 'concat' && typeof join !== 'function')
     badInput('parallel', `the second argument is neither 'add' nor 'concat' nor a function.`)
@@ -360,7 +362,12 @@ export const parallel = <const L extends Parts>(layers: L, join: Joining = 'add'
       const y = join === 'add' ? ys.reduce((a, b) => add(a, b) as AnyExpr) : join === 'concat' ? concat(ys, { axis: -1 }) : join(...ys)
       return [y, states]
     },
-  }) as never
+  })
+}) as never
+/** parallel(layers, 'add'), parallel(layers, 'concat'), parallel(layers, f). */
+export interface ParallelFn {
+  <const L extends Parts>(layers: L, join?: 'add' | 'concat' | undefined): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
+  <const L extends Parts>(layers: L, join: Joining): Composed<L, Operand, AnyExpr>
 }
 
 /**
