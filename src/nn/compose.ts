@@ -2,9 +2,9 @@
 import { badInput } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import { type OptionsOf, raw, readOptions } from '../core/errors/options.js'
-import { type AnyExpr, add, assertShape, concat, evaluate, type Operand, scan, stack, treeZip } from '../index.js'
+import { type AnyExpr, add, assertShape, concat, evaluate, scan, stack, treeZip } from '../index.js'
 import { foldIn, type Key, splitKey } from '../random/index.js'
-import type { Composed, Parts, Repeated, SequentialFn, Shortcut } from './compositions.js'
+import type { Joining, ParallelFn, Parts, Repeated, ResidualFn, SequentialFn } from './compositions.js'
 import { sizeIn } from './given.js'
 import { guarded, inputIn } from './guard.js'
 import {
@@ -87,8 +87,6 @@ export const sequential: SequentialFn = ((...given: readonly unknown[]): unknown
     },
   })
 }) as never
-/** How results that stand side by side become one. */
-export type Joining = 'add' | 'concat' | ((...ys: readonly AnyExpr[]) => AnyExpr)
 /**
  * Layers side by side on one input; their results are added, joined along the last axis (`concat`), or given to a function.
  *
@@ -97,7 +95,7 @@ export type Joining = 'add' | 'concat' | ((...ys: readonly AnyExpr[]) => AnyExpr
  * const both = parallel([dense(2, 3), dense(2, 4)], 'concat')
  * fn({ p: both.declared, x: f32('n', 2) }, ({ p, x }) => both.apply(p, x))({ p: both.init(key(1)), x: [[0, 0]] }).shape // [1, 7]
  */
-export const parallel = <const L extends Parts>(layers: L, join: Joining = 'add'): Composed<L, Operand, AnyExpr> => {
+export const parallel: ParallelFn = ((layers: Parts, join: Joining = 'add'): unknown => {
   const parts = partsOf(layers, 'parallel')
   if (join !== 'add' && join !== 'concat' && typeof join !== 'function')
     badInput('parallel', `the second argument is neither 'add' nor 'concat' nor a function.`)
@@ -109,8 +107,8 @@ export const parallel = <const L extends Parts>(layers: L, join: Joining = 'add'
       const y = join === 'add' ? ys.reduce((a, b) => add(a, b) as AnyExpr) : join === 'concat' ? concat(ys, { axis: -1 }) : join(...ys)
       return [y, states]
     },
-  }) as never
-}
+  })
+}) as never
 
 /**
  * A shortcut around a layer: x + layer(x), or shortcut(x) + layer(x) where the shapes differ.
@@ -120,7 +118,7 @@ export const parallel = <const L extends Parts>(layers: L, join: Joining = 'add'
  * const block = residual(dense(2, 2))
  * fn({ p: block.declared, x: f32('n', 2) }, ({ p, x }) => block.apply(p, x))({ p: block.init(key(1)), x: [[0, 0]] }) // [[0, 0]]
  */
-export const residual = <const L extends Part, const H extends Part = (x: AnyExpr) => AnyExpr>(body: L, shortcut?: H): Shortcut<L, H> => {
+export const residual: ResidualFn = ((body: Part, shortcut?: Part): unknown => {
   const parts = partsOf({ body, shortcut: shortcut ?? identity }, 'residual')
   return composed({
     kind: 'residual',
@@ -129,8 +127,8 @@ export const residual = <const L extends Part, const H extends Part = (x: AnyExp
       const { ys, states } = sideBySide(parts, params, x, run)
       return [add(ys[1]!, ys[0]!), states]
     },
-  }) as never
-}
+  })
+}) as never
 const identity: AnyLayer = { kind: 'identity', declared: null, init: () => null, apply: (_, x) => x }
 
 export const repeatOptions = {

@@ -1,5 +1,5 @@
 /** What compositions are, and how sizes go from part to part: types alone. */
-import type { Dim, DType, Expr, Exprs, Operand, Shape, Spec, Tensor, Tensors } from '../index.js'
+import type { AnyExpr, Dim, DType, Expr, Exprs, Operand, Shape, Spec, Tensor, Tensors } from '../index.js'
 import type { Key } from '../random/index.js'
 import type { DeclaredOf, Described, Given, MadeBy, Part, Run, RunWith, StateOf, TakenBy } from './layer.js'
 
@@ -150,9 +150,13 @@ type After<L, S extends Shape> = L extends { readonly kind: 'sequential' }
     ? L extends ShortcutPlain<infer B, infer _H> | ShortcutWithState<infer B, infer _H>
       ? After<B, S>
       : ShapeIn<MadeBy<L>>
-    : L extends { readonly kind: `repeat ${number}` }
-      ? S
-      : AfterOne<L, S, ShapeIn<TakenBy<L>>, ShapeIn<MadeBy<L>>, DTypeIn<TakenBy<L>>, DTypeIn<MadeBy<L>>>
+    : L extends { readonly kind: 'parallel' }
+      ? L extends BesidePlain<infer P, infer J> | BesideWithState<infer P, infer J>
+        ? Joined<P, S, J>
+        : ShapeIn<MadeBy<L>>
+      : L extends { readonly kind: `repeat ${number}` }
+        ? S
+        : AfterOne<L, S, ShapeIn<TakenBy<L>>, ShapeIn<MadeBy<L>>, DTypeIn<TakenBy<L>>, DTypeIn<MadeBy<L>>>
 /** What part L makes of X: where that is an expression, with the axes that it has from X. */
 type Sent<L, X> = MadeBy<L> extends Expr<Shape, infer D> ? Expr<After<L, ShapeIn<X>>, D> : MadeBy<L>
 /** Parts as they are, or a message at the first whose input is not what the part before it makes. */
@@ -164,6 +168,61 @@ type Checked<L extends readonly unknown[], S extends Shape = Shape, R extends re
     ? Checked<T, After<H, S>, [...R, unknown]>
     : [...R, ShapeError<Clash<S, ShapeIn<TakenBy<H>>>>, ...T]
   : R
+/*
+ * A record: TypeScript does not know the order of its keys, so what is asked holds in any order. Only one part may take what no other makes, the first; only one may make what no other takes, the last.
+ */
+/** The names of parts that do not keep every shape. */
+type Own<L> = { readonly [K in keyof L]: Keeps<L[K], DTypeIn<TakenBy<L[K]>>> extends true ? never : K }[keyof L] & string & keyof L
+/** K, if the part J may follow it; never for J itself. */
+type Feeding<L, K extends keyof L, J extends keyof L> = K extends J
+  ? never
+  : [Clash<ShapeIn<MadeBy<L[K]>>, ShapeIn<TakenBy<L[J]>>>] extends [never]
+    ? K
+    : never
+/** K, if it may follow the part J; never for J itself. */
+type FedBy<L, K extends keyof L, J extends keyof L> = K extends J
+  ? never
+  : [Clash<ShapeIn<MadeBy<L[J]>>, ShapeIn<TakenBy<L[K]>>>] extends [never]
+    ? K
+    : never
+type Firsts<L, A extends keyof L, K extends keyof L = A> = K extends unknown ? ([Feeding<L, A, K>] extends [never] ? K : never) : never
+type Lasts<L, A extends keyof L, K extends keyof L = A> = K extends unknown ? ([FedBy<L, A, K>] extends [never] ? K : never) : never
+/** Is K a union of names? */
+type AreSeveral<K, U = K> = [K] extends [never] ? false : K extends unknown ? ([U] extends [K] ? false : true) : never
+/** Nothing, or the reason why the parts of the record L follow each other in no order. */
+type CheckedRecord<L> =
+  true extends AreSeveral<Firsts<L, Own<L>>>
+    ? ShapeError<`sequential: no other layer makes what '${Firsts<L, Own<L>> & string}' takes`>
+    : true extends AreSeveral<Lasts<L, Own<L>>>
+      ? ShapeError<`sequential: no other layer takes what '${Lasts<L, Own<L>> & string}' makes`>
+      : unknown
+/** The shape F, if all the parts L make it of S. */
+type Alike<L extends readonly unknown[], S extends Shape, F extends Shape> = L extends readonly [infer H, ...infer T]
+  ? [After<H, S>] extends [F]
+    ? Alike<T, S, F>
+    : Shape
+  : F
+/** The shape of what the parts L make of S, added or joined along the last axis. */
+type Joined<L extends readonly unknown[], S extends Shape, J> = L extends readonly [infer H, ...infer T]
+  ? J extends 'concat'
+    ? Before<Alike<T, S, [...Before<After<H, S>>, Dim]>> extends infer B extends Shape
+      ? [...B, number]
+      : Shape
+    : Alike<T, S, After<H, S>>
+  : Shape
+/** A message where axes of shapes, as far as they are known, cannot be added; else never. */
+type NotAdded<A extends Shape, B extends Shape> = [A, B] extends [
+  readonly [...infer AH extends Shape, infer a extends Dim],
+  readonly [...infer BH extends Shape, infer b extends Dim],
+]
+  ? [a, b] extends [1, Dim] | [Dim, 1] | [b, Dim] | [Dim, a]
+    ? NotAdded<AH, BH>
+    : `residual: the layer takes ${b} and makes ${a}, which cannot be added: give a shortcut that makes ${a}`
+  : never
+/** Nothing, or the reason why what the layer L makes is not added to what it is given. */
+type CheckedShortcut<L> = [NotAdded<ShapeIn<MadeBy<L>>, ShapeIn<TakenBy<L>>>] extends [never]
+  ? unknown
+  : ShapeError<NotAdded<ShapeIn<MadeBy<L>>, ShapeIn<TakenBy<L>>>>
 interface ShapeError<Message extends string> {
   readonly 'shape error': Message
 }
@@ -180,8 +239,10 @@ type DTypeThrough<L, X> = L extends readonly [...infer H, infer T]
   : X extends { readonly dtype: infer D extends DType }
     ? D
     : DType
-/** The dtype of all parts of a record that say one, where it is the same. */
-type DTypeAmong<L> = { readonly [K in keyof L]: Said<MadeBy<L[K]>> }[keyof L] extends infer D
+/** The dtype of all parts of a list or record that say one, where it is the same. */
+type DTypeAmong<L> = { readonly [K in keyof L]: Said<MadeBy<L[K]>> }[L extends readonly unknown[]
+  ? keyof L & number
+  : keyof L] extends infer D
   ? [D] extends [never]
     ? DType
     : [D] extends ['f32']
@@ -215,5 +276,32 @@ export interface SequentialFn {
   <const L extends readonly [Part, ...Part[]]>(
     ...layers: { readonly [K in keyof L]: L[K] & (K extends keyof Checked<L> ? Checked<L>[K] : unknown) }
   ): Sequence<L>
-  <const L extends Readonly<Record<string, Part>>>(layers: L): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
+  <const L extends Readonly<Record<string, Part>>>(layers: L & CheckedRecord<L>): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
+}
+/** residual(layer), residual(layer, shortcut). */
+export interface ResidualFn {
+  <const L extends Part>(body: L & CheckedShortcut<L>): Shortcut<L, (x: AnyExpr) => AnyExpr>
+  <const L extends Part, const H extends Part>(body: L, shortcut: H): Shortcut<L, H>
+}
+/** How results that stand side by side become one. */
+export type Joining = 'add' | 'concat' | ((...ys: readonly AnyExpr[]) => AnyExpr)
+/** parallel(layers, 'add'), parallel(layers, 'concat'), parallel(layers, f). */
+export interface ParallelFn {
+  <const L extends readonly [Part, ...Part[]], const J extends 'add' | 'concat' = 'add'>(layers: L, join?: J): Beside<L, J>
+  <const L extends Parts>(layers: L, join?: 'add' | 'concat' | undefined): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
+  <const L extends Parts>(layers: L, join: Joining): Composed<L, Operand, AnyExpr>
+}
+/** Layers side by side: the axes that none of them changes are those of the input. */
+export type Beside<L extends readonly unknown[], J> = HasState<L> extends true ? BesideWithState<L, J> : BesidePlain<L, J>
+export interface BesidePlain<L extends readonly unknown[], J> extends Parameters<L> {
+  readonly kind: 'parallel'
+  apply<X extends First<L>>(params: Given<DeclaredIn<L>>, x: X, run?: Run): Expr<Joined<L, ShapeIn<X>, J>, DTypeAmong<L>>
+}
+export interface BesideWithState<L extends readonly unknown[], J> extends Parameters<L>, States<L> {
+  readonly kind: 'parallel'
+  apply<X extends First<L>>(
+    params: Given<DeclaredIn<L>>,
+    x: X,
+    run: RunWith<Given<StateIn<L>>>,
+  ): readonly [y: Expr<Joined<L, ShapeIn<X>, J>, DTypeAmong<L>>, state: Exprs<StateIn<L>>]
 }

@@ -14,8 +14,8 @@ export {
   type Positions,
   type ProductParams,
 } from './attention.js'
-export { type Joining, parallel, type RepeatOptions, repeat, residual, sequential } from './compose.js'
-export type { Composed, Repeated, Sequence, Shortcut } from './compositions.js'
+export { parallel, type RepeatOptions, repeat, residual, sequential } from './compose.js'
+export type { Beside, Composed, Joining, Repeated, Sequence, Shortcut } from './compositions.js'
 export {
   avgPool,
   type ConvLayer,

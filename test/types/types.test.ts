@@ -24,6 +24,8 @@ describe('correct code', () => {
     'authors',
     'layers',
     'recurrent-layers',
+    'sizes',
+    'dtypes-unknown',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])

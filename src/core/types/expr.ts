@@ -1,5 +1,5 @@
 // The public faces of an expression, a concrete array and a declared input. Data only: no methods that compute.
-import type { DataOf, DType, LeafOf, Weak, WeakF64 } from './dtype.js'
+import type { DataOf, DType, Float, LeafOf, Weak, WeakF64 } from './dtype.js'
 import type { IsLiteral, Shape } from './shape.js'
 
 /** Holds a shape's names in the type of a value; no value has this property. */
@@ -10,6 +10,8 @@ export type Sizes<S extends Shape> = { readonly [K in keyof S]: S[K] extends num
 
 /** Says which shapes a value may have after all, where not all of its sizes are known; no value has this property. */
 declare const accepts: unique symbol
+/** Says which dtypes an expression may have after all, where that is not known; no value has this property. */
+declare const acceptsDType: unique symbol
 
 /**
  * What expressions, concrete arrays and declared inputs have in common. The properties that no value has are required ones: of optional
@@ -45,6 +47,7 @@ export interface Expr<out S extends Shape = Shape, out D extends DType = DType> 
   readonly [declareOperandToTakeTensorsToo]: true
   readonly shape: Sizes<S>
   [accepts](shape: S): void
+  [acceptsDType](dtype: D): void
 }
 /** An expression of unknown shape and dtype: the parameter of a plain function. */
 export type AnyExpr = Expr<Shape, DType>
@@ -53,6 +56,13 @@ export interface OfAnyRank<out Tag extends 'Expr' | 'Tensor'> {
   readonly _tag: Tag
   readonly dtype: DType
   readonly [accepts]: (shape: number[]) => void
+}
+/** An expression of the shape S whose dtype is one of several, as of what a plain function makes of its parameter, where D is asked for: it is checked when the program is built. */
+export interface OfAnyDType<S extends Shape, D extends DType> {
+  readonly _tag: 'Expr'
+  readonly dtype: DType
+  readonly [shapeOf]: S
+  readonly [acceptsDType]: (dtype: D | Float) => void
 }
 /** An expression of unknown rank and dtype where indices are taken: their dtype is checked at run time. Of what is known the name is the message. */
 export interface IndicesAreI32 {

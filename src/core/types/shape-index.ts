@@ -161,7 +161,7 @@ export type Gather<S extends Shape, Index extends Shape, I extends number = 0> =
           : SetAxis<S, J, Index>
       : never
 /** The shape of class indices after one-hot coding into N classes. */
-export type OneHot<Index extends Shape, N extends number> = [number] extends [Index['length']] ? Shape : [...Index, N]
+export type OneHot<Index extends Shape, N extends Dim> = [number] extends [Index['length']] ? Shape : [...Index, N]
 
 /** [], if an array of shape S has the axis I; else a ShapeError that names Op. */
 export type HasAxis<S extends Shape, I, Op extends string> = [number] extends [S['length']]

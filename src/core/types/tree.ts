@@ -1,7 +1,7 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
 import type { NoTangent } from '../graph/tangent.js'
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled, WeakF64 } from './dtype.js'
-import type { AnyExpr, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
+import type { AnyExpr, Expr, MayFit, Nested, NestedArray, OfAnyDType, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
 import type { Dim, MadeDim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
 export type { NoTangent }
@@ -197,6 +197,7 @@ export type ArgumentOf<S extends Shape, D extends DType> =
   | Undeclared<Fitting<S>, D>
   | MayFit<S, D, 'Expr'>
   | OfAnyRank<'Expr'>
+  | OfAnyDType<Fitting<S>, D>
   | ValueOf<S, D>
 /** The expressions that may stand for T: of its own shapes, or constants to which no dtype was given. */
 export type ExprArgs<T> = [Least] extends [T] ? OfAny<T, AnyExpr | NoTangent> : ExprArgsIn<T>

@@ -5,7 +5,7 @@ import type { scanOptions, whileOptions } from '../../ops/control/flow.js'
 import type { loopOptions } from '../../ops/control/segments.js'
 import type { Batched } from '../batch.js'
 import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, MayFit, NestedArray, OfAnyRank, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
+import type { Arg, Expr, MayFit, NestedArray, OfAnyDType, OfAnyRank, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
 import type { Dim, Shape } from '../shape.js'
 import type { ExprTree, Least, NoTangent, PlainLeaf, Static } from '../tree.js'
 
@@ -37,7 +37,7 @@ export type Next<T> =
 /** A carry without a dtype takes that of what comes back. */
 type NextLeaf<S extends Shape, D extends DType> = [D] extends [Weak]
   ? Expr<S, Float> | Tensor<S, Float> | OfAnyRank<'Expr' | 'Tensor'> | PlainLeaf
-  : Expr<S, D> | Undeclared<S, D> | MayFit<S, D, 'Expr'> | Tensor<S, D> | OfAnyRank<'Expr' | 'Tensor'> | PlainLeaf
+  : Expr<S, D> | Undeclared<S, D> | MayFit<S, D, 'Expr'> | Tensor<S, D> | OfAnyRank<'Expr' | 'Tensor'> | OfAnyDType<S, D> | PlainLeaf
 type Tail<S extends Shape> = S extends readonly [unknown, ...infer R extends Shape] ? R : Shape
 type Head<S extends Shape> = S extends readonly [infer N extends Dim, ...Dim[]] ? N : number
 /** One step's slices of xs. */

@@ -1,7 +1,7 @@
 // Signatures of the Fourier transforms: a pair of arrays, real and imaginary part, in and out.
 import type { AsFloat, DType, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain } from '../expr.js'
-import type { Guard, Shape } from '../shape.js'
+import type { Dim, Guard, MadeDim, Shape } from '../shape.js'
 import type { HasAxis } from '../shape-index.js'
 import type { PromoteArgs } from './elementwise.js'
 
@@ -74,20 +74,23 @@ export type FftShiftFn<Options> = <S extends Shape = Shape, D extends DType = We
 ) => Expr<S, NoInfer<D>>
 
 /** fftfreq and rfftfreq: (n, spacing?). */
-export type FreqFn = (n: number, spacing?: number) => Expr<[number], 'f64'>
+export type FreqFn = <R extends Dim = number>(n: number, spacing?: number) => Expr<[R], 'f64'>
 /** Options of windows: one period in place of both ends; the dtype. */
 export interface WindowOptions<D extends 'f64' | 'f32' = 'f64' | 'f32'> {
   readonly periodic?: boolean | undefined
   readonly dtype?: D | undefined
 }
 /** hann, hamming and blackman. */
-export type WindowFn = <const N extends number, D extends 'f64' | 'f32' = 'f64'>(n: N, options?: WindowOptions<D>) => Expr<[N], D>
+export type WindowFn = <const N extends number, D extends 'f64' | 'f32' = 'f64', R extends MadeDim<N> = N>(
+  n: N,
+  options?: WindowOptions<D>,
+) => Expr<[R], D>
 /** kaiser(n, beta). */
-export type KaiserFn = <const N extends number, D extends 'f64' | 'f32' = 'f64'>(
+export type KaiserFn = <const N extends number, D extends 'f64' | 'f32' = 'f64', R extends MadeDim<N> = N>(
   n: N,
   beta: number,
   options?: WindowOptions<D>,
-) => Expr<[N], D>
+) => Expr<[R], D>
 /** Which part of a convolution: all of it, as long as the first, where both overlap whole. */
 export type ConvolveMode = 'full' | 'same' | 'valid'
 /** fftConvolve(a, b, { mode }): of the rank of the longer. */

@@ -74,25 +74,43 @@ export interface FullFn {
 export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
 /** arange(n, dtype?): 0, 1, ... n - 1; arange(start, stop, step?, dtype?). */
 export interface ArangeFn {
-  <const N extends number>(n: N): Expr<[N], WeakF64>
-  (start: number, stop: number, step?: number): Expr<[number], WeakF64>
-  <D extends DType>(start: number, stop: number, step: number, dtype: D): Expr<[number], D>
-  <const N extends number, D extends DType>(n: N, dtype: D): Expr<[N], D>
+  <const N extends number, R extends MadeDim<N> = N>(n: N): Expr<[R], WeakF64>
+  <R extends Dim = number>(start: number, stop: number, step?: number): Expr<[R], WeakF64>
+  <D extends DType, R extends Dim = number>(start: number, stop: number, step: number, dtype: D): Expr<[R], D>
+  <const N extends number, D extends DType, R extends MadeDim<N> = N>(n: N, dtype: D): Expr<[R], D>
 }
 /** linspace(from, to, n, dtype?, { endpoint }?). */
 export interface LinspaceFn<Options> {
-  <const N extends number>(from: number, to: number, n: N, options: Options): Expr<[N], WeakF64>
-  <const N extends number, D extends DType>(from: number, to: number, n: N, options: Options & { readonly dtype: D }): Expr<[N], D>
-  <const N extends number>(from: number, to: number, n: N): Expr<[N], WeakF64>
-  <const N extends number, D extends DType>(from: number, to: number, n: N, dtype: D): Expr<[N], D>
+  <const N extends number, R extends MadeDim<N> = N>(from: number, to: number, n: N, options: Options): Expr<[R], WeakF64>
+  <const N extends number, D extends DType, R extends MadeDim<N> = N>(
+    from: number,
+    to: number,
+    n: N,
+    options: Options & { readonly dtype: D },
+  ): Expr<[R], D>
+  <const N extends number, R extends MadeDim<N> = N>(from: number, to: number, n: N): Expr<[R], WeakF64>
+  <const N extends number, D extends DType, R extends MadeDim<N> = N>(from: number, to: number, n: N, dtype: D): Expr<[R], D>
 }
 /** eye(n, dtype?): the identity matrix; eye(n, m, k?, dtype?): ones on the k-th diagonal of n by m. */
 export interface EyeFn {
-  <const N extends number>(n: N): Expr<[N, N], WeakF64>
-  <const N extends number, D extends DType>(n: N, dtype: D): Expr<[N, N], D>
-  <const N extends number, const M extends number>(n: N, m: M, k?: number): Expr<[N, M], WeakF64>
-  <const N extends number, const M extends number, D extends DType>(n: N, m: M, dtype: D): Expr<[N, M], D>
-  <const N extends number, const M extends number, D extends DType>(n: N, m: M, k: number, dtype: D): Expr<[N, M], D>
+  <const N extends number, R extends MadeDim<N> = N>(n: N): Expr<[R, R], WeakF64>
+  <const N extends number, D extends DType, R extends MadeDim<N> = N>(n: N, dtype: D): Expr<[R, R], D>
+  <const N extends number, const M extends number, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
+    n: N,
+    m: M,
+    k?: number,
+  ): Expr<[R, C], WeakF64>
+  <const N extends number, const M extends number, D extends DType, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
+    n: N,
+    m: M,
+    dtype: D,
+  ): Expr<[R, C], D>
+  <const N extends number, const M extends number, D extends DType, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
+    n: N,
+    m: M,
+    k: number,
+    dtype: D,
+  ): Expr<[R, C], D>
 }
 /** assertShape(x, shape): from an unknown shape to a known one, checked when it is traced. */
 export interface AssertShapeFn {
