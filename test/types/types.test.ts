@@ -25,6 +25,7 @@ describe('correct code', () => {
     'layers',
     'recurrent-layers',
     'sizes',
+    'sizes-generic',
     'dtypes-unknown',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {

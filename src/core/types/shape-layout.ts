@@ -260,26 +260,29 @@ type ReshapeRest<S extends Shape, T extends Shape, P extends number, N extends s
           : NoMinusOne<T, number>
       : never
 
-/** S with an axis of length D (default 1) inserted at I, or at each of several I. */
+/** S with an axis of length D (default 1) at I of the result, or at each of several I. */
 export type ExpandDims<S extends Shape, I, D extends number = 1> = [number] extends [S['length']]
   ? Shape
-  : I extends readonly [infer H extends number, ...infer T]
-    ? ExpandDims<S, H, D> extends infer R
-      ? R extends Shape
-        ? ExpandDims<R, T, D>
-        : R
-      : never
-    : I extends readonly []
-      ? [...S]
-      : I extends number
-        ? AxisOfNew<S, I> extends infer J
-          ? J extends 'bad'
-            ? ShapeError<NoAxis<S, I, 'expandDims'>>
-            : number extends J
-              ? [Dim, ...{ -readonly [K in keyof S]: Dim }]
-              : InsertAxis<S, J, D>
-          : never
-        : Shape
+  : I extends readonly number[]
+    ? [number] extends [I['length']]
+      ? Shape
+      : ExpandedAt<S, I, Axis<[...S, ...I], I[number]>, D>
+    : I extends number
+      ? ExpandedAt<S, [I], AxisOfNew<S, I>, D>
+      : Shape
+// decided by the axes, and not by whether the result is a shape: of sizes that are parameters TypeScript does not know it
+type ExpandedAt<S extends Shape, I extends readonly number[], J, D extends number> = 'bad' extends J
+  ? ShapeError<NoAxis<S, BadAmong<[...S, ...I], I[number]>, 'expandDims'>>
+  : number extends J
+    ? { -readonly [K in keyof [...I, ...S]]: Dim }
+    : NewAxes<S, J, D>
+/** Of the axes A those that S does not have. */
+type BadAmong<S extends Shape, A> = A extends unknown ? (Axis<S, A> extends 'bad' ? A : never) : never
+type NewAxes<S extends Shape, J, D extends number, R extends Dim[] = []> = R['length'] extends J
+  ? NewAxes<S, J, D, [...R, D]>
+  : S extends readonly [infer H extends Dim, ...infer T extends Shape]
+    ? NewAxes<T, J, D, [...R, H]>
+    : R
 
 /** S without its axes of length 1, or without the axes I, which must be of length 1. */
 export type Squeeze<S extends Shape, I = undefined> = [number] extends [S['length']]

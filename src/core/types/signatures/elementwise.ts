@@ -97,6 +97,8 @@ export interface UnaryToOp<N extends string, R extends DType, A extends readonly
 /** polygamma(n, x): the n-th derivative of digamma; n is a number. */
 export type PolygammaFn = <S extends Shape = Shape, D extends DType = WeakF64>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 
+/** S, with 1 at any of its axes: what stretches to it, whatever its sizes are. */
+type Stretched<S extends Shape> = { readonly [K in keyof S]: S[K] | 1 }
 /** Two operands that broadcast; a plain number or array takes the dtype of its sibling; bool counts as i32. */
 export interface Binary<Op extends string> {
   <S extends Shape, D extends Exclude<DType, 'bool'>>(a: Operand<S, D>, b: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
@@ -111,6 +113,8 @@ export interface Binary<Op extends string> {
     a: Operand<readonly [P, ...S], D>,
     b: Operand<Readonly<NoInfer<S>>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
+  <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>): Expr<S, D>
+  <S extends Shape, D extends Float>(a: Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
@@ -135,6 +139,8 @@ export interface FloatBinary<Op extends string> {
     a: Operand<[P, ...S], D>,
     b: Operand<Readonly<NoInfer<S>>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
+  <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>): Expr<S, D>
+  <S extends Shape, D extends Float>(a: Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,

@@ -1,7 +1,7 @@
 // Signatures of linear algebra: of one matrix, or of a stack of them.
 import type { OptionsOf } from '../../errors/options.js'
 import type { choleskyOptions, qrOptions, rcondOptions, svdOptions, triangularOptions } from '../../ops/linalg/linalg.js'
-import type { AsFloat, AsNumber, DType, WeakF64 } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
 import type { DropLast, Square } from '../shape-contract.js'
@@ -10,16 +10,21 @@ import type { PromoteArgs } from './elementwise.js'
 import type { PromoteAll } from './layout.js'
 
 /** A function of square matrices to matrices of their shape: inv, expm. */
-export type SquareFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Square<S, Op>, Operand<S, D> | Plain>,
-) => Expr<S, AsFloat<D>>
+export interface SquareFn<Op extends string> {
+  // of a size that is a parameter TypeScript does not say that it is itself
+  <N extends Dim, D extends Float>(x: Expr<readonly [N, NoInfer<N>], D>): Expr<[N, N], D>
+  <S extends Shape = Shape, D extends DType = WeakF64>(x: Guard<Square<S, Op>, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
+}
 /** Options of cholesky: the upper factor, its transpose. */
 export interface CholeskyOptions extends OptionsOf<typeof choleskyOptions> {}
 /** cholesky(x, { upper }). */
-export type CholeskyFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
-  options?: CholeskyOptions,
-) => Expr<S, AsFloat<D>>
+export interface CholeskyFn {
+  <N extends Dim, D extends Float>(x: Expr<readonly [N, NoInfer<N>], D>, options?: CholeskyOptions): Expr<[N, N], D>
+  <S extends Shape = Shape, D extends DType = WeakF64>(
+    x: Guard<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
+    options?: CholeskyOptions,
+  ): Expr<S, AsFloat<D>>
+}
 /** A function of square matrices to a number each: det. */
 export type PerMatrixFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Guard<Square<S, Op>, Operand<S, D> | Plain>,
@@ -77,10 +82,17 @@ export type SvdvalsFn = <S extends Shape = Shape, D extends DType = WeakF64>(
 /** Options of `triangularSolve`. */
 export interface TriangularOptions extends OptionsOf<typeof triangularOptions> {}
 /** A solution x of a x = b: a vector where b is one. */
-export type SolveFn = <A extends Arg, B extends Arg>(
-  a: A,
-  b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>, B>,
-) => Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>>, AsFloat<PromoteArgs<A, B>>>
+export interface SolveFn {
+  <N extends Dim, D extends Float>(a: Expr<readonly [N, NoInfer<N>], D>, b: Expr<readonly [NoInfer<N>], NoInfer<D>>): Expr<[N], D>
+  <N extends Dim, M extends Dim, D extends Float>(
+    a: Expr<readonly [N, NoInfer<N>], D>,
+    b: Expr<readonly [NoInfer<N>, M], NoInfer<D>>,
+  ): Expr<[N, M], D>
+  <A extends Arg, B extends Arg>(
+    a: A,
+    b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>, B>,
+  ): Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>>, AsFloat<PromoteArgs<A, B>>>
+}
 type LeftIn<O> = O extends { readonly left: infer L } ? L : true
 /** The shape of a solution with the matrices on the left, or on the right; either where that is known at run time. */
 type SolvedOn<L, A extends Shape, B extends Shape, Op extends string> = boolean extends L

@@ -1,5 +1,6 @@
 // Signatures of vmap.
 import type { Axes, AxesAt, Batched, BatchedArgs, BatchedExprs, CheckAxes, Leading, Listed } from '../batch.js'
+import type { AnyExpr, Plain } from '../expr.js'
 import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
 import type { Dim, Guard } from '../shape.js'
 import type { Loose, Primals, Tensors } from '../tree.js'
@@ -38,7 +39,9 @@ interface OverBoth<A extends readonly unknown[], Out, I, O, J, P> {
 }
 type VmapOf<F, I, O> = F extends { readonly [mappedOver]: readonly [infer A extends readonly unknown[], infer Out, infer I0, infer O0] }
   ? VmapTwice<A, Out, I0, O0, I, O>
-  : Vmap<ArgsOf<F>, ResultOf<F>, I, O>
+  : Vmap<Mapped<ArgsOf<F>>, ResultOf<F>, I, O>
+/** Arguments as they are mapped: what is an expression or a plain array, as those of an operation are, is an expression. */
+type Mapped<A extends readonly unknown[]> = { [K in keyof A]: [AnyExpr] extends [A[K]] ? Exclude<A[K], Plain> : A[K] }
 /** vmap(f, { inAxes, outAxes }): f over an axis of its arguments. */
 export type VmapFn = <F extends AnyFn, const I extends Axes | undefined = undefined, const O extends Axes | undefined = undefined>(
   f: F,
