@@ -95,7 +95,7 @@ export type Stack<T extends readonly unknown[], I extends number = 0> = T extend
     : T extends readonly (infer A extends Shape)[]
       ? StackAt<A, I, number>
       : Shape
-type StackAt<A extends Shape, I extends number, N extends number> = ExpandDims<A, I, N>
+type StackAt<A extends Shape, I extends number, N extends number> = [number] extends [A['length']] ? Shape : WithNewAxis<A, I, N>
 
 type TupleOf<N, T, R extends T[] = []> = R['length'] extends N ? R : TupleOf<N, T, [...R, T]>
 /** N copies of T, or an array of T where N is unknown or above 99. */
@@ -266,23 +266,43 @@ export type ExpandDims<S extends Shape, I, D extends number = 1> = [number] exte
   : I extends readonly number[]
     ? [number] extends [I['length']]
       ? Shape
-      : ExpandedAt<S, I, Axis<[...S, ...I], I[number]>, D>
+      : ExpandedAt<S, Longer<S, I>, I[number], D>
     : I extends number
-      ? ExpandedAt<S, [I], AxisOfNew<S, I>, D>
+      ? WithNewAxis<S, I, D>
       : Shape
-// decided by the axes, and not by whether the result is a shape: of sizes that are parameters TypeScript does not know it
-type ExpandedAt<S extends Shape, I extends readonly number[], J, D extends number> = 'bad' extends J
-  ? ShapeError<NoAxis<S, BadAmong<[...S, ...I], I[number]>, 'expandDims'>>
-  : number extends J
-    ? { -readonly [K in keyof [...I, ...S]]: Dim }
-    : NewAxes<S, J, D>
+/** S with an axis of length D at I of the result. */
+type WithNewAxis<S extends Shape, I extends number, D extends number> =
+  AxisOfNew<S, I> extends infer J
+    ? J extends 'bad'
+      ? ShapeError<NoAxis<S, I, 'expandDims'>>
+      : number extends J
+        ? [Dim, ...{ -readonly [K in keyof S]: Dim }]
+        : InsertAxis<S, J, D>
+    : never
+/** S with as many axes more as I has. */
+type Longer<S extends Shape, I extends readonly unknown[]> = I extends readonly [unknown, ...infer T] ? Longer<[...S, 1], T> : S
+/** S with axes D at the axes A, of a result of the rank of R. Decided by the axes: whether the result is a shape, TypeScript does not know of sizes that are parameters. */
+type ExpandedAt<S extends Shape, R extends Shape, A, D extends number> =
+  Axis<R, A> extends infer J
+    ? 'bad' extends J
+      ? ShapeError<NoAxis<R, BadAmong<R, A>, 'expandDims'>>
+      : number extends J
+        ? { -readonly [K in keyof R]: Dim }
+        : NewAxes<S, R, J, D>
+    : never
 /** Of the axes A those that S does not have. */
 type BadAmong<S extends Shape, A> = A extends unknown ? (Axis<S, A> extends 'bad' ? A : never) : never
-type NewAxes<S extends Shape, J, D extends number, R extends Dim[] = []> = R['length'] extends J
-  ? NewAxes<S, J, D, [...R, D]>
-  : S extends readonly [infer H extends Dim, ...infer T extends Shape]
-    ? NewAxes<T, J, D, [...R, H]>
-    : R
+/** S with axes D at the places J of as many as there are in T. */
+type NewAxes<S extends Shape, T extends Shape, J, D extends number, R extends Dim[] = []> = T extends readonly [
+  unknown,
+  ...infer Rest extends Shape,
+]
+  ? R['length'] extends J
+    ? NewAxes<S, Rest, J, D, [...R, D]>
+    : S extends readonly [infer H extends Dim, ...infer Q extends Shape]
+      ? NewAxes<Q, Rest, J, D, [...R, H]>
+      : R
+  : R
 
 /** S without its axes of length 1, or without the axes I, which must be of length 1. */
 export type Squeeze<S extends Shape, I = undefined> = [number] extends [S['length']]
