@@ -44,7 +44,7 @@ const sourcesOf = (n: Node, isRemade: (n: Node) => boolean): readonly Node[] => 
   for (let m = open.pop(); m !== undefined; m = open.pop()) {
     if (seen.has(m)) continue
     seen.add(m)
-    if (isRemade(m)) open.push(...m.args)
+    if (isRemade(m)) for (const a of m.args) open.push(a)
     else found.add(m)
   }
   return [...found]

@@ -78,7 +78,7 @@ class Table {
       return { loop: this.loops.length - 1 }
     })
     const start = this.entries.length
-    this.entries.push(...entries)
+    for (const e of entries) this.entries.push(e) // a spread has as many arguments as there are steps
     return start
   }
 }

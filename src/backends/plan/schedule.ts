@@ -79,6 +79,30 @@ export const epochsOf = (ir: Ir, values: readonly Value[], uses: Lists, live: Ui
 
 const END = 1 << 30
 
+/** The last epoch in which each value is read, by whom, and the last of all others: epochs do but grow, so both are kept while they do. */
+class LastReads {
+  private readonly last: Int32Array
+  private readonly others: Int32Array
+  private readonly by: Int32Array
+  constructor(n: number) {
+    this.last = new Int32Array(n).fill(-1)
+    this.others = new Int32Array(n).fill(-1)
+    this.by = new Int32Array(n).fill(-1)
+  }
+  read(id: number, user: number, epoch: number): void {
+    if (this.by[id] === user) this.last[id] = Math.max(this.last[id]!, epoch)
+    else if (epoch > this.last[id]!) {
+      this.others[id] = this.last[id]!
+      this.last[id] = epoch
+      this.by[id] = user
+    } else if (epoch > this.others[id]!) this.others[id] = epoch
+  }
+  /** The last epoch in which someone but `except` reads a value. */
+  but(id: number, except: number): number {
+    return this.by[id] === except ? this.others[id]! : this.last[id]!
+  }
+}
+
 /**
  * Moves scalar values to the epoch of their earliest user when what they read is stored until then anyway: a partial made
  * next to the forward loop, but read only by the backward loop, is then recomputed from its output instead of stored.
@@ -86,16 +110,13 @@ const END = 1 << 30
 const sink = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, epoch: Int32Array): void => {
   const isOutput = new Uint8Array(values.length)
   for (const o of ir.outputs) isOutput[baseOf(values, o)] = 1
-  /** The last epoch in which someone but `except` reads a value. */
-  const lastUse = (id: number, except: number): number => {
-    if (isOutput[id] === 1 || values[id]!.kind === 'input') return END
-    let e = -1
-    for (let k = 0; k < uses.count(id); k++) {
-      const u = uses.at(id, k)
-      if (u !== except && live[u] === 1 && epoch[u]! > e) e = epoch[u]!
-    }
-    return e
+  const reads = new LastReads(values.length)
+  const note = (v: Value): void => {
+    if (v.view !== undefined) return
+    for (let k = 0; k < v.args.length; k++) reads.read(baseOf(values, v.args[k]!), v.id, epoch[v.id]!)
   }
+  for (const v of values) if (live[v.id] === 1) note(v)
+  const lastUse = (id: number, except: number): number => (isOutput[id] === 1 || values[id]!.kind === 'input' ? END : reads.but(id, except))
   /** Does v's argument k go along with it? Then v alone reads it, at the same point. */
   const follows = (v: Value, k: number, to: number): boolean => {
     const a = v.args[k]!
@@ -116,21 +137,21 @@ const sink = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, e
   const move = (id: number, to: number): void => {
     const v = values[id]!
     epoch[id] = to
+    note(v)
     for (let k = 0; k < v.args.length; k++)
       if (follows(v, k, to) && epoch[v.args[k]!]! < to && lastUse(v.args[k]!, id) < to) move(v.args[k]!, to)
   }
+  // users come after what they read, and are where they stay when it is asked; each says by when it needs its arguments
+  const needed = new Int32Array(values.length).fill(END)
   for (let i = values.length - 1; i >= 0; i--) {
     const v = values[i]!
-    if (live[i] === 0 || v.kind !== 'scalar' || v.constant || isOutput[i] === 1) continue
-    let to = END
-    for (let k = 0; k < uses.count(i); k++) {
-      const user = values[uses.at(i, k)]!
-      for (let j = 0; j < user.args.length; j++) {
-        if (baseOf(values, user.args[j]!) !== i) continue
-        const at = isDirect(values, user, j) ? epoch[user.id]! : epoch[user.id]! - 1
-        if (at < to) to = at
-      }
+    if (live[i] === 0 || v.view !== undefined) continue
+    const to = needed[i]!
+    if (v.kind === 'scalar' && !v.constant && isOutput[i] === 0 && to !== END && to > epoch[i]! && can(i, to, 0)) move(i, to)
+    for (let k = 0; k < v.args.length; k++) {
+      const base = baseOf(values, v.args[k]!)
+      const at = isDirect(values, v, k) ? epoch[i]! : epoch[i]! - 1
+      if (at < needed[base]!) needed[base] = at
     }
-    if (to !== END && to > epoch[i]! && can(i, to, 0)) move(i, to)
   }
 }

@@ -41,18 +41,20 @@ export const arrayOf = (x: Tensor): Node => {
  */
 export const isWeak = (root: Node): boolean => {
   if (root.aval.dtype !== 'f64') return false
-  // The nearest first: what is declared is found soon, also in an expression that is very deep.
-  const open = new Set([root])
+  // The nearest first: what is declared is found soon, also in an expression that is very deep. Each with the one that is made of it.
+  const open = new Map<Node, Node | undefined>([[root, undefined]])
   const made: Node[] = []
   let weak = false
-  for (const n of open) {
+  for (const n of open.keys()) {
     if (!isFloat(n.aval.dtype)) continue
     const verdict = verdicts.get(n)
     if (makers.has(n) || verdict === 'weak') weak = true
-    else if (verdict === 'declared' || n.kind === INPUT) return settle(root)
-    else if (n.kind !== CONST) {
+    else if (verdict === 'declared' || n.kind === INPUT) {
+      for (let m: Node | undefined = n; m !== undefined; m = open.get(m)) settle(m)
+      return false
+    } else if (n.kind !== CONST) {
       made.push(n)
-      for (const x of n.kind === OUTPUT ? n.args[0]!.args : n.args) open.add(x)
+      for (const x of n.kind === OUTPUT ? n.args[0]!.args : n.args) if (!open.has(x)) open.set(x, n)
     }
   }
   if (!made.every(follows)) return settle(root)
