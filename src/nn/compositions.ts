@@ -77,12 +77,14 @@ type Clash<A extends Shape, B extends Shape> = A extends readonly [...infer AH e
 type DTypeIn<X> = X extends { readonly dtype: infer D extends DType } ? ('f32' extends D ? 'f32' : D) : 'f32'
 type Applied = { apply(params: never, x: never, run: never): unknown }
 /** Has a part the shape of what it is given? */
-type Keeps<L, D extends DType> = L extends Applied
-  ? L['apply'] extends <S extends Shape>(params: never, x: Expr<S, D>, run: never) => Expr<S, D> | readonly [Expr<S, D>, unknown]
+type Keeps<L, D extends DType> = L extends (x: never) => unknown
+  ? L extends <S extends Shape>(x: Expr<S, D>) => Expr<S, D>
     ? true
     : false
-  : L extends <S extends Shape>(x: Expr<S, D>) => Expr<S, D>
-    ? true
+  : L extends Applied
+    ? L['apply'] extends <S extends Shape>(params: never, x: Expr<S, D>, run: never) => Expr<S, D> | readonly [Expr<S, D>, unknown]
+      ? true
+      : false
     : false
 /*
  * The shape that a layer makes of S, where it takes T and makes M of whatever T allows. TypeScript does not say what a generic function makes of one argument; it says whether a function is as

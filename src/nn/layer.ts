@@ -80,18 +80,19 @@ export type Part = AnyLayer | ((x: never) => unknown)
 export type DeclaredOf<L> = L extends { readonly declared: infer P } ? P : null
 /** The running state of a part; null of one that has none. */
 export type StateOf<L> = L extends { readonly state: infer S } ? S : null
+// a function first: it has a method `apply` too, that of all functions
 /** What a part makes. */
-export type MadeBy<L> = L extends { readonly state: unknown; apply(params: never, x: never, run: never): readonly [infer Y, unknown] }
+export type MadeBy<L> = L extends (x: never) => infer Y
   ? Y
-  : L extends { apply(params: never, x: never, run: never): infer Y }
+  : L extends { readonly state: unknown; apply(params: never, x: never, run: never): readonly [infer Y, unknown] }
     ? Y
-    : L extends (x: never) => infer Y
+    : L extends { apply(params: never, x: never, run: never): infer Y }
       ? Y
       : never
 /** What a part takes. */
-export type TakenBy<L> = L extends { apply(params: never, x: infer X, run: never): unknown }
+export type TakenBy<L> = L extends (x: infer X) => unknown
   ? X
-  : L extends (x: infer X) => unknown
+  : L extends { apply(params: never, x: infer X, run: never): unknown }
     ? X
     : never
 

@@ -23,5 +23,5 @@ export const wordOf = ([first, second]: Words): AnyExpr => bitwiseXor(first, sec
  * Errors  BadInput where the key is none, or the shape is no shape.
  * @example bits(key(0), [2])   // [-224768089, -91998574]
  */
-export const bits = <const S extends readonly number[] = []>(key: Key, shape?: S): Expr<Drawn<S>, 'i32'> =>
-  wordOf(wordsFor(wordsOf(key, 'bits'), shapeIn(shape, 'bits'))) as Expr<Drawn<S>, 'i32'>
+export const bits = <const S extends readonly number[] = [], R extends Drawn<S> = Drawn<S>>(key: Key, shape?: S): Expr<R, 'i32'> =>
+  wordOf(wordsFor(wordsOf(key, 'bits'), shapeIn(shape, 'bits'))) as Expr<R, 'i32'>

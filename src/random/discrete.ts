@@ -103,12 +103,12 @@ const below = (key: Words, shape: readonly number[], n: number): AnyExpr => offs
  * Errors  BadInput for bounds that are not whole, no i32, or in the wrong order; ShapeMismatch. Computed bounds in the wrong order give min.
  * @example randint(key(0), [4], 1, 7)   // [2, 1, 3, 2]
  */
-export const randint = <const S extends readonly number[]>(
+export const randint = <const S extends readonly number[], R extends Drawn<S> = Drawn<S>>(
   key: Key,
   shape: S,
   min: number | AnyExpr | Tensor,
   max: number | AnyExpr | Tensor,
-): Expr<Drawn<S>, 'i32'> => {
+): Expr<R, 'i32'> => {
   const op = 'randint'
   const words = wordsOf(key, op)
   const to = shapeIn(shape, op)

@@ -55,11 +55,11 @@ export interface InitOptions<D extends Float = Float> extends DtypeOption<D> {
 }
 export const initOptions = { ...dtypeOption, gain: number(1), inAxis: integer(-2), outAxis: integer(-1) } satisfies OptionsFor<InitOptions>
 /** First parameters of a shape: `f(key, shape, options)`. */
-export type Initialiser = <const S extends readonly number[], D extends Float = 'f64'>(
+export type Initialiser = <const S extends readonly number[], D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
   key: Key,
   shape: S,
   options?: InitOptions<D>,
-) => Expr<Drawn<S>, NoInfer<D>>
+) => Expr<R, NoInfer<D>>
 
 /** The standard deviation of what lies between -2 and 2 of normal numbers. */
 const WITHIN_TWO = 0.8796256610342398

@@ -58,11 +58,11 @@ const gumbelOfUniform = (u: AnyExpr): AnyExpr => neg(log(neg(log(u))))
 export const gumbelOf = (words: Words, dtype: Float): AnyExpr => gumbelOfUniform(between(fractionOf(words, dtype), tinyOf(dtype), 1, dtype))
 
 /** What draws of a shape: `f(key, shape, { dtype })`. */
-export type ShapedFn = <const S extends readonly number[] = [], D extends Float = 'f64'>(
+export type ShapedFn = <const S extends readonly number[] = [], D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
   key: Key,
   shape?: S,
   options?: DtypeOption<D>,
-) => Expr<Drawn<S>, NoInfer<D>>
+) => Expr<R, NoInfer<D>>
 const shaped = (f: (key: unknown, shape: unknown, options: DtypeOption | undefined) => AnyExpr): ShapedFn => f as never
 
 /**

@@ -89,11 +89,11 @@ export const maxwell: ShapedFn = shaped('maxwell', (words, shape, dtype) =>
   sqrt(sum(square(normalOf(wordsFor(words, [...shape, 3]), dtype)), { axis: -1 })),
 )
 /** What draws -1 or 1: of floats unless `dtype` says i32. */
-export type RademacherFn = <const S extends readonly number[] = [], D extends Float | 'i32' = 'i32'>(
+export type RademacherFn = <const S extends readonly number[] = [], D extends Float | 'i32' = 'i32', R extends Drawn<S> = Drawn<S>>(
   key: Key,
   shape?: S,
   options?: { readonly dtype?: D | undefined },
-) => Expr<Drawn<S>, NoInfer<D>>
+) => Expr<R, NoInfer<D>>
 const signDtype: Kind<DType, DType> = kind((given = 'i32', what, op) =>
   given === 'i32' || given === 'f32' || given === 'f64'
     ? given

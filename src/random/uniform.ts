@@ -57,11 +57,11 @@ export const uniformOptions = { dtype: float, min: raw<Parameter, 0>(0), max: ra
  * Those of `jax.random.uniform`, to the bit between 0 and 1: 23 random bits in f32, 52 in f64.
  * @example uniform(key(0), [2])   // [0.41846, 0.2163]
  */
-export const uniform = <const S extends readonly number[] = [], D extends Float = 'f64'>(
+export const uniform = <const S extends readonly number[] = [], D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
   key: Key,
   shape?: S,
   options?: UniformOptions<D>,
-): Expr<Drawn<S>, NoInfer<D>> => {
+): Expr<R, NoInfer<D>> => {
   const op = 'uniform'
   const { min, max, dtype = floatAmong([min, max]) } = readOptions(uniformOptions, options, op)
   const to = shapeIn(shape, op)

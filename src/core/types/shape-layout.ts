@@ -110,7 +110,9 @@ export type Repeated<N, T> =
 
 /** The shapes after splitting S along axis I into P equal parts (a number) or parts of the sizes P (a tuple). */
 export type Split<S extends Shape, P, I extends number = 0> = [number] extends [S['length']]
-  ? Shape[]
+  ? P extends readonly number[]
+    ? { -readonly [K in keyof P]: Shape }
+    : Repeated<P, Shape>
   : Axis<S, I> extends infer J
     ? J extends 'bad'
       ? ShapeError<NoAxis<S, I, 'split'>>

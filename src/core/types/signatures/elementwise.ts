@@ -113,8 +113,8 @@ export interface Binary<Op extends string> {
     a: Operand<readonly [P, ...S], D>,
     b: Operand<Readonly<NoInfer<S>>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
-  <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>): Expr<S, D>
-  <S extends Shape, D extends Float>(a: Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
+  <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>): Expr<S, D>
+  <S extends Shape, D extends Float>(a: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
@@ -139,8 +139,8 @@ export interface FloatBinary<Op extends string> {
     a: Operand<[P, ...S], D>,
     b: Operand<Readonly<NoInfer<S>>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
-  <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>): Expr<S, D>
-  <S extends Shape, D extends Float>(a: Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
+  <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>): Expr<S, D>
+  <S extends Shape, D extends Float>(a: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,

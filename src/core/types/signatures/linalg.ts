@@ -154,10 +154,13 @@ type Length<A> = ShapeOf<A> extends readonly [infer N extends Dim] ? N : number
 /** blockDiag(a, b, c): the matrix with these on its diagonal. */
 export type BlockDiagFn = <const X extends readonly [Arg, ...Arg[]]>(...xs: X) => Expr<[number, number], PromoteAll<X>>
 /** diagonal(x, { offset, axis1, axis2 }): its elements along a new last axis. */
-export type DiagonalFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Matrices<S, 'diagonal'>, Operand<S, D> | Plain>,
-  options?: Options,
-) => Expr<WithoutTwo<S>, AsNumber<D>>
+export interface DiagonalFn<Options> {
+  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N], AsNumber<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64>(
+    x: Guard<Matrices<S, 'diagonal'>, Operand<S, D> | Plain>,
+    options?: Options,
+  ): Expr<WithoutTwo<S>, AsNumber<D>>
+}
 /** As many axes as S, but one. */
 type WithoutTwo<S extends Shape> = S extends readonly [unknown, ...infer T extends Shape] ? { -readonly [K in keyof T]: number } : Shape
 /** trace(x, { offset, axis1, axis2 }): the sum of a diagonal. */

@@ -7,9 +7,11 @@ import type { AdError } from '../../errors/error.js'
 import type { OptionsOf } from '../../errors/options.js'
 import type { Backend, Explanation } from '../../functions/backend.js'
 import type { compileOptions, intoOptions } from '../../functions/compile.js'
-import type { AnyExpr } from '../expr.js'
+import type { DType, Settled } from '../dtype.js'
+import type { AnyExpr, Expr, Tensor } from '../expr.js'
 import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
 import type { Program } from '../program.js'
+import type { Writable } from '../shape.js'
 import type { Decl, ExprTree, Least, NoTangent, Static, Tensors, TensorTree } from '../tree.js'
 
 /** Options of `into`. */
@@ -57,7 +59,11 @@ export type SyncRunner = <F extends AnyFn>(f: F) => (...args: ValuesOf<ArgsOf<F>
 /** runSync(backend)(f)(...inputs): the result or an AdError, now; the backend must be synchronous. */
 export type RunSyncFn = (backend: Backend<'sync'>) => SyncRunner
 /** evaluate(tree): the values of expressions without inputs, on the default backend. */
-export type EvaluateFn = <T extends ExprTree>(tree: T) => Tensors<T>
+export interface EvaluateFn {
+  // in code generic in its sizes: of a parameter TypeScript does not say that it is no name
+  <S extends readonly number[], D extends DType>(x: Expr<S, D>): Tensor<Writable<S>, Settled<D>>
+  <T extends ExprTree>(tree: T): Tensors<T>
+}
 /** show(f | expression, sizes?): the program as numbered equations. */
 export interface ShowFn {
   <A extends readonly unknown[], Out>(f: Fn<A, Out>, sizes?: Readonly<Record<string, number>>): string
