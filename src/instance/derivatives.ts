@@ -15,12 +15,15 @@ import { context } from './context.js'
 /**
  * The gradient of a scalar function: f: R^n -> R becomes x |-> (df/dx_1, ..., df/dx_n), in the structure of its first argument.
  *
- * `wrt` names what is differentiated (a path, a list of paths, an argument's index), `mode` how: 'mixed' unless given. Nests to any order.
+ * `wrt` names what is differentiated (a path, a list of paths, an argument's index), `mode` how: 'mixed' unless given. Nests to any order. Of a list the result is a record by what was
+ * listed, as it was written: `{ wrt: ['params.w', 'x'] }` gives { 'params.w': ..., x: ... }.
  * With `aux: true` f returns [scalar, aux], and the result is [gradient, aux].
  * Errors  NotScalar when f returns no scalar, NotDifferentiable when wrt is not a float, MissingRule.
  * @example
  * grad((x) => sum(mul(x, x)))([1, 2, 3])   // [2, 4, 6]
  * grad((x: AnyExpr) => [sum(x), neg(x)], { aux: true })([1, 2])   // [[1, 1], [-1, -2]]
+ * const cost = fn({ p: { w: f64(), b: f64() }, x: f64() }, ({ p, x }) => mul(p.w, x))
+ * grad(cost, { wrt: ['p.w', 'x'] })({ p: { w: 2, b: 0 }, x: 3 })['p.w']   // 3
  */
 export const grad: transforms.GradFn = /*#__PURE__*/ typed(gradOf(context))
 /**

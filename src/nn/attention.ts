@@ -113,7 +113,10 @@ export type AttentionParams<F extends number, D extends Float, B> = {
 export interface AttentionRun extends Run {
   /** What keys and values are made of, [..., m, features]: x itself unless given. */
   readonly context?: Operand | undefined
-  /** True where a score counts, or a number that is added to it: broadcasts against [..., heads, n, m]. */
+  /**
+   * True where a score counts, or a number that is added to it: of n positions by m it is [n, m], with the leading axes of x [..., n, m] ([batch, 1, m] hides what pads each sequence), for each head
+   * [..., heads, n, m]. Each axis may be 1.
+   */
   readonly mask?: Operand | undefined
 }
 /** Keys and values so far, [..., kvHeads, length, headFeatures], and how many positions they are of. */
@@ -215,6 +218,19 @@ const withDropout = (q: AnyExpr, k: AnyExpr, v: AnyExpr, { mask, causal }: Scori
   const weights = div(e, where(gt(total, 0), total, 1)) as AnyExpr
   return matmul(dropped(weights, rate, key) as AnyExpr, values) as AnyExpr
 }
+/** A mask as it stands beside scores, [..., heads, n, m]: one with no more axes than x is the same for all heads. */
+const maskIn = (mask: AnyExpr, scores: readonly number[], op: string): AnyExpr => {
+  const shape = shapeOf(mask)
+  const wide = shape.length > 2 && shape.length < scores.length ? [...shape.slice(0, -2), 1, ...shape.slice(-2)] : shape
+  if (wide.length > scores.length || wide.some((d, i) => d !== 1 && d !== scores[i + scores.length - wide.length]))
+    badShape(
+      op,
+      [shape],
+      `the mask does not belong to scores [${scores.join(', ')}], [..., heads, n, m].`,
+      `give [n, m], [..., n, m] with the leading axes of x, or [..., heads, n, m]; each axis may be 1.`,
+    )
+  return (wide === shape ? mask : reshape(mask, wide)) as AnyExpr
+}
 /** Both of two masks, of truth values or of numbers. */
 const both = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefined => {
   if (a === undefined || b === undefined) return a ?? b
@@ -226,7 +242,7 @@ const both = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefin
 /**
  * Attention of several heads: softmax(q k^T / sqrt(d)) v of q = x wq + bq, and so on, in `heads` parts of the features; joined, and once more a product.
  *
- * `apply(params, x)` attends to x itself, with `run.context` to that; `run.mask` is true where a score counts, or a number that is added. A causal layer goes token by token too: `step(params, cache, x)`
+ * `apply(params, x)` attends to x itself, with `run.context` to that; `run.mask` is true where a score counts, or a number that is added: [n, m], [..., n, m] with the leading axes of x, or [..., heads, n, m]; each axis may be 1. A causal layer goes token by token too: `step(params, cache, x)`
  * gives [cache, y] for the positions of x behind those in the cache, which begins as `initCache(batch, length)`. `positions: 'rotary'` turns the pairs (i, i + d / 2) of queries and keys, as Hugging Face's LLaMA;
  * 'alibi' takes slope times distance off the scores.
  * Shapes  x: [..., n, features] -> the same; wq: [features, heads d], wk, wv: [features, kvHeads d], wo: [heads d, features].   Dtype  f32, or the option's.
@@ -289,10 +305,19 @@ export const multiHeadAttention = <const F extends number, B extends boolean = t
         if (context !== undefined && positions !== 'none')
           badInput(op, `there is a context, and positions are '${positions}'.`, 'leave out positions where x attends to others.')
         const seen = checked((context ?? x) as AnyExpr)
+        if (context !== undefined && shapeOf(seen).at(-1) !== from)
+          badShape(
+            op,
+            [shapeOf(seen)],
+            `the context has ${shapeOf(seen).at(-1)} features where ${from} are taken.`,
+            `give [..., m, ${from}].`,
+          )
         const q = placed(inHeads(product(p.q, checked(x)), h), 0)
         const k = placed(inHeads(product(p.k, seen), kept), 0)
         const v = inHeads(product(p.v, seen), kept)
-        return attended(p, q, k, v, { mask: run.mask as AnyExpr | undefined, causal }, 0, run)
+        const scores = [...shapeOf(q).slice(0, -1), shapeOf(k).at(-2)!]
+        const mask = run.mask === undefined ? undefined : maskIn(run.mask as AnyExpr, scores, op)
+        return attended(p, q, k, v, { mask, causal }, 0, run)
       },
       declaredCache: (batch: unknown, length: unknown) => {
         const shape = cacheShape(batch, length)

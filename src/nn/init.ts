@@ -43,7 +43,7 @@ const standard = (path: string, shape: readonly number[]): Initial =>
 /**
  * First parameters of any declaration: `{ w: heNormal, b: zeros }` says how by name, `'blocks.*.w'` by path.
  *
- * Where no pattern fits, arrays of two axes and more begin by `lecunNormal`, what is called `scale` as ones, and the rest as zeros; integers begin as zeros. Each array has a key of its own.
+ * How an array begins is a number or a function of its key, shape and dtype, one of yours too: `(key, shape, { dtype }) => normal(key, shape, { dtype })`. Where no pattern fits, arrays of two axes and more begin by `lecunNormal`, what is called `scale` as ones, and the rest as zeros; integers begin as zeros. Each array has a key of its own.
  * Dtype   as declared.   Errors  BadInput for a pattern that names nothing, and for an axis with a name.
  * @example init({ w: f32(2, 3), b: f32(3) }, key(1), { w: heNormal, b: 0.5 }).b   // [0.5, 0.5, 0.5]
  */

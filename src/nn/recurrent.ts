@@ -283,7 +283,8 @@ const read = (options: unknown, op: string) => readOptions(recurrentOptions, opt
 /**
  * Long short-term memory: c' = f c + i tanh(g), h' = o tanh(c'), of the gates i, f, g, o = x wi + bi + h wh + bh, those but g through a sigmoid.
  *
- * `apply` gives h of all steps; `scan(params, x, carry)` gives [carry, ys], `step(params, carry, x)` [carry, y] for one step; carries begin as `initCarry(batch)`.
+ * `apply` gives h of all steps; `scan(params, x, carry)` gives [carry, ys], `step(params, carry, x)` [carry, y] for one step; carries begin as `initCarry(batch)`, a list of { h, c } for
+ * each layer ({ h } of `gru` and `rnn`).
  * Shapes  x: [time, ..., inputs] -> [time, ..., hidden], or 2 hidden in both directions; wi: [inputs, 4 hidden], wh: [hidden, 4 hidden]; one { wi, wh, bi, bh } for each layer and direction.
  * Dtype   f32, or the option's.   Options layers, bidirectional, reverse, batchFirst, bias, dropout between layers, dtype, init, checkpoint.
  * Errors  BadInput for sizes that are none, ShapeMismatch for a carry of another shape.   Source  Hochreiter and Schmidhuber 1997; gates in the order of `torch.nn.LSTM`.

@@ -101,6 +101,38 @@ describe('attention', () => {
         close(cd.at(layer.apply(p, changed as never, { mask: seen as never }) as cd.AnyExpr, ':', 3), cd.at(y as cd.AnyExpr, ':', 3))
       }
   })
+  it('a mask without an axis of heads is the same for all of them: of each sequence, also where there are as many as heads', () => {
+    for (const batch of [1, 2, 3]) {
+      const layer = make(8, 2)
+      const p = layer.init(key(2)) as never
+      const x = wave([batch, 5, 8])
+      const seen = tensor(
+        Array.from({ length: batch * 5 }, (_, i) => !(i % 5 === 4 && Math.floor(i / 5) === batch - 1)),
+        [batch, 1, 5],
+      )
+      const y = layer.apply(p, x, { mask: seen as never })
+      // one by one, the last without its last position
+      for (let b = 0; b < batch; b++) {
+        const own = cd.at(x, `${b}:${b + 1}`) as never
+        const alone = layer.apply(p, own, b === batch - 1 ? { mask: tensor([true, true, true, true, false], [1, 5]) as never } : {})
+        close(cd.at(y as cd.AnyExpr, `${b}:${b + 1}`), alone)
+      }
+      close(layer.apply(p, x, { mask: cd.expandDims(seen, 1) as never }), y)
+    }
+    const layer = make(8, 2)
+    const p = layer.init(key(2)) as never
+    const heads = tensor([true, false, true, true, true, true], [2, 1, 3])
+    close(
+      layer.apply(p, wave([3, 8]), { mask: heads as never }),
+      cd.at(layer.apply(p, wave([1, 3, 8]), { mask: cd.expandDims(heads, 0) as never }) as cd.AnyExpr, 0),
+    )
+    const wrong = tensor(new Array(15).fill(true), [3, 1, 5])
+    expect(() => layer.apply(p, wave([2, 5, 8]), { mask: wrong as never })).toThrow(/the mask does not belong to scores \[2, 2, 5, 5\]/)
+    expect(() => layer.apply(p, wave([1, 3, 8]), { mask: tensor(new Array(18).fill(true), [2, 1, 3, 3]) as never })).toThrow(
+      /does not belong/,
+    )
+    expect(() => layer.apply(p, wave([1, 3, 8]), { context: wave([1, 3, 9]) })).toThrow(/the context has 9 features where 8 are taken/)
+  })
   it('vmap goes through it and its steps, each example with a count of its own', () => {
     const layer = make(8, 2, { causal: true, positions: 'rotary', kvHeads: 1 })
     const p = layer.init(key(4)) as never
