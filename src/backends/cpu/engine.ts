@@ -20,6 +20,15 @@ export class Engine {
   private made: Driver | undefined
   private repeating: number | undefined
 
+  /** `madd`: products use the relaxed multiply-add. */
+  constructor(readonly madd: boolean) {}
+
+  /** A module of a kernel, on this memory. */
+  module(): Module {
+    const m = new Module(this.madd)
+    m.importMemory({ min: 1 })
+    return m
+  }
   /** Compiles a module and puts its kernels into the table: their indices. `bytes` are the module's. */
   install(
     module: Module,

@@ -1,7 +1,7 @@
 /** The CPU backend: plans run as WebAssembly SIMD kernels made at run time, or as plain JavaScript where there is no SIMD. */
 
 import { raise } from '../../core/errors/explain.js'
-import { flag, type Kind, maybe, type OptionsOf, readOptions } from '../../core/errors/options.js'
+import { flag, type Kind, maybe, type OptionsOf, or, readOptions, refused } from '../../core/errors/options.js'
 import { lowerProgram } from '../../core/extend/decompose.js'
 import type { KernelTable } from '../../core/extend/kernel-table.js'
 import type { SyncBackend } from '../../core/functions/backend.js'
@@ -24,16 +24,24 @@ import { cpuFacets } from './facets.js'
 import { type Image, layOut } from './image.js'
 import { type Installed, Kernels } from './kernels.js'
 import { LaidOut } from './laid-out.js'
-import { noSimd } from './wasm/features.js'
+import { noSimd, relaxedSimd } from './wasm/features.js'
 
 export type { CpuStats } from './arena.js'
 
+const relaxedOption = or<'auto' | boolean, 'auto'>('auto', (given, what, where) =>
+  given === 'auto' || typeof given === 'boolean' ? given : refused(given, what, where, "give 'auto', true or false."),
+)
 /** What `cpu` takes beside kernels. */
 export const plainOptions = {
   /** Largest memory in bytes (default and limit 4 GiB less one page). */
   memoryBytes: bytes,
   /** false: plain JavaScript kernels. Default: SIMD where the engine has it. */
   simd: maybe,
+  /**
+   * Multiply and add in one step in products and convolutions: rounded once, faster, and another last bit where the engine has no such instruction (Node 20 has none, Node 22 and browsers of today do).
+   * 'auto', unless given: where there is one. false: bits that are the same on all engines. true: an error where there is none.
+   */
+  relaxed: relaxedOption,
   /** Show of every plan, before it runs, that it computes what its program says (default: off). Slow: every element is looked at. */
   verify: flag(),
   /** Fill a program's memory with NaN before each run, so that a test sees what is read before it is written (default: off). */
@@ -87,10 +95,17 @@ const LEAST_AWAKE = 64
 const ENTRY_BYTES = 192
 
 /** WebAssembly where the engine has SIMD and nobody refused it; without it, why all kernels are JavaScript where nobody asked for that. */
-const engineOf = (simd: boolean | undefined): { readonly engine: Engine | undefined; readonly fallback?: string } => {
+const engineOf = ({ simd, relaxed = 'auto' }: CpuOptions): { readonly engine: Engine | undefined; readonly fallback?: string } => {
+  if (relaxed === true && (simd === false || !relaxedSimd()))
+    raise({
+      _tag: 'Unsupported',
+      backend: 'cpu',
+      what: simd === false ? 'plain JavaScript has no multiply-add in one step' : 'this engine has no relaxed SIMD in WebAssembly',
+      fix: "cpu({ relaxed: 'auto' }), which uses it where there is one.",
+    })
   if (simd === false) return { engine: undefined }
   const lacking = noSimd()
-  if (lacking === undefined) return { engine: new Engine() }
+  if (lacking === undefined) return { engine: new Engine(relaxed !== false && relaxedSimd()) }
   if (simd === true) raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
   return { engine: undefined, fallback: `kernels in plain JavaScript: ${lacking}.` }
 }
@@ -108,7 +123,7 @@ const tell = (fallback: string | undefined): void => {
 // long: the state of one backend, and the functions that share it
 export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass[] } = {}): CpuBackend => {
   const maxBytes = Math.min(options.memoryBytes ?? MAX_BYTES, MAX_BYTES)
-  const { engine, fallback } = engineOf(options.simd)
+  const { engine, fallback } = engineOf(options)
   const name = 'cpu'
   const arena = new Arena(maxBytes, engine)
   const facets = cpuFacets(options.kernels)

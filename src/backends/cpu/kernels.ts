@@ -13,7 +13,7 @@ import type { CpuFacets } from './facets.js'
 import type { Products } from './kernel.js'
 import { runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
-import { Module } from './wasm/encoder.js'
+import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import { emitLoops } from './wasm/loop.js'
 import { loopScratchBytes } from './wasm/totals.js'
@@ -213,8 +213,7 @@ export class Kernels {
   }
   /** A module with one kernel. */
   private single(key: string, emit: (m: Module, name: string) => unknown, scratch: Installed['scratch']): Held {
-    const m = new Module()
-    m.importMemory({ min: 1 })
+    const m = this.arena.engine!.module()
     emit(m, 'kernel')
     const { indices, code } = this.compile(m, ['kernel'])
     return this.add(key, { index: indices[0]!, scratch }, code)
@@ -251,8 +250,7 @@ export class Kernels {
   private productOf(type: FloatName, products: Products): number {
     const known = this.products.get(type)
     if (known !== undefined) return known
-    const m = new Module()
-    m.importMemory({ min: 1 })
+    const m = this.arena.engine!.module()
     products.emit(m, type, true, 'kernel')
     const index = this.compile(m, ['kernel']).indices[0]!
     this.products.set(type, index)

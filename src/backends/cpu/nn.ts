@@ -45,7 +45,7 @@ const input =
     const shape = convOf(k.results[0]!.shape, k.args[accumulate ? 2 : 1]!.shape, k.params as ConvParams)
     const type = float(k)
     return {
-      emit: (m, name) => emitConvInputGradient(m, { type, madd: false, accumulate, shape }, name),
+      emit: (m, name) => emitConvInputGradient(m, { type, madd: m.madd, accumulate, shape }, name),
       scratchBytes: convInputGradientScratchBytes(type, shape),
     }
   }
@@ -55,7 +55,7 @@ const kernel =
     const shape = convOf(k.args[accumulate ? 1 : 0]!.shape, k.results[0]!.shape, k.params as ConvParams)
     const type = float(k)
     return {
-      emit: (m, name) => emitConvKernelGradient(m, { type, madd: false, accumulate, shape }, name),
+      emit: (m, name) => emitConvKernelGradient(m, { type, madd: m.madd, accumulate, shape }, name),
       scratchBytes: convKernelGradientScratchBytes(type, shape),
     }
   }
@@ -66,7 +66,7 @@ export const nnKernels: CpuTable<typeof nn> = {
     const shape = convOf(k.args[0]!.shape, k.args[1]!.shape, k.params as ConvParams)
     const type = float(k)
     return {
-      emit: (m, name) => emitConv(m, { type, madd: false, accumulate: false, shape }, name),
+      emit: (m, name) => emitConv(m, { type, madd: m.madd, accumulate: false, shape }, name),
       scratchBytes: convScratchBytes(type, shape),
     }
   }),

@@ -41,6 +41,9 @@ export class Module {
   private readonly elements: { readonly offset: number; readonly functions: readonly FuncRef[] }[] = []
   private importedFunctions = 0
 
+  /** `madd`: products may use the relaxed multiply-add, which the engine has. */
+  constructor(readonly madd = false) {}
+
   /** Index of a function type; equal types share one. */
   type(params: readonly ValType[], results: readonly ValType[] = []): number {
     const key = `${params.join()}>${results.join()}`
