@@ -20,8 +20,7 @@ const kernels = new Map<string, (record: number) => void>()
   m.importMemory({ min: 1 })
   for (const type of ['f32', 'f64'] as const)
     for (const madd of madds)
-      for (const accumulate of [false, true])
-        for (const unroll of [false, true]) emitGemm(m, { type, madd, accumulate, unroll }, `${type} ${madd} ${accumulate} ${unroll}`)
+      for (const accumulate of [false, true]) emitGemm(m, { type, madd, accumulate }, `${type} ${madd} ${accumulate}`)
   const bytes = m.finish()
   if (!WebAssembly.validate(bytes)) throw new Error('invalid module')
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } })
@@ -59,7 +58,6 @@ interface Case {
   readonly type: FloatName
   readonly madd?: boolean
   readonly accumulate?: boolean
-  readonly unroll?: boolean
   readonly batch?: number
   readonly m: number
   readonly n: number
@@ -72,7 +70,7 @@ interface Case {
 
 /** Runs one product and compares it; everything around C stays untouched. */
 const check = (p: Case): void => {
-  const { type, m, n, k, madd = false, accumulate = false, unroll = false, batch = 1 } = p
+  const { type, m, n, k, madd = false, accumulate = false, batch = 1 } = p
   const bytes = type === 'f32' ? 4 : 8
   const FloatArray = type === 'f32' ? Float32Array : Float64Array
   let top = 1024
@@ -117,7 +115,7 @@ const check = (p: Case): void => {
     bBatchStride: b.batch * bytes,
   })
   new Int32Array(memory.buffer, 256, gemmRecord.words).set(words)
-  kernels.get(`${type} ${madd} ${accumulate} ${unroll}`)!(256)
+  kernels.get(`${type} ${madd} ${accumulate}`)!(256)
 
   const u = type === 'f32' ? 2 ** -24 : 2 ** -53
   const label = JSON.stringify(p)
@@ -174,7 +172,7 @@ for (const type of ['f32', 'f64'] as const) {
       it('shapes that block and pack, in every layout', () => {
         for (const a of layouts)
           for (const b of layouts) {
-            check({ type, madd, m: 37, n: 45, k: 300, a, b, accumulate: below(2) === 1, unroll: below(2) === 1, c: 'wide' })
+            check({ type, madd, m: 37, n: 45, k: 300, a, b, accumulate: below(2) === 1, c: 'wide' })
             check({ type, madd, m: 131, n: 22, k: 33, a, b, accumulate: below(2) === 1 })
           }
         for (const a of ['rows', 'columns'] as const)
@@ -233,7 +231,7 @@ describe('gemm and special values', () => {
     new Float32Array(memory.buffer, 1024, m * k).set(A)
     new Float32Array(memory.buffer, 8192, k * n).set(B)
     new Int32Array(memory.buffer, 256, gemmRecord.words).set([16384, 1024, 8192, m, n, k, n * 4, k * 4, 4, n * 4, 4, 32768, 1, 0, 0, 0])
-    kernels.get('f32 false false false')!(256)
+    kernels.get('f32 false false')!(256)
     return [...new Float32Array(memory.buffer, 16384, m * n)]
   }
   it('a NaN or 0 * Infinity reaches exactly its row and column', () => {
@@ -276,7 +274,7 @@ describe('gemm and special values', () => {
         0,
         0,
       ])
-      kernels.get('f32 false false false')!(256)
+      kernels.get('f32 false false')!(256)
       for (const y of new Float32Array(memory.buffer, 1024, 2 * n)) expect(Math.abs(y - exact) / exact).toBeLessThan(n === 1 ? 2e-6 : 2e-5)
     }
   })

@@ -2,7 +2,7 @@
  * The inner loops of a blocked matrix product: tiles of C in registers, down one panel of columns.
  */
 
-import type { FuncRef, FunctionBuilder, Local, Module, Operand } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local, Module } from './encoder.js'
 import { address, type Float, multiplyAdd, zeroVector } from './float.js'
 import { loadPartial, storeResult } from './gemm-pack.js'
 import * as OP from './opcodes.js'
@@ -17,9 +17,9 @@ export const panelWidths = (F: Float): number[] => [2 * F.lanes, ...Array.from({
  * sweep(kb, rows, a, ars, acs, tileStep, b, ldb, c, ldc, acc): one column panel of C, all its rows, tiles of 4, 2 and 1 rows.
  * `tileStep` is the distance between tiles of 4 rows, which differs from 4 ars when A is packed.
  */
-export function emitSweep(module: Module, F: Float, madd: boolean, unroll: boolean, width: number): FuncRef {
+export function emitSweep(module: Module, F: Float, madd: boolean, width: number): FuncRef {
   const f = module.func(undefined, new Array(11).fill('i32'))
-  new Sweep(f, F, madd, unroll, width).emit()
+  new Sweep(f, F, madd, width).emit()
   return f
 }
 
@@ -37,14 +37,12 @@ class Sweep {
   private readonly bp: Local
   private readonly cp: Local
   private readonly count: Local
-  private readonly tail: Local
 
   constructor(
     private readonly f: FunctionBuilder,
     private readonly F: Float,
     private readonly madd: boolean,
-    private readonly unroll: boolean,
-    private readonly width: number,
+    width: number,
   ) {
     this.given = givenTo(f)
     this.vectors = Math.ceil(width / F.lanes)
@@ -53,7 +51,7 @@ class Sweep {
     this.columns = f.locals('v128', this.vectors)
     this.splat = f.local('v128')
     this.rowPointers = f.locals('i32', rowsPerTile)
-    ;[this.bp, this.cp, this.count, this.tail] = f.locals('i32', 4)
+    ;[this.bp, this.cp, this.count] = f.locals('i32', 3)
   }
 
   emit(): void {
@@ -77,17 +75,15 @@ class Sweep {
   }
 
   private tile(height: number): void {
-    const { f, F, bp, count, rowPointers, results, vectors } = this
+    const { f, bp, count, rowPointers, results, vectors } = this
     const i32 = address(f)
     const { kb, a, ars, acs, b, ldb, acc } = this.given
     for (let r = 0; r < height; r++) f.set(rowPointers[r]!, r === 0 ? a : i32.add(rowPointers[r - 1]!, ars))
     for (let v = 0; v < height * vectors; v++) zeroVector(f).set(results[v]!)
     f.set(bp, b).set(count, kb)
-    if (this.unroll && height === rowsPerTile && vectors === 2)
-      this.fourSteps(i32.and(i32.eq(acs, F.bytes), i32.eq(ldb, this.width * F.bytes)))
     f.ifThen(count, () =>
       f.countDown(count, () => {
-        this.step(height, 0, 0)
+        this.step(height)
         this.advance(height, acs, ldb)
       }),
     )
@@ -97,34 +93,16 @@ class Sweep {
       () => this.store(height, false),
     )
   }
-  /** Four steps of k at a time, where both operands are packed; `count` is then what is left. */
-  private fourSteps(packed: Operand): void {
-    const { f, F, count, tail, width } = this
-    const i32 = address(f)
-    f.set(tail, 0)
-    f.ifThen(packed, () => {
-      f.set(tail, i32.and(count, 3))
-        .op(OP.i32_shr_u, count, 2)
-        .localTee(count)
-        .if(() =>
-          f.countDown(count, () => {
-            for (let q = 0; q < 4; q++) this.step(rowsPerTile, q * F.bytes, q * width * F.bytes)
-            this.advance(rowsPerTile, 4 * F.bytes, 4 * width * F.bytes)
-          }),
-        )
-      f.set(count, tail)
-    })
-  }
-  private step(height: number, aOffset: number, bOffset: number): void {
+  private step(height: number): void {
     const { f, F, bp, columns, lastLanes } = this
     columns.forEach((column, v) => {
-      const at = bOffset + v * 16
+      const at = v * 16
       if (lastLanes === F.lanes) f.get(bp).v128Load(at)
       else loadPartial(f, F, bp, lastLanes, at)
       f.set(column)
     })
     for (let r = 0; r < height; r++) {
-      F.loadSplat(f.get(this.rowPointers[r]!), aOffset).set(this.splat)
+      F.loadSplat(f.get(this.rowPointers[r]!), 0).set(this.splat)
       columns.forEach((column, v) => {
         multiplyAdd(f, F, this.madd, this.results[r * this.vectors + v]!, this.splat, column)
       })

@@ -22,8 +22,6 @@ interface GemmOptions {
   readonly type: FloatName
   /** Use relaxed multiply-add; needs relaxed SIMD. */
   readonly madd: boolean
-  /** Unroll k by 4: a gain with madd on V8 13.6, a loss on V8 11.3 (spills). Same results. Default false. */
-  readonly unroll?: boolean
   /** C += A B instead of C = A B. */
   readonly accumulate: boolean
 }
@@ -47,12 +45,12 @@ export function gemmScratchBytes(type: FloatName, m: number, n: number, k: numbe
 const products = /* @__PURE__ */ new WeakMap<Module, Map<string, FuncRef>>()
 
 /** Adds the kernel to the module. */
-export function emitGemm(module: Module, { type, madd, accumulate, unroll = false }: GemmOptions, name?: string): FunctionBuilder {
+export function emitGemm(module: Module, { type, madd, accumulate }: GemmOptions, name?: string): FunctionBuilder {
   const known = products.get(module) ?? new Map<string, FuncRef>()
   products.set(module, known)
-  const key = `${type} ${madd} ${unroll}`
+  const key = `${type} ${madd}`
   const make = (): FuncRef => {
-    const made = emitProduct(module, floats[type], madd, unroll)
+    const made = emitProduct(module, floats[type], madd)
     return type === 'f32' ? emitLong(module, made) : made
   }
   const product = known.get(key) ?? make()
@@ -88,10 +86,10 @@ export function emitGemm(module: Module, { type, madd, accumulate, unroll = fals
 }
 
 /** product(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc) for positive m and n. */
-function emitProduct(module: Module, F: Float, madd: boolean, unroll: boolean): FuncRef {
+function emitProduct(module: Module, F: Float, madd: boolean): FuncRef {
   const widths = panelWidths(F)
   const parts: Parts = {
-    sweeps: widths.map((width) => emitSweep(module, F, madd, unroll, width)),
+    sweeps: widths.map((width) => emitSweep(module, F, madd, width)),
     packB: emitPack(module, F, widths[0]!),
     packA: emitPack(module, F, rowsPerTile),
     packNarrow: emitPackNarrow(module, F),
