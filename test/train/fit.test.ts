@@ -284,6 +284,23 @@ describe('validation data', () => {
     const wrong = await fitTo(model, data, { ...o, validation: { x: [[3, 1]], y: [0.5] } })()
     expect(reason(wrong)).toMatch(/^BadInput: fit: validation y.*entry 0 is 0\.5, not a whole number[\s\S]*the data is i32 there/)
   })
+  it('is a tree where the data is one, of which apply gets the batch', async () => {
+    type Parts = { readonly a: cd.Expr<[number], 'f32'>; readonly b: { readonly c: cd.Expr<[number], 'f64'> } }
+    const model = {
+      init: () => ({ w: cd.tensor(1) }),
+      apply: ({ w }: { w: cd.Expr<[], 'f64'> }, { a, b }: Parts) => cd.mul(w, cd.add(cd.cast(a, 'f64'), b.c)),
+    }
+    const dtypes: string[] = []
+    const seen = { ...model, apply: (...[p, parts]: Parameters<typeof model.apply>) => {
+      dtypes.push(parts.a.dtype)
+      return model.apply(p, parts)
+    } } // biome-ignore format: one function
+    const data = { x: { a: Float32Array.from([1, 2]), b: { c: [0, 1] } }, y: [1, 3] }
+    const o = { loss: 'mseLoss', optimizer: sgd({ learningRate: 0 }), epochs: 1 } as const
+    const done = right(await fitTo(seen, data, { ...o, validation: { x: { a: [1], b: { c: [2] } }, y: [1] } })())
+    expect([done.history.loss, done.history.validation]).toEqual([[0], [4]])
+    expect(new Set(dtypes)).toEqual(new Set(['f32']))
+  })
 })
 
 describe('a mask', () => {
