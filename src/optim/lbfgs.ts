@@ -1,26 +1,25 @@
 /** L-BFGS: the two-loop recursion unrolled over its history, and a line search that is part of the same program. */
-import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.js'
+import { choice, type OptionsOf, or as oneOf, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   abs,
   add,
   and,
-  any,
   arange,
-  argmax,
-  argmin,
-  cast,
   concat,
   div,
   type Expr,
   eq,
   type Float,
+  full,
   gt,
   le,
   lt,
   minimum,
   mul,
   neg,
+  not,
+  or,
   pow,
   reshape,
   type Scalar,
@@ -29,8 +28,8 @@ import {
   sum,
   take,
   valueAndGrad,
-  vmap,
   where,
+  whileLoop,
 } from '../index.js'
 import { flat, type Minimiser, sizeOfFloats, typedMinimiser } from './minimiser.js'
 import { amount, type Rate, rateAt, rateOf, share, whole } from './rate.js'
@@ -41,7 +40,7 @@ export const lbfgsOptions = {
   /** How many pairs of steps and changes of the gradient are kept: 10 unless given. */
   memory: whole(1, 10),
   /** The first length that is tried: 1 unless given. */
-  learningRate: or<unknown, unknown, Rate>(1, rateOf),
+  learningRate: oneOf<unknown, unknown, Rate>(1, rateOf),
   /** How the length is found: 'backtracking' unless given; 'none' takes learningRate as it is. */
   lineSearch: choice(['backtracking', 'none'], 'backtracking'),
   /** How many lengths the line search tries: 16 unless given. */
@@ -100,9 +99,16 @@ const direction = ({ s, y, rho }: Pairs, g: AnyExpr, memory: number, n: number):
   return r
 }
 
+/** What a line search carries: the length so far (0 where no value is below f's), its value, and whether that is low enough. */
+interface Found {
+  readonly trial: AnyExpr
+  readonly t: AnyExpr
+  readonly least: AnyExpr
+  readonly enough: AnyExpr
+}
 /**
  * The first of the lengths at which f has decreased enough (Armijo); of none such that with the least value, and 0 where none is below f's.
- * All are tried at once, by vmap.
+ * A length is tried only where the one before it was not enough.
  */
 const backtracked = (
   f: (v: AnyExpr) => AnyExpr,
@@ -115,11 +121,26 @@ const backtracked = (
 ): AnyExpr => {
   const dtype = at.dtype as Float
   const lengths = mul(first, pow(o.shrink, arange(o.maxTrials, dtype))) as AnyExpr
-  const values = vmap((t: AnyExpr) => f(add(at, mul(t, d))))(lengths) as AnyExpr
-  const enough = le(values, add(value, mul(mul(o.c1, slope), lengths)))
-  const below = where(lt(values, value), values, value) as AnyExpr // NaN is not below
-  const chosen = where(any(enough), argmax(cast(enough, 'i32')), argmin(below)) as Expr<[], 'i32'>
-  return where(any(lt(values, value)), take(lengths, chosen), 0)
+  const trial = ({ trial, t, least }: Found): Found => {
+    const length = take(lengths, trial as Expr<[], 'i32'>) as AnyExpr
+    const there = f(add(at, mul(length, d))) as AnyExpr
+    const enough = and(le(there, add(value, mul(mul(o.c1, slope), length))), lt(there, value)) as AnyExpr
+    const better = or(enough, lt(there, least)) // NaN is not below
+    return {
+      trial: add(trial, 1),
+      t: where(better, length, t) as AnyExpr,
+      least: where(better, there, least) as AnyExpr,
+      enough,
+    }
+  }
+  const none: Found = {
+    trial: full([], 0, 'i32') as AnyExpr,
+    t: full([], 0, lengths.dtype) as AnyExpr,
+    least: value,
+    enough: full([], 0, 'bool') as AnyExpr,
+  }
+  type Loop = (more: (s: Found) => AnyExpr, step: (s: Found) => Found, init: Found, o: object) => readonly [Found]
+  return (whileLoop as unknown as Loop)(({ enough }) => not(enough) as AnyExpr, trial, none, { maxSteps: o.maxTrials })[0].t
 }
 interface Search {
   readonly maxTrials: number
@@ -131,7 +152,7 @@ interface Search {
  * L-BFGS: a quasi-Newton method that keeps the last `memory` steps, with a backtracking line search.
  *
  * The first length is learningRate min(1, 1 / |g|_1) at the first step, as of PyTorch's LBFGS; with lineSearch 'none' it is that with
- * max_iter 1. The function is evaluated once with its gradient, and at `maxTrials` lengths at once. Where no length lowers the value the
+ * max_iter 1. The function is evaluated once with its gradient, and at one length after another until it is low enough, at `maxTrials` at most. Where no length lowers the value the
  * parameters stay, and the history is forgotten.   Source  Liu and Nocedal 1989.
  * @example
  * const method = lbfgs()

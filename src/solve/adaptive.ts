@@ -3,7 +3,6 @@ import {
   type AnyExpr,
   abs,
   add,
-  all,
   and,
   cast,
   clamp,
@@ -142,11 +141,10 @@ export const adaptive = (f: Slope, y0: AnyExpr, ts: AnyExpr, how: Control): Path
     how.maxSteps,
   )
   const beyond = as(reshape(gt(ahead(times, out.t), 0), [count, 1]))
-  const ordered = all(ge(mul(sign, sub(slice(times, [1], [count]), slice(times, [0], [count - 1]))), 0))
   return {
     ys: as(where(beyond, reshape(out.y, [1, n]), out.ys)),
     steps: out.steps,
     t: as(stopGradient(out.t)),
-    done: as(and(le(ahead(last, out.t), 0), ordered)),
+    done: as(le(ahead(last, out.t), 0)),
   }
 }

@@ -2,7 +2,37 @@
 import { functionOf, numberOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.js'
-import { type AnyExpr, cast, type Expr, type Float, type Scalar, type Shape, type Tensor, vmap } from '../index.js'
+import {
+  type AnyExpr,
+  all,
+  and,
+  argmax,
+  cast,
+  concat,
+  cumsum,
+  type Expr,
+  or as either,
+  eq,
+  type Float,
+  full,
+  ge,
+  isTensor,
+  mul,
+  ne,
+  not,
+  reshape,
+  type Scalar,
+  type Shape,
+  sign,
+  slice,
+  stopGradient,
+  sub,
+  sum,
+  type Tensor,
+  take,
+  vmap,
+  where,
+} from '../index.js'
 import { adaptive, type Path } from './adaptive.js'
 import { type Integrate, withAdjoint } from './adjoint.js'
 import { even } from './even.js'
@@ -59,14 +89,50 @@ const integrator = (options: OdeOptions | undefined, op: string): Integrate => {
   return adjoint === 'steps' ? steps : withAdjoint(steps)
 }
 
+/** The place of the first of known times that turns, or is no number: undefined where they go one way. */
+const turnOf = (ts: ArrayLike<number>): number | undefined => {
+  let direction = 0
+  for (let i = 1; i < ts.length; i++) {
+    const d = ts[i]! - ts[i - 1]!
+    if (direction === 0) direction = Math.sign(d)
+    if (!(d * direction >= 0) && ts[i] !== ts[i - 1]) return i
+  }
+  return undefined
+}
+/** Times that are known when the solver is called go one way. */
+const checkTimes = (ts: unknown, op: string): void => {
+  const known = isTensor(ts) ? ts.data : Array.isArray(ts) && ts.every((t) => typeof t === 'number') ? (ts as number[]) : []
+  const i = turnOf(known)
+  if (i !== undefined)
+    badInput(
+      op,
+      `the times turn at place ${i}: ${known[i]} comes after ${Array.from(known)
+        .slice(Math.max(0, i - 2), i)
+        .join(' and ')}.`,
+      'give times that go up, or down; equal neighbours are fine.',
+    )
+}
+/** Which of the times that are computed come before the first that turns, and the times with the last of these in the place of the others. */
+const oneWay = (ts: AnyExpr): { readonly good: AnyExpr; readonly times: AnyExpr } => {
+  const n = ts.shape[0]!
+  const held = stopGradient(ts)
+  const [to, from] = [slice(held, [1], [n]), slice(held, [0], [n - 1])]
+  const moves = sub(to, from)
+  const direction = sign(take(moves, argmax(cast(ne(moves, 0), 'i32')) as Expr<[], 'i32'>))
+  const turns = cumsum(cast(not(either(ge(mul(moves, direction), 0), eq(to, from))), 'i32'))
+  const good = concat([full([1], 1, 'bool'), eq(turns, 0)]) as AnyExpr
+  const last = take(ts, sub(sum(cast(good, 'i32')), 1) as Expr<[], 'i32'>)
+  return { good, times: where(good, ts, last) as AnyExpr }
+}
+
 /**
  * The states y(ts) of dy/dt = f(t, y, params) with y(ts[0]) = y0: y a tree of floats, f gives a tree like it; the times go up or down.
  *
  * Result  { ys, steps, t, done }: ys has the times as its first axis. Where maxSteps were not enough, or f is not a number, done is false, t is the
- *         time reached, and ys has the last state beyond it.
+ *         time reached, and ys has the last state beyond it. Of times that are computed, the rows from the first that turns on are NaN, and done is false.
  * Rule    of y0, ts and params: that of the steps as they were taken, their lengths held; with adjoint: 'adjoint' that of the equation, solved from the last time to
  *         the first (forward: beside y), and NaN where that needs more than maxSteps. What f captures has a derivative with 'steps' alone.
- * Errors  BadInput without times and for options; ShapeMismatch or DTypeMismatch where f's result is unlike y0.
+ * Errors  BadInput without times, for known times that turn, and for options; ShapeMismatch or DTypeMismatch where f's result is unlike y0.
  * @example
  * evaluate(odeint((_t, y) => neg(y), tensor(1), [0, 1, 2]).ys)   // [1, 0.36788, 0.135335]
  * evaluate(odeint((_t, y, k) => mul(k, y), tensor(1), [0, 1], tensor(2), { method: 'rk4', substeps: 20 }).ys)   // [1, 7.389]
@@ -87,7 +153,13 @@ export const odeint = <const Y, const P = Record<never, never>>(
     badInput(op, `the times are of shape [${times.shape.join(', ')}].`, 'give a list of times; the first is that of y0.')
   const flat = (t: AnyExpr, y: AnyExpr, p: unknown): AnyExpr =>
     start.of(f(t as Scalar<Float>, start.back(y) as Unknowns<Y>, p as Unknowns<P>), 'f(t, y)')
-  const { ys, steps, t, done } = integrate(flat, start.at, times, paramsOf(params ?? {}, start.dtype, op))
+  checkTimes(ts, op)
+  // What a tensor holds may change before a call.
+  const along = Array.isArray(ts) || times.shape[0] === 1 ? undefined : oneWay(times)
+  const path = integrate(flat, start.at, along?.times ?? times, paramsOf(params ?? {}, start.dtype, op))
+  const { steps, t } = path
+  const ys = along === undefined ? path.ys : (where(reshape(along.good, [-1, 1]), path.ys, Number.NaN) as AnyExpr)
+  const done = along === undefined ? path.done : and(path.done, all(along.good))
   const atTimes = (vmap(start.back as never) as unknown as (v: AnyExpr) => unknown)(ys)
   return { ys: atTimes, steps, t, done } as unknown as Trajectory<Unknowns<Y>>
 }

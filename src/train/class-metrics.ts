@@ -1,7 +1,7 @@
 /** Metrics of classes: right and wrong rows, by scores or by class. */
 
 import { badInput } from '../core/errors/explain.js'
-import { number, type OptionsOf, or, readOptions, choice as whichOf } from '../core/errors/options.js'
+import { integer, number, type OptionsOf, or, type ReadOf, readOptions, choice as whichOf } from '../core/errors/options.js'
 import {
   type AnyExpr,
   add,
@@ -18,6 +18,7 @@ import {
   logsumexp,
   lt,
   matmul,
+  ne,
   reshape,
   sub,
   sum,
@@ -31,6 +32,7 @@ import {
   arrayIn,
   flatRows,
   item,
+  kept,
   type MeanMeasure,
   type Measure,
   meanOf,
@@ -49,33 +51,52 @@ interface Classes {
   readonly predicted: AnyExpr
   readonly actual: AnyExpr
   readonly unknown: AnyExpr
+  readonly keep: AnyExpr | undefined
+}
+/** The rows whose class is not the one that is left out. */
+const others = (actual: AnyExpr, ignoreIndex: number | undefined): AnyExpr | undefined =>
+  ignoreIndex === undefined ? undefined : (ne(actual, ignoreIndex) as AnyExpr)
+interface Scores {
+  readonly scores: AnyExpr
+  readonly actual: AnyExpr
+  readonly keep: AnyExpr | undefined
 }
 /** Scores [..., k] against targets [...], which may be one-hot. */
-const scoresOf = (predictions: AnyExpr, targets: AnyExpr, op: string): { readonly scores: AnyExpr; readonly actual: AnyExpr } => {
+const scoresOf = (predictions: AnyExpr, targets: AnyExpr, ignoreIndex: number | undefined, op: string): Scores => {
   const { shape } = predictions
   const rows = shape.slice(0, -1)
   const oneHot = shape.length > 1 && same(targets.shape, shape) && shape.at(-1) !== 1
   const actual = oneHot ? argmax(targets, { axis: -1 }) : same(targets.shape, [...rows, 1]) ? reshape(targets, rows) : targets
   if (shape.length === 0 || !same(actual.shape, rows)) misfit(op, predictions, targets, `give classes ${shown(rows)}.`)
-  return { scores: predictions, actual: to(actual, 'i32') }
+  if (oneHot && ignoreIndex !== undefined) badInput(op, 'ignoreIndex is for classes.', 'give a mask with one-hot targets.')
+  const classes = to(actual, 'i32')
+  return { scores: predictions, actual: classes, keep: others(classes, ignoreIndex) }
 }
 const isFloat = (x: AnyExpr): boolean => x.dtype === 'f32' || x.dtype === 'f64'
-const classesOf = (given: AnyExpr, wanted: AnyExpr, threshold: number, op: string): Classes => {
+const classesOf = (given: AnyExpr, wanted: AnyExpr, { threshold, ignoreIndex }: Read, op: string): Classes => {
   const predictions = flatRows(given, wanted)
   const targets = flatRows(wanted, predictions)
-  if (same(predictions.shape, targets.shape) && (predictions.shape.length < 2 || predictions.shape.at(-1) === 1 || !isFloat(predictions)))
-    return isFloat(predictions)
-      ? { predicted: to(gt(predictions, threshold), 'i32'), actual: to(targets, 'i32'), unknown: isnan(predictions) }
-      : { predicted: to(predictions, 'i32'), actual: to(targets, 'i32'), unknown: full(predictions.shape, 0, 'bool') as AnyExpr }
-  const { scores, actual } = scoresOf(predictions, targets, op)
-  return { predicted: argmax(scores, { axis: -1 }), actual, unknown: any(isnan(scores), { axis: -1 }) }
+  if (same(predictions.shape, targets.shape) && (predictions.shape.length < 2 || predictions.shape.at(-1) === 1 || !isFloat(predictions))) {
+    const actual = to(targets, 'i32')
+    const [predicted, unknown] = isFloat(predictions)
+      ? [gt(predictions, threshold), isnan(predictions)]
+      : [predictions, full(predictions.shape, 0, 'bool')]
+    return { predicted: to(predicted as AnyExpr, 'i32'), actual, unknown: unknown as AnyExpr, keep: others(actual, ignoreIndex) }
+  }
+  const { scores, actual, keep } = scoresOf(predictions, targets, ignoreIndex, op)
+  return { predicted: argmax(scores, { axis: -1 }), actual, unknown: any(isnan(scores), { axis: -1 }), keep }
 }
 
 const thresholdOption = {
   /** From where a single score is class 1: above it; 0.5 unless given, 0 for logits. */
   threshold: number(0.5),
 }
-export const accuracyOptions = { ...thresholdOption }
+const ignoreOption = {
+  /** The class of targets that do not count, as of `crossEntropy`; none unless given. */
+  ignoreIndex: integer(),
+}
+type Read = ReadOf<typeof accuracyOptions>
+export const accuracyOptions = { ...thresholdOption, ...ignoreOption }
 /** Options of `accuracy`. */
 export interface AccuracyOptions extends OptionsOf<typeof accuracyOptions> {}
 /**
@@ -85,52 +106,62 @@ export interface AccuracyOptions extends OptionsOf<typeof accuracyOptions> {}
  * @example
  * measured(accuracy(), [[0.1, 0.9], [0.8, 0.2]], [1, 1])   // 0.5
  * measured(accuracy(), [0.7, 0.2, 0.6], [1, 0, 0], [true, true, false])   // 1
+ * measured(accuracy({ ignoreIndex: -1 }), [[0.1, 0.9], [0.8, 0.2]], [1, -1])   // 1
  */
 export const accuracy = (options?: AccuracyOptions): MeanMeasure => {
-  const { threshold } = readOptions(accuracyOptions, options, 'accuracy')
+  const o = readOptions(accuracyOptions, options, 'accuracy')
   return meanOf('accuracy', 'higher', (y, t, dtype) => {
-    const { predicted, actual, unknown } = classesOf(y, t, threshold, 'accuracy')
-    return where(unknown, Number.NaN, to(eq(predicted, actual), dtype))
+    const { predicted, actual, unknown, keep } = classesOf(y, t, o, 'accuracy')
+    return { each: where(unknown, Number.NaN, to(eq(predicted, actual), dtype)), keep }
   })
 }
+export const topKOptions = { ...ignoreOption }
+/** Options of `topKAccuracy`. */
+export interface TopKOptions extends OptionsOf<typeof topKOptions> {}
 /**
  * The share of rows whose class is among the k of the largest scores. Of equal scores the first come first, as in `accuracy`, which is k = 1.
  *
  * Shapes  predictions: [..., classes], targets: [...].   Edge cases  as accuracy.   Source  scikit-learn top_k_accuracy_score, but for ties.
  * @example measured(topKAccuracy(2), [[0.1, 0.3, 0.6], [0.5, 0.4, 0.1]], [1, 2])   // 0.5
  */
-export const topKAccuracy = (k: number): MeanMeasure => {
+export const topKAccuracy = (k: number, options?: TopKOptions): MeanMeasure => {
   const most = wholeOf(k, 'k', 'topKAccuracy', 1)
+  const { ignoreIndex } = readOptions(topKOptions, options, 'topKAccuracy')
   return meanOf('topKAccuracy', 'higher', (y, t, dtype) => {
-    const { scores, actual } = scoresOf(y, t, 'topKAccuracy')
+    const { scores, actual, keep } = scoresOf(y, t, ignoreIndex, 'topKAccuracy')
     const classes = arange(scores.shape.at(-1)!, 'i32') as AnyExpr
     const index = reshape(actual, [...actual.shape, 1])
     const own = sum(where(eq(index, classes), scores, 0), { axis: -1, keepdims: true })
     const before = add(to(gt(scores, own), 'i32'), to(and(eq(scores, own), lt(classes, index)), 'i32'))
     const known = and(ge(actual, 0), lt(actual, scores.shape.at(-1)!))
     const hit = and(lt(sum(before, { axis: -1 }), most), known)
-    return where(any(isnan(scores), { axis: -1 }), Number.NaN, to(hit as AnyExpr, dtype))
+    return { each: where(any(isnan(scores), { axis: -1 }), Number.NaN, to(hit as AnyExpr, dtype)), keep }
   })
 }
+export const perplexityOptions = { ...ignoreOption }
+/** Options of `perplexity`. */
+export interface PerplexityOptions extends OptionsOf<typeof perplexityOptions> {}
 /**
  * exp of the mean of -log p(target), p = softmax(prediction): of logits, or of log probabilities, which are logits too.
  *
  * Shapes  predictions: [..., k], targets: [...], classes.   Edge cases  of no row NaN; NaN for a class out of range.   Source  Jelinek et al. 1977.
- * @example measured(perplexity(), [[0, 0, 0, 0], [1, 1, 1, 1]], [0, 3])   // 4
+ * @example measured(perplexity({ ignoreIndex: -1 }), [[0, 0, 0, 0], [1, 1, 1, 1], [5, 0, 0, 0]], [0, 3, -1])   // 4
  */
-export const perplexity = (): MeanMeasure =>
-  meanOf(
+export const perplexity = (options?: PerplexityOptions): MeanMeasure => {
+  const { ignoreIndex } = readOptions(perplexityOptions, options, 'perplexity')
+  return meanOf(
     'perplexity',
     'lower',
     (y, t, dtype) => {
-      const { scores, actual } = scoresOf(y, t, 'perplexity')
+      const { scores, actual, keep } = scoresOf(y, t, ignoreIndex, 'perplexity')
       const k = scores.shape.at(-1)!
       const logits = to(scores, dtype)
       const own = sum(where(eq(reshape(actual, [...actual.shape, 1]), arange(k, 'i32')), logits, 0), { axis: -1 })
-      return where(and(ge(actual, 0), lt(actual, k)), sub(logsumexp(logits, { axis: -1 }), own), Number.NaN)
+      return { each: where(and(ge(actual, 0), lt(actual, k)), sub(logsumexp(logits, { axis: -1 }), own), Number.NaN), keep }
     },
     Math.exp,
   )
+}
 
 /** The state of `confusion`: how many rows of each class are taken for each, and how many of a class out of range. */
 export interface ConfusionState {
@@ -140,7 +171,7 @@ export interface ConfusionState {
 const matrixOf = <V>(
   op: string,
   k: number,
-  threshold: number,
+  o: Read,
   value: (matrix: readonly (readonly number[])[]) => V,
   better?: 'higher',
 ): Measure<ConfusionState, V, Exprs<ConfusionState>> => ({
@@ -149,9 +180,9 @@ const matrixOf = <V>(
   traced: true,
   add: (acc, predictions, targets, mask) => {
     const dtype = (acc.matrix as AnyExpr).dtype
-    const { predicted, actual, unknown } = classesOf(arrayIn(predictions), arrayIn(targets), threshold, op)
+    const { predicted, actual, unknown, keep } = classesOf(arrayIn(predictions), arrayIn(targets), o, op)
     const n = sizeOf(actual.shape)
-    const given = weightsIn(mask, actual.shape, dtype, op)
+    const given = kept(weightsIn(mask, actual.shape, dtype, op), keep, dtype)
     const counted = weighed(where(unknown, Number.NaN, full(actual.shape, 1, dtype)), given)
     const column = (x: AnyExpr): AnyExpr => reshape(x, [n, 1])
     const isOf = (x: AnyExpr): AnyExpr => eq(column(x), arange(k, 'i32'))
@@ -174,6 +205,7 @@ export const confusionOptions = {
   /** How many classes there are: 2 unless given. */
   classes,
   ...thresholdOption,
+  ...ignoreOption,
 }
 /** Options of `confusion`. */
 export interface ConfusionOptions extends OptionsOf<typeof confusionOptions> {}
@@ -184,8 +216,8 @@ export interface ConfusionOptions extends OptionsOf<typeof confusionOptions> {}
  * @example measured(confusion({ classes: 3 }), tensor([0, 2, 1, 1], [4], 'i32'), [0, 2, 2, 1])   // [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
  */
 export const confusion = (options?: ConfusionOptions): Measure<ConfusionState, readonly (readonly number[])[], Exprs<ConfusionState>> => {
-  const { classes: k = 2, threshold } = readOptions(confusionOptions, options, 'confusion')
-  return matrixOf('confusion', k, threshold, (m) => m)
+  const { classes: k = 2, ...o } = readOptions(confusionOptions, options, 'confusion')
+  return matrixOf('confusion', k, o, (m) => m)
 }
 
 export const averageOptions = {
@@ -194,6 +226,7 @@ export const averageOptions = {
   /** 'binary': of class 1 ; 'macro': the mean over the classes that occur ; 'micro': of all rows together. 'binary' of two classes unless given, else 'macro'. */
   average: whichOf(['binary', 'macro', 'micro']),
   ...thresholdOption,
+  ...ignoreOption,
 }
 /** Options of `precision`, `recall` and `f1`. */
 export interface AverageOptions extends OptionsOf<typeof averageOptions> {}
@@ -203,7 +236,7 @@ export type ClassMeasure = Measure<ConfusionState, number, Exprs<ConfusionState>
 const averaged =
   (op: string, ratio: (right: number, taken: number, missed: number) => readonly [number, number]) =>
   (options?: AverageOptions): ClassMeasure => {
-    const { classes: k = 2, average = k === 2 ? 'binary' : 'macro', threshold } = readOptions(averageOptions, options, op)
+    const { classes: k = 2, average = k === 2 ? 'binary' : 'macro', ...o } = readOptions(averageOptions, options, op)
     if (average === 'binary' && k !== 2) badInput(op, `'binary' is of 2 classes, not of ${k}.`, "give average: 'macro' or 'micro'.")
     const share = (right: number, taken: number, missed: number): number => {
       const [above, below] = ratio(right, taken, missed)
@@ -212,7 +245,7 @@ const averaged =
     return matrixOf(
       op,
       k,
-      threshold,
+      o,
       (m) => {
         const all = total(m.map(total))
         if (!(all > 0)) return Number.NaN

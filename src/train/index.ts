@@ -11,9 +11,11 @@ export {
   type ConfusionState,
   confusion,
   f1,
+  type PerplexityOptions,
   perplexity,
   precision,
   recall,
+  type TopKOptions,
   topKAccuracy,
 } from './class-metrics.js'
 export type {
@@ -33,6 +35,7 @@ export type {
 export { fit } from './fit/fit.js'
 export type {
   AnyMeasure,
+  DataLike,
   FitEpoch,
   FitError,
   FitEvent,
@@ -42,6 +45,7 @@ export type {
   Fitted,
   History,
   LossName,
+  MaskRows,
   Optimizer,
   ParamsOf,
   RunningOf,

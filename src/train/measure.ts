@@ -25,20 +25,23 @@ import {
 /** What a metric is given: an array, nested numbers, or an expression. */
 export type Rows = Operand | readonly unknown[]
 /**
- * A metric that accumulates over batches. A is what it has come to so far, `Next` what `add` gives: expressions of an A where it is made of
- * operations, so that it may stand in a compiled step.
+ * A metric that accumulates over batches, one of your own too. A is what it has come to so far, `Next` what `add` gives: expressions of an A where it
+ * is made of operations, so that it may stand in a compiled step.
  */
 export interface Measure<A, V = number, Next = A> {
   /** What it has come to before the first batch. */
   readonly zero: A
-  /** With one batch more. A mask, one element a row (or for each target), leaves rows out where it is 0 or false; other numbers are weights. */
+  /**
+   * With one batch more: what the model gave, the targets and, where there is one, the mask. A mask, one element a row (or for each target), leaves
+   * rows out where it is 0 or false; other numbers are weights.
+   */
   add(acc: A | Next, predictions: Rows, targets: Rows, mask?: Rows): Next
   /** The metric of all that was added. */
   value(acc: A): V
-  /** Which of two values is better. */
+  /** Which of two values is better, the lower one unless given: `fit` asks where it monitors the metric. */
   readonly better?: 'higher' | 'lower'
-  /** Is `add` made of operations? Then it may be compiled. */
-  readonly traced: boolean
+  /** Is `add` made of operations, so that it may be compiled? Unless given, it is; false where it reads numbers, as of tensors' `data`. */
+  readonly traced?: boolean
 }
 /** A weighted sum and the sum of the weights. */
 export interface Sums {
@@ -59,7 +62,9 @@ export const misfit = (op: string, y: AnyExpr, t: AnyExpr, fix: string): never =
 /** Weights for an array of that shape: of each row, or of each of its elements. */
 export const weightsIn = (mask: unknown, shape: readonly number[], dtype: DType, op: string): AnyExpr | undefined => {
   if (mask === undefined) return undefined
-  const w = arrayIn(mask)
+  const given = arrayIn(mask)
+  const more = given.shape.slice(shape.length)
+  const w = more.length > 0 && more.every((d) => d === 1) ? (reshape(given, given.shape.slice(0, shape.length)) as AnyExpr) : given
   if (!w.shape.every((d, i) => d === shape[i]))
     badShape(
       op,
@@ -80,11 +85,19 @@ const zeroSums = (): Sums => ({ sum: tensor(0), count: tensor(0) })
 /** The sum of a list. */
 export const total = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0)
 export const item = (x: Tensor): number => Number(x.item())
+/** Weights w (1 unless given) of the rows that are kept, and 0 of the others. */
+export const kept = (w: AnyExpr | undefined, keep: AnyExpr | undefined, dtype: DType): AnyExpr | undefined =>
+  keep === undefined ? w : (where(keep, w ?? full([], 1, dtype), 0) as AnyExpr)
+/** One number for each row, and which rows count (all unless given). */
+export interface Each {
+  readonly each: AnyExpr
+  readonly keep?: AnyExpr | undefined
+}
 /** A metric that is the mean of one number for each row. */
 export const meanOf = (
   op: string,
   better: 'higher' | 'lower',
-  each: (predictions: AnyExpr, targets: AnyExpr, dtype: DType) => AnyExpr,
+  rows: (predictions: AnyExpr, targets: AnyExpr, dtype: DType) => Each,
   last: (mean: number) => number = (x) => x,
 ): MeanMeasure => ({
   zero: zeroSums(),
@@ -92,8 +105,9 @@ export const meanOf = (
   traced: true,
   add: (acc, predictions, targets, mask) => {
     const dtype = (acc.sum as AnyExpr).dtype
-    const x = to(each(arrayIn(predictions), arrayIn(targets), dtype), dtype)
-    const w = weightsIn(mask, x.shape, dtype, op)
+    const { each, keep } = rows(arrayIn(predictions), arrayIn(targets), dtype)
+    const x = to(each, dtype)
+    const w = kept(weightsIn(mask, x.shape, dtype, op), keep, dtype)
     const count = w === undefined ? sizeOf(x.shape) : sum(w)
     return { sum: add(acc.sum, sum(weighed(x, w))), count: add(acc.count, count) } as Exprs<Sums>
   },
@@ -109,12 +123,17 @@ export const measured = <A, V, Next>(measure: Measure<A, V, Next>, predictions: 
   reading('measured', () => {
     const metric = measureIn(measure, 'measured')
     const acc = metric.add(metric.zero, predictions, targets, mask)
-    return metric.value(metric.traced ? evaluate(acc as never) : acc) as V
+    return metric.value(isTraced(metric) ? evaluate(acc as never) : acc) as V
   })
+/** Is its `add` made of operations? */
+export const isTraced = (m: { readonly traced?: boolean }): boolean => m.traced !== false
 /** A metric, checked. */
 export const measureIn = (given: unknown, where: string): Measure<unknown, unknown, unknown> => {
   const m = given as Measure<unknown, unknown, unknown>
-  return holds(() => typeof m.add === 'function' && typeof m.value === 'function' && typeof m.traced === 'boolean')
-    ? m
-    : badInput(where, 'what was given is no metric.', 'give what accuracy(), f1() ... give, or { zero, add, value, traced }.')
+  const isOne = (): boolean =>
+    typeof m.add === 'function' &&
+    typeof m.value === 'function' &&
+    (m.traced === undefined || typeof m.traced === 'boolean') &&
+    (m.better === undefined || m.better === 'higher' || m.better === 'lower')
+  return holds(isOne) ? m : badInput(where, 'what was given is no metric.', 'give what accuracy(), f1() ... give, or { zero, add, value }.')
 }

@@ -48,7 +48,7 @@ export const meanSquaredError = (): MeanMeasure =>
     const y = flatRows(given, t)
     const target = flatRows(t, y)
     if (!same(y.shape, target.shape)) misfit('meanSquaredError', given, t, 'give targets of the shape of the predictions.')
-    return square(sub(to(y, dtype), to(target, dtype)))
+    return { each: square(sub(to(y, dtype), to(target, dtype))) }
   })
 /** The state of `r2`, by output: weights, the mean of the targets, the sum of their squared distances from it, that of the residuals. */
 export interface R2State {
@@ -152,9 +152,10 @@ export const auc = (): Measure<AucState> => ({
         `targets ${shown(t.shape)} do not belong to predictions ${shown(y.shape)}.`,
         'give one score for each row.',
       )
-    const w = mask === undefined ? new Float64Array(rows).fill(1) : numbersIn(mask).data
-    if (w.length !== rows)
-      badShape('auc', [t.shape, [w.length]], `the mask has ${w.length} elements for ${rows} rows.`, 'give one for each row.')
+    const m = mask === undefined ? undefined : numbersIn(mask)
+    if (m !== undefined && !same(flat(m.shape), flat(t.shape).slice(0, flat(m.shape).length)))
+      badShape('auc', [t.shape, m.shape], `the mask has ${m.data.length} elements for ${rows} rows.`, 'give one for each row.')
+    const w = Float64Array.from({ length: rows }, (_, i) => m?.data[Math.floor((i * m.data.length) / rows)] ?? 1)
     const wrong = t.data.findIndex((x, i) => w[i] !== 0 && x !== 0 && x !== 1)
     if (wrong >= 0) badInput('auc', `target ${wrong} is ${t.data[wrong]}.`, 'give 0 and 1.')
     return [...acc, { scores: y.data, positive: Array.from(t.data, (x) => x === 1), weights: w }]

@@ -209,6 +209,41 @@ describe('lbfgs with its line search', () => {
     expect(done.params.toArray()).toEqual([1, 2])
     expect(done.state.rho.toArray()).toEqual([0, 0])
   })
+  it('tries a length only where the one before it was not enough', () => {
+    const evaluations = (options: optim.LbfgsOptions): readonly [number, number] => {
+      let count = 0
+      const f = (p: cd.AnyExpr): cd.Scalar<'f64'> => cd.tap(cd.sum(cd.square(cd.sub(p, 3))), () => void count++) as cd.Scalar<'f64'>
+      const method = optim.lbfgs(options)
+      const step = cd.compile(cd.fn({ p: cd.f64(1), state: method.init(cd.f64(1)) }, ({ p, state }) => method.step(f, p, state)))
+      const at = step({ p: [0.5], state: method.init(cd.tensor([0.5])) }).params.item()
+      return [count, at]
+    }
+    // From 0.5 the gradient is -5, and the first step of length learningRate / 5: to 0.5 + learningRate.
+    expect(evaluations({})).toEqual([2, 1.5])
+    expect(evaluations({ learningRate: 8 })).toEqual([3, 4.5])
+    expect(evaluations({ learningRate: 16 })).toEqual([4, 4.5])
+    expect(evaluations({ learningRate: 16, shrink: 0.25 })).toEqual([3, 4.5])
+    expect(evaluations({ learningRate: 16, maxTrials: 2 })).toEqual([3, 0.5])
+    expect(evaluations({ learningRate: 16, lineSearch: 'none' })).toEqual([1, 16.5])
+    // Nothing is enough: all are tried, and that with the least value is taken.
+    expect(evaluations({ learningRate: 4, c1: 10, maxTrials: 3 })).toEqual([4, 2.5])
+  })
+  it('a step is differentiated in both modes, and takes an axis of examples', () => {
+    const method = optim.lbfgs({ learningRate: 4 })
+    const state = method.init(cd.tensor([0.5, 1]))
+    const after = (k: cd.Expr<[], 'f64'>): cd.Scalar<'f64'> => {
+      const f = (p: cd.Expr<[2], 'f64'>) => cd.add(cd.mul(k, cd.sum(cd.square(p))), cd.sum(cd.exp(p))) as cd.Scalar<'f64'>
+      return cd.sum(cd.square(method.step(f, cd.tensor([0.5, 1]), state).params)) as cd.Scalar<'f64'>
+    }
+    const [k, h] = [0.7, 1e-5]
+    const value = (x: number): number => cd.evaluate(after(cd.add(x, 0) as never)).item()
+    const difference = (value(k + h) - value(k - h)) / (2 * h)
+    for (const mode of ['forward', 'reverse'] as const)
+      expect((cd.evaluate(cd.grad(after, { mode })(k) as never) as cd.Tensor).item()).toBeCloseTo(difference, 6)
+    const ks = [0.1, 0.7, 30]
+    const each = (cd.evaluate(cd.vmap(after)(cd.tensor(ks) as never) as never) as cd.Tensor).toArray()
+    expect(cd.treeAllClose(each as number[], ks.map(value), { rtol: 1e-12 })).toBe(true)
+  })
   it('a tree of parameters with an integer, in f32', () => {
     const method = optim.lbfgs({ memory: 3 })
     const p = { w: of([1, 2], [2], 'f32'), n: of([3], [], 'i32'), e: of([], [0], 'f32') }

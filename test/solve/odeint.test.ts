@@ -242,8 +242,34 @@ describe('what does not arrive', () => {
     const few = (y0: E) => sum!(solve(decay, y0, [0, 3], {}, { maxSteps: 2, adjoint: 'adjoint' }).ys)
     for (const mode of ['forward', 'reverse']) expect(run(grad!(few as never, { mode }), [1, 2])).toEqual([Number.NaN, Number.NaN])
   })
-  it('times in two directions are not done', () => {
-    expect((value(solve(decay, 1, [0, 1, 0.5, 2])) as Path<number[]>).done).toBe(false)
+  it('known times that turn are refused, with the place', () => {
+    const at = (ts: unknown): string => message(() => solve(decay, 1, ts))
+    expect(at([0, 2, 1])).toMatch(/^BadInput: odeint: the times turn at place 2: 1 comes after 0 and 2\.[\s\S]*go up, or down/)
+    expect(at(tensor!([0, 0, -1, -2, -1.5, 3]))).toMatch(/turn at place 4: -1\.5 comes after -1 and -2\./)
+    expect(at([0, 1, Number.NaN, 3])).toMatch(/turn at place 2: NaN comes after 0 and 1\./)
+    for (const method of ['dopri5', 'rk4'] as const)
+      expect(message(() => solve(decay, 1, [3, 2, 4], {}, { method }))).toMatch(/turn at place 2/)
+  })
+  it('computed times that turn: the rows from there on are NaN, those before are right', () => {
+    const given = (ts: number[], options: Options = {}): Path<number[]> => onCpu((at: E) => solve(decay, 1, at, {}, options), ts)
+    const cases: readonly (readonly [number[], number])[] = [
+      [[0, 2, 1], 2],
+      [[0, 2, 1, 5], 2],
+      [[0, 0, -1, -1, -2, -1.5, -3], 5],
+      [[0, 1, Number.NaN, 2], 2],
+      [[0, 0, 1, 1, 3], 5],
+      [[1, 1], 2],
+    ]
+    for (const options of [{}, { adjoint: 'adjoint' }, { method: 'rk4', substeps: 40 }] as const)
+      for (const [ts, good] of cases) {
+        const { ys, done, t } = given(ts, options)
+        near(ys.slice(0, good), ts.slice(0, good).map((t) => Math.exp(ts[0]! - t)), 1e-5) // biome-ignore format: one row
+        expect(ys.slice(good).every(Number.isNaN)).toBe(true)
+        expect([done, t]).toEqual([good === ts.length, ts[good - 1]])
+      }
+    // What is there has its derivative, of times too.
+    const first = (ts: E): E => at!(solve(decay, 1, ts).ys, 1)
+    for (const mode of ['forward', 'reverse']) near(run(grad!(first as never, { mode }), [0, 2, 1]), [Math.exp(-2), -Math.exp(-2), 0], 1e-5)
   })
   it('raises what fits no shape', () => {
     expect(message(() => solve(((_t: E, y: E) => sum!(y)) as never, [1, 2], [0, 1]))).toMatch(

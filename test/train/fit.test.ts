@@ -263,6 +263,204 @@ describe('fit', () => {
   })
 })
 
+describe('validation data', () => {
+  it('has rows and containers of its own, and plain numbers take the dtypes of the data', async () => {
+    const w = cd.tensor([1, 0, 0, 1], [2, 2], 'f32')
+    const model = {
+      init: () => ({ w }),
+      apply: (p: { w: cd.Expr<[2, 2], 'f32'> }, inputs: cd.Expr<[number, 2], 'f32'>) => cd.matmul(inputs, p.w),
+    }
+    const data = { x: cd.tensor([1, 0, 0, 1, 2, 0], [3, 2], 'f32'), y: Int32Array.from([0, 1, 0]) }
+    const o = { loss: 'crossEntropy', optimizer: sgd({ learningRate: 0.1 }), epochs: 2, metrics: { accuracy: accuracy() } } as const
+    const held = { x: cd.tensor([3, 1, 0, 2], [2, 2], 'f32'), y: Int32Array.from([0, 0]) }
+    const wanted = right(await fitTo(model, data, { ...o, validation: held })())
+    expect(wanted.history.metrics.accuracy).toEqual([0.5, 0.5])
+    const plain = right(await fitTo(model, data, { ...o, validation: { x: [[3, 1], [0, 2]], y: [0, 0] } })()) // biome-ignore format: rows
+    expect(plain.history).toEqual(wanted.history)
+    const lists = right(await fitTo(line, { x: x.toArray(), y: y.toArray() }, { ...options, epochs: 2, validation: { x, y } })())
+    expect(lists.history.validation).toEqual(
+      right(await fitTo(line, { x, y }, { ...options, epochs: 2, validation: { x, y } })()).history.validation,
+    )
+    const wrong = await fitTo(model, data, { ...o, validation: { x: [[3, 1]], y: [0.5] } })()
+    expect(reason(wrong)).toMatch(/^BadInput: fit: validation y.*entry 0 is 0\.5, not a whole number[\s\S]*the data is i32 there/)
+  })
+  it('is a tree where the data is one, of which apply gets the batch', async () => {
+    type Parts = { readonly a: cd.Expr<[number], 'f32'>; readonly b: { readonly c: cd.Expr<[number], 'f64'> } }
+    const model = {
+      init: () => ({ w: cd.tensor(1) }),
+      apply: ({ w }: { w: cd.Expr<[], 'f64'> }, { a, b }: Parts) => cd.mul(w, cd.add(cd.cast(a, 'f64'), b.c)),
+    }
+    const dtypes: string[] = []
+    const seen = { ...model, apply: (...[p, parts]: Parameters<typeof model.apply>) => {
+      dtypes.push(parts.a.dtype)
+      return model.apply(p, parts)
+    } } // biome-ignore format: one function
+    const data = { x: { a: Float32Array.from([1, 2]), b: { c: [0, 1] } }, y: [1, 3] }
+    const o = { loss: 'mseLoss', optimizer: sgd({ learningRate: 0 }), epochs: 1 } as const
+    const done = right(await fitTo(seen, data, { ...o, validation: { x: { a: [1], b: { c: [2] } }, y: [1] } })())
+    expect([done.history.loss, done.history.validation]).toEqual([[0], [4]])
+    expect(new Set(dtypes)).toEqual(new Set(['f32']))
+  })
+})
+
+describe('a mask', () => {
+  /** Predictions w x, w = 1 at first. */
+  const times = {
+    init: () => ({ w: cd.tensor(1) }),
+    apply: ({ w }: { w: cd.Expr<[], 'f64'> }, inputs: cd.Expr<[number], 'f64'>) => cd.mul(w, inputs),
+  }
+  const data = { x: [1, 2, 3, 4], y: [0, Number.NaN, 0, 3], mask: [1, 0, 2, 1] }
+  const still = { loss: 'mseLoss', optimizer: sgd({ learningRate: 0 }), epochs: 1, shuffle: false } as const
+  it('weighs the loss, its gradient, the history and the metrics', async () => {
+    // Squares 1, -, 9, 1 of weights 1, 0, 2, 1: batches of (1 / 1), (18 + 1) / 3, by 1 and 3.
+    const two = right(await fitTo(times, data, { ...still, batchSize: 2, metrics: { mse: meanSquaredError() } })())
+    expect(two.history.loss).toEqual([5])
+    expect(two.history.metrics.mse).toEqual([5])
+    const losses: number[] = []
+    const tell = (e: FitEvent) => void (e._tag === 'Step' && losses.push(e.loss))
+    right(await fitTo(times, data, { ...still, batchSize: 2, onProgress: tell })())
+    expect(losses).toEqual([1, 19 / 3])
+    // The derivative is (2 1 1 + 2 (2 3 3) + 2 4 1) / 4 = 11.5.
+    const moved = right(await fitTo(times, data, { ...still, optimizer: sgd({ learningRate: 0.1 }) })())
+    expect(moved.params.w.item()).toBeCloseTo(1 - 1.15, 12)
+  })
+  it('is of each part its own, and shared out with the rows', async () => {
+    const held = { x: [5, 7, 1], y: [4, 0, 3], mask: [true, false, true] }
+    const o = { ...still, metrics: { mse: meanSquaredError() } } as const
+    const own = right(await fitTo(times, { x: [1], y: [1] }, { ...o, validation: held })())
+    expect([own.history.validation, own.history.metrics.mse, own.history.loss]).toEqual([[2.5], [2.5], [0]])
+    const none = right(await fitTo(times, data, { ...o, validation: { x: [5], y: [4] } })())
+    expect([none.history.validation, none.history.loss]).toEqual([[1], [5]])
+    const same = { x: [2, 2, 2, 2], y: [0, 0, 0, 0], mask: [3, 3, 3, 3] }
+    const shared = right(await fitTo(times, same, { ...o, validation: 0.5 })())
+    expect([shared.history.validation, shared.history.loss]).toEqual([[4], [4]])
+    const source = right(await fitTo(times, batches(data, { size: 3 }), { ...still })())
+    expect(source.history.loss).toEqual([5])
+  })
+  it('leaves positions of sequences out, and every loss by name is the weighted mean of what it is without a reduction', async () => {
+    const logits = numbers(9, 2, 3, 4)
+    const shift = {
+      init: () => ({ b: cd.tensor(0, [4]) }),
+      apply: ({ b }: { b: cd.Expr<[4], 'f64'> }, inputs: cd.Expr<[number, 3, 4], 'f64'>) => cd.add(inputs, b),
+    }
+    const targets = cd.tensor([0, 3, -1, 2, -1, -1], [2, 3], 'i32')
+    const sequences = { x: cd.tensor(logits, [2, 3, 4]), y: targets, mask: [[true, true, false], [true, false, false]] } // biome-ignore format: rows
+    const metrics = { accuracy: accuracy(), perplexity: perplexity() }
+    const done = right(await fitTo(shift, sequences, { ...still, loss: 'crossEntropy', metrics })())
+    const ignored = cd.evaluate(cd.crossEntropy(sequences.x, targets, { ignoreIndex: -1 })).item()
+    expect(done.history.loss[0]).toBeCloseTo(ignored, 12)
+    expect(done.history.metrics.perplexity[0]).toBeCloseTo(Math.exp(ignored), 12)
+    const chosen = right(await fitTo(shift, { x: sequences.x, y: targets }, { ...still, loss: (p: cd.Expr<[number, 3, 4], 'f64'>, t: cd.Expr<[number, 3], 'i32'>) => cd.crossEntropy(p, t, { ignoreIndex: -1 }), metrics: { accuracy: accuracy({ ignoreIndex: -1 }) } })()) // biome-ignore format: one call
+    expect(chosen.history.metrics.accuracy).toEqual(done.history.metrics.accuracy)
+
+    const p = [0.2, 0.6, 0.9, 0.5]
+    const [t, w] = [[0, 1, 0, 1], [1, 0, 2.5, 0.5]] as const // biome-ignore format: pairs
+    const { mseLoss, l1Loss, huberLoss, bceWithLogits, binaryCrossEntropy } = cd
+    for (const [loss, f] of Object.entries({ mseLoss, l1Loss, huberLoss, bceWithLogits, binaryCrossEntropy })) {
+      const each = cd.evaluate((f as typeof mseLoss)(p, [...t], { reduction: 'none' }) as cd.AnyExpr).data
+      const got = right(await fitTo(times, { x: p, y: [...t], mask: [...w] }, { ...still, loss: loss as 'mseLoss' })()).history.loss[0]
+      expect(got).toBeCloseTo((each[0]! + 2.5 * each[2]! + 0.5 * each[3]!) / 4, 12)
+    }
+  })
+  it('is the third argument of a loss of your own', async () => {
+    type V = cd.Expr<[number], 'f64'>
+    const loss = (p: V, t: V, m?: V) => cd.div(cd.sum(cd.mul(m!, cd.square(cd.sub(p, t)))), cd.sum(m!))
+    const finite = { ...data, y: [0, 100, 0, 3] }
+    expect(right(await fitTo(times, finite, { ...still, loss, batchSize: 2 })()).history.loss).toEqual([5])
+    let given: readonly unknown[] = []
+    const told = (...xs: V[]) => {
+      given = xs
+      return cd.mean(xs[0]!)
+    }
+    right(await fitTo(times, { x: [1], y: [1] }, { ...still, loss: told })())
+    expect(given).toHaveLength(2)
+  })
+  it('of zeros in a batch makes its loss 0, which does not count', async () => {
+    const done = right(
+      await fitTo(times, { x: [2, 2, 9, 9], y: [0, 0, 0, 0], mask: [true, true, false, false] }, { ...still, batchSize: 2 })(),
+    )
+    expect(done.history.loss).toEqual([4])
+    const unseen = { steps: 2, at: (_: number, i: number) => ({ x: cd.tensor([2]), y: cd.tensor([0]), mask: [i] }) }
+    expect(right(await fitTo(times, { x: [2], y: [0] }, { ...still, validation: unseen })()).history.validation).toEqual([4])
+  })
+  it('goes on from the middle of an epoch, to the bit', async () => {
+    const o = { ...still, optimizer: adam({ learningRate: 0.1 }), epochs: 3, batchSize: 1, shuffle: true } as const
+    const whole = right(await fitTo(times, data, o)())
+    const signal = { aborted: false }
+    let steps = 0
+    const stop = (e: FitEvent) => {
+      if (e._tag === 'Step' && ++steps === 6) signal.aborted = true
+    }
+    const half = right(await fitTo(times, data, { ...o, signal, onProgress: stop })())
+    expect(half.ended).toBe('signal')
+    const rest = right(await fitTo(times, data, { ...o, from: encodeCheckpoint(half.checkpoint) })())
+    expect([rest.history, rest.params.w.item()]).toEqual([whole.history, whole.params.w.item()])
+  })
+  it('that is none, or does not belong, is one BadInput', async () => {
+    const of = async (mask: unknown, more: object = {}): Promise<string> =>
+      reason(await fitTo(times, { ...data, mask } as never, { ...still, ...more } as never)())
+    for (const mask of ['all', 3, null, {}, [1, 1, 1], [1, 1, 1, 1, 1], [1, 1, 1, -1], [1, 1, 1, Number.NaN], [1, 1, 1, Infinity], [[1], [1], [1], [1]], [[1, 1], [1, 1]], [], [0, 0, 0, 0], new Uint8Array([1, 2, 1, 1]), () => 1]) // biome-ignore format: one row
+      expect(await of(mask)).toMatch(/^BadInput: fit: data: the mask: [\s\S]*for each row or for each target/)
+    expect(await of([1, 1, 1])).toContain('it has the shape [3] beside targets [4].')
+    expect(await of([1, 1, 1, -1])).toContain('its element 3 is -1.')
+    expect(await of(data.mask, { validation: { x: [1], y: [1], mask: [1, 1] } })).toContain(
+      'fit: validation: the mask: it has the shape [2] beside targets [1].',
+    )
+    const source = { steps: 1, at: () => ({ x: cd.tensor([1]), y: cd.tensor([1]), mask: 'x' }) }
+    expect(reason(await fitTo(times, source, still)())).toMatch(/^BadInput: the batch: the mask[\s\S]*epoch 0, step 0/)
+    // One element for each number of targets that are probabilities is none of rows.
+    const rows = { x: cd.tensor([1, 2], [1, 2]), y: [[0, 1]], mask: [[1, 1]] }
+    expect(reason(await fitTo(times as never, rows, { ...still, loss: 'crossEntropy' })())).toContain(
+      'crossEntropy: the mask [1, 2] does not belong to [1].',
+    )
+  })
+})
+
+describe('a metric of your own', () => {
+  const metric = {
+    zero: { sum: cd.tensor(0), count: cd.tensor(0) },
+    add: (acc: { sum: cd.AnyExpr; count: cd.AnyExpr }, p: cd.AnyExpr, t: cd.AnyExpr, mask?: cd.AnyExpr) => {
+      const w = mask ?? cd.ones(t.shape as [number])
+      return { sum: cd.add(acc.sum, cd.sum(cd.mul(w, cd.abs(cd.sub(p, t))))), count: cd.add(acc.count, cd.sum(w)) }
+    },
+    value: ({ sum, count }: { sum: cd.Tensor; count: cd.Tensor }) => Number(sum.item()) / Number(count.item()),
+  }
+  it('is compiled unless it says that it is not traced, and gets the mask', async () => {
+    const data = { x, y, mask: Array.from({ length: rows }, (_, i) => i % 3) }
+    let calls = 0
+    const counted = {
+      ...metric,
+      add: (...xs: Parameters<typeof metric.add>) => {
+        calls++
+        return metric.add(...xs)
+      },
+    }
+    const plain = { zero: 0, traced: false, add: (n: number, p: cd.Tensor) => n + p.shape[0]!, value: (n: number) => n }
+    const column = { ...data, y: [...y.data] }
+    const flat = { ...line, apply: (...xs: Parameters<typeof line.apply>) => cd.reshape(line.apply(...xs), [-1]) }
+    const o = { ...options, epochs: 3, metrics: { mae: counted, rows: plain } } as const
+    const done = right(await fitTo(flat, column, o)())
+    expect(calls).toBe(2) // one trace for each size of a batch
+    expect(done.history.metrics.rows).toEqual([rows, rows, rows])
+    const predicted = cd.evaluate(flat.apply(done.params as never, x as never) as cd.AnyExpr).data
+    const [sum, weights] = column.y.reduce(([s, w], t, i) => [s! + (i % 3) * Math.abs(predicted[i]! - t), w! + (i % 3)], [0, 0])
+    expect(done.history.metrics.mae[2]).toBeCloseTo(sum! / weights!, 12)
+  })
+  it('is named by what goes wrong in it', async () => {
+    const of = async (own: object): Promise<string> =>
+      reason(await fitTo(line, { x, y }, { ...options, metrics: { own: { ...metric, ...own } } } as never)())
+    const fails = () => {
+      throw new Error('no number')
+    }
+    expect(await of({ value: fails })).toMatch(/^BadInput: the metric own: it threw Error: no number/)
+    expect(await of({ add: fails })).toMatch(/^BadInput: the metric own: it threw Error: no number/)
+    expect(await of({ value: () => 'x' })).toMatch(/^BadInput: the metric own: value: it is 'x'/)
+    expect(await of({ add: (_: unknown, p: cd.AnyExpr) => cd.add(p, cd.zeros([7, 7])) })).toMatch(/the metric own: add/)
+    const counts = await fitTo(line, { x, y: cd.tensor(Array.from({ length: rows }, () => 3), [rows, 1]) }, { ...options, epochs: 1, metrics: { own: f1() } })() // biome-ignore format: one call
+    expect(reason(counts)).toMatch(/^BadInput: the metric own: f1: classes of 23 rows are not from 0 to 1/)
+  })
+})
+
 describe('what goes wrong is a Left that says what', () => {
   it('of the loss', async () => {
     const wrong = await fitTo(line, { x, y }, { ...options, optimizer: sgd({ learningRate: 1e200 }) })()

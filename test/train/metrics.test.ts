@@ -176,3 +176,74 @@ describe('measured', () => {
     expect(() => train.measured({} as never, [1], [1])).toThrow('measured: what was given is no metric.')
   })
 })
+
+describe('ignoreIndex', () => {
+  const scores = [[3, 0], [0, 3], [0, 3], [3, 0], [2, 1]] // biome-ignore format: rows
+  const classes = [0, 1, -1, -1, 1]
+  const o = { ignoreIndex: -1 } as const
+  it('leaves rows out of every metric of classes', () => {
+    const own = Math.log(Math.E ** 3 + 1) - 3
+    const last = Math.log(Math.E + 1)
+    expect(train.measured(train.accuracy(o), scores, classes)).toBe(2 / 3)
+    expect(train.measured(train.topKAccuracy(1, o), scores, classes)).toBe(2 / 3)
+    expect(train.measured(train.topKAccuracy(2, o), scores, classes)).toBe(1)
+    expect(train.measured(train.perplexity(o), scores, classes)).toBeCloseTo(Math.exp((2 * own + last) / 3), 12)
+    expect(train.measured(train.confusion(o), scores, classes)).toEqual([[1, 0], [1, 1]]) // biome-ignore format: rows
+    expect(train.measured(train.precision(o), scores, classes)).toBe(1)
+    expect(train.measured(train.recall(o), scores, classes)).toBe(0.5)
+    expect(train.measured(train.f1(o), scores, classes)).toBe(2 / 3)
+    // Without it they count, or are no classes.
+    expect(train.measured(train.accuracy(), scores, classes)).toBe(2 / 5)
+    expect(train.measured(train.perplexity(), scores, classes)).toBeNaN()
+    expect(() => train.measured(train.confusion(), scores, classes)).toThrow('confusion: classes of 2 rows are not from 0 to 1.')
+  })
+  it('is so of single scores, whole numbers and positions, of a class among the classes, beside a mask', () => {
+    expect(train.measured(train.accuracy(o), [0.9, 0.2, 0.7], [1, 1, -1])).toBe(0.5)
+    expect(train.measured(train.accuracy({ ignoreIndex: 2 }), cd.tensor([0, 1, 2], [3], 'i32'), [0, 0, 2])).toBe(0.5)
+    expect(train.measured(train.accuracy(o), [[[1, 0], [0, 1]], [[1, 0], [Number.NaN, 1]]], [[0, 0], [0, -1]])).toBe(2 / 3) // biome-ignore format: rows
+    expect(train.measured(train.accuracy(o), scores, classes, [1, 1, 1, 1, 0])).toBe(1)
+    expect(train.measured(train.accuracy(o), scores, classes, [1, 1, 1, 1, 6])).toBe(2 / 8)
+    expect(train.measured(train.accuracy(o), [[1, 2]], [-1])).toBeNaN()
+  })
+  it('is no option of targets that are one-hot, and a whole number', () => {
+    expect(() => train.measured(train.accuracy(o), [[1, 2], [3, 2]], [[0, 1], [0, 1]])).toThrow('accuracy: ignoreIndex is for classes.') // biome-ignore format: rows
+    for (const make of [train.accuracy, train.perplexity, train.confusion, train.precision, train.recall, train.f1])
+      expect(() => make({ ignoreIndex: 0.5 })).toThrow(/BadInput: \w+: ignoreIndex/)
+    expect(() => train.topKAccuracy(1, { ignore: 1 } as never)).toThrow('topKAccuracy: there is no option ignore')
+  })
+})
+describe('a mask', () => {
+  it('may be a column, and have an element for each row of many targets', () => {
+    expect(train.measured(train.accuracy(), [0.9, 0.2], [1, 1], [[1], [0]])).toBe(1)
+    const [y, t] = [[[0.9, 0.1], [0.2, 0.8]], [[1, 0], [1, 0]]] // biome-ignore format: rows
+    expect(train.measured(train.meanSquaredError(), y, t, [1, 0])).toBeCloseTo(0.01, 12)
+    expect(train.measured(train.auc(), y, t, [1, 0])).toBe(1)
+    expect(train.measured(train.auc(), y, t, [0, 1])).toBe(0)
+    expect(train.measured(train.auc(), y, t, [[1, 0], [1, 1]])).toBe(0.5) // biome-ignore format: rows
+    expect(() => train.measured(train.auc(), [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], [1, 0])).toThrow(
+      'auc: the mask has 2 elements for 4 rows.',
+    )
+  })
+})
+describe('a metric of your own', () => {
+  const mae = {
+    zero: { sum: cd.tensor(0), count: cd.tensor(0) },
+    add: (acc: train.Sums | cd.Exprs<train.Sums>, y: train.Rows, t: train.Rows) =>
+      ({
+        sum: cd.add(acc.sum, cd.sum(cd.abs(cd.sub(y as cd.AnyExpr, t as cd.AnyExpr)))),
+        count: cd.add(acc.count, (t as readonly unknown[]).length),
+      }) as cd.Exprs<train.Sums>,
+    value: ({ sum, count }: train.Sums) => Number(sum.item()) / Number(count.item()),
+  } satisfies train.MeanMeasure
+  it('is zero, add and value: its add is made of operations unless it says otherwise', () => {
+    expect(train.measured(mae, [1, 4], [0, 0])).toBe(2.5)
+    const counting = { zero: 0, add: (n: number, y: train.Rows) => n + (y as number[]).length, value: (n: number) => n, traced: false }
+    expect(train.measured(counting, [1, 4], [0, 0])).toBe(2)
+    for (const wrong of [
+      { ...mae, traced: 1 },
+      { ...mae, better: 'up' },
+      { ...mae, value: 3 },
+    ])
+      expect(() => train.measured(wrong as never, [1], [1])).toThrow('what was given is no metric')
+  })
+})

@@ -27,6 +27,7 @@ describe('correct code', () => {
     'sizes',
     'sizes-generic',
     'dtypes-unknown',
+    'fit',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])

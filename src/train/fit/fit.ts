@@ -7,12 +7,15 @@ import { badInput } from '../../core/errors/explain.js'
 import { readOptions } from '../../core/errors/options.js'
 import { type AdError, compile, evaluate, type Tensor } from '../../index.js'
 import { isRecord } from '../given.js'
+import { isTraced } from '../measure.js'
 import { attempt, Failure, failureOf, trainEvents } from '../train.js'
-import { asTensor, fitOptions, keyAt, type Pair, pairOf, rowsOf, setupOf, where } from './options.js'
+import { asTensor, fitOptions, keyAt, type Pair, pairOf, setupOf, weightOf, where } from './options.js'
 import { type Program, programsOf } from './programs.js'
 import { Progress } from './progress.js'
-import type { FitError, FitOptions, Fittable, Fitted, ParamsOf, RunningOf } from './types.js'
+import type { FitError, FitOptions, Fittable, Fitted, MaskRows, ParamsOf, RunningOf } from './types.js'
 
+/** A place in a place. */
+const within = (outer: string, inner: string): string => (inner === outer ? outer : `${outer}: ${inner}`)
 const numberIn = (x: unknown): number => Number((x as Tensor).item())
 /** A callback is told; a Left that it answers with ends the fit. */
 const told = async (what: string, f: ((given: never) => unknown) | undefined, given: unknown): Promise<void> => {
@@ -38,8 +41,21 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
   const metrics = Object.values(o.metrics)
   const adders = metrics.map((m) => {
     const add = m.add.bind(m) as unknown as (...xs: unknown[]) => unknown
-    return m.traced ? (compile(add as never) as unknown as typeof add) : add
+    return isTraced(m) ? (compile(add as never) as unknown as typeof add) : add
   })
+  /** What a metric gives; an error in it names it. */
+  const ofMetric = async <A>(k: number, f: () => A | PromiseLike<A>): Promise<A> => {
+    const what = `the metric ${names[k]}`
+    try {
+      return await attempt(what, f)
+    } catch (e) {
+      const { error, cause } = failureOf(e, what)
+      const place = 'where' in error ? { where: within(what, error.where) } : 'op' in error ? { op: within(what, error.op) } : {}
+      throw new Failure({ ...error, ...place } as AdError, cause)
+    }
+  }
+  const numberOf = (value: unknown): number =>
+    typeof value === 'number' ? value : badInput('value', `it is ${shown(value)}.`, 'give a number.')
 
   const params = await attempt('the model', () => evaluate((o.params ?? model.init(asTensor(o.key))) as never) as unknown)
   const running = stateful ? await attempt('the model', () => evaluate((o.state ?? model.initState!()) as never) as unknown) : undefined
@@ -51,14 +67,19 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
     let [sum, rows] = [0, 0]
     const accs: unknown[] = metrics.map((m) => m.zero)
     for (let i = 0; i < watched.steps; i++) {
-      const { x, y } = await attempt('the validation batch', () => watched.at(validation === undefined ? epoch : 0, i))
-      const { out, loss: value } = await test({ ...run.parts, x, y })
-      const n = rowsOf({ x, y })
-      sum += n * numberIn(value)
+      const batch = await attempt('the validation batch', async () =>
+        pairOf(await watched.at(validation === undefined ? epoch : 0, i), 'the validation batch'),
+      )
+      const { out, loss: value } = await test({ ...run.parts, ...batch })
+      const n = weightOf(batch)
+      if (n > 0) sum += n * numberIn(value)
       rows += n
-      for (const [k, add] of adders.entries()) accs[k] = add(accs[k], out, y)
+      const mask = batch.mask === undefined ? [] : [batch.mask]
+      for (const [k, add] of adders.entries()) accs[k] = await ofMetric(k, () => add(accs[k], out, batch.y, ...mask))
     }
-    return { loss: sum / rows, metrics: Object.fromEntries(metrics.map((m, k) => [names[k]!, m.value(accs[k] as never)])) }
+    const values: Record<string, number> = {}
+    for (const [k, name] of names.entries()) values[name] = await ofMetric(k, () => numberOf(metrics[k]!.value(accs[k] as never)))
+    return { loss: sum / rows, metrics: values }
   }
   const outOfPatience = (): boolean => o.patience !== undefined && run.worse >= o.patience
   const afterEpoch = async (epoch: number): Promise<Readonly<Record<string, number>>> => {
@@ -73,11 +94,11 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
   if (outOfPatience()) return run.fitted('patience')
   const events = trainEvents(
     async (_: unknown, batch: Pair, at) => {
-      const { x, y } = pairOf(batch, 'the batch')
-      const next = await step({ ...run.parts, optimizer: run.now.optimizer, key: keyAt(o.key, at), x, y })
+      const pair = pairOf(batch, 'the batch')
+      const next = await step({ ...run.parts, optimizer: run.now.optimizer, key: keyAt(o.key, at), ...pair })
       const value = numberIn(next.loss)
       if (!Number.isFinite(value)) return { state: null, loss: value }
-      run.stepped({ params: next.params, optimizer: next.optimizer, running: next.running }, at, value, rowsOf({ x, y }))
+      run.stepped({ params: next.params, optimizer: next.optimizer, running: next.running }, at, value, weightOf(pair))
       const { epoch, step: i, done, steps } = at
       await told('onProgress', o.onProgress, { _tag: 'Step', epoch, step: i, done: done + 1, steps, loss: value })
       return { state: null, loss: value }
@@ -96,8 +117,8 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
 /**
  * Fits a model to data, as a TaskEither: steps of an optimiser over minibatches, by `train`; after each epoch the loss of validation data and metrics.
  *
- * A model is a layer of codual/nn, or { init(key), apply(params, x, { training, key, state }) } of your own. Data is a tree { x, y } of arrays whose first axis counts the rows, or a source of
- * such batches. The result has the best parameters (by validation loss, or `monitor`), a history of plain numbers and a checkpoint. The step is compiled once, and once more for a smaller last batch.
+ * A model is a layer of codual/nn, or { init(key), apply(params, x, { training, key, state }) } of your own. Data is { x, y } of arrays, or of trees of arrays, whose first axis counts the rows, or a source of
+ * such batches; a third field `mask`, one bool or weight for each row or target, says what counts. The result has the best parameters (by validation loss, or `monitor`), a history of plain numbers and a checkpoint. The step is compiled once, and once more for a smaller last batch.
  * Everything random follows from `key`: parameters begin as `model.init(key)`, and each step has a key of its own. The same key gives the same fit, and `{ from: checkpoint }` goes on to the bit.
  * Errors  Left of an AdError that names epoch and step, with what the fit had come to in `last`: a loss that is NaN or no scalar, targets that do not belong, what a callback throws; BadInput for options that do not fit.
  * @example
@@ -108,7 +129,7 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
 export const fit =
   <M extends Fittable, D, K extends string = never>(
     model: M,
-    data: D,
+    data: D & { readonly mask?: MaskRows | undefined },
     options: FitOptions<D, K>,
   ): TaskEither<FitError<ParamsOf<M>, RunningOf<M>, K>, Fitted<ParamsOf<M>, RunningOf<M>, K>> =>
   async () => {

@@ -4,11 +4,11 @@ import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
 import { holds } from '../../core/errors/language.js'
 import { flag, type OptionsFor, or, type ReadOf, untouched } from '../../core/errors/options.js'
-import { type Backend, isTensor, type Tensor, tensor, treeLeaves } from '../../index.js'
+import { type Backend, type DType, isAdException, isTensor, type Tensor, tensor, treeLeaves, treeMap } from '../../index.js'
 import { batches, type Source, splitData } from '../batches.js'
 import type { Checkpoint } from '../checkpoint.js'
 import type { Position } from '../events.js'
-import { isRecord, wholeOf } from '../given.js'
+import { isRecord, reasonOf, wholeOf } from '../given.js'
 import { measureIn } from '../measure.js'
 import { threefry } from '../order.js'
 import { eventOptions } from '../train.js'
@@ -77,15 +77,72 @@ export const fitOptions = {
 export interface Pair {
   readonly x: unknown
   readonly y: unknown
+  readonly mask?: Tensor
 }
 const isSource = (x: unknown): x is Source<Pair> => isRecord(x) && isFunction(x.at)
-export const pairOf = (x: unknown, where: string): Pair =>
-  isRecord(x) && 'x' in x && 'y' in x
-    ? (x as unknown as Pair)
-    : badInput(where, `${isRecord(x) ? `{ ${Object.keys(x).slice(0, 8).join(', ')} }` : shown(x)} has not both x and y.`, 'give { x, y }.')
-export const rowsOf = (batch: Pair): number => {
-  const leaf = treeLeaves(batch.y as { readonly y: Tensor })[0]
+/** x and y, and the mask where there is one; nothing else. */
+export const pairOf = (given: unknown, where: string): Pair => {
+  if (!isRecord(given) || !('x' in given && 'y' in given))
+    return badInput(
+      where,
+      `${isRecord(given) ? `{ ${Object.keys(given).slice(0, 8).join(', ')} }` : shown(given)} has not both x and y.`,
+      'give { x, y }.',
+    )
+  const { x, y, mask } = given
+  return mask === undefined ? { x, y } : { x, y, mask: maskIn(mask, y, where) }
+}
+/** The shape of an array before it is made a tensor; undefined of what is none, which is refused where the data is read. */
+const shapeOf = (x: unknown): readonly number[] | undefined => {
+  if (isTensor(x)) return x.shape
+  if (ArrayBuffer.isView(x)) return [(x as Int32Array).length]
+  try {
+    return (tensor(x as number[]) as Tensor).shape
+  } catch {
+    return undefined
+  }
+}
+const MASK_FIX = 'give one bool, or one weight from 0, for each row or for each target.'
+/** A mask, checked: one bool or weight for each row, or for each target; of targets that are several arrays for each row. */
+const maskIn = (given: unknown, y: unknown, where: string): Tensor => {
+  const wrong = (reason: string): never => badInput(`${where}: the mask`, reason, MASK_FIX)
+  let mask: Tensor
+  try {
+    mask = isTensor(given) ? given : (tensor(given as number[]) as Tensor)
+  } catch (e) {
+    return isAdException(e) ? wrong(`it is ${shown(given)}: ${reasonOf(e)}`) : wrong(`it is ${shown(given)}.`)
+  }
+  if (mask.shape.length === 0) return wrong(`it is ${shown(given)}.`)
+  const weights = (given instanceof Uint8Array ? given : mask.data) as Float64Array
+  const most = mask.dtype === 'bool' ? 1 : Number.MAX_VALUE
+  const bad = weights.findIndex((w) => !(w >= 0 && w <= most))
+  if (bad >= 0) return wrong(`its element ${bad} is ${weights[bad]}.`)
+  const leaves = treeLeaves({ y }) as readonly unknown[]
+  const shape = shapeOf(leaves[0])?.slice(0, leaves.length > 1 ? 1 : undefined)
+  return shape === undefined || mask.shape.every((d, i) => d === shape[i])
+    ? mask
+    : wrong(`it has the shape [${mask.shape.join(', ')}] beside targets [${shape.join(', ')}].`)
+}
+/** How much a batch counts: by its rows, or the sum of its mask. */
+export const weightOf = ({ y, mask }: Pair): number => {
+  if (mask !== undefined) return (mask.data as Float64Array).reduce((sum, w) => sum + w, 0)
+  const leaf = treeLeaves(y as { readonly y: Tensor })[0]
   return isTensor(leaf) && leaf.shape.length > 0 ? leaf.shape[0]! : 1
+}
+const dtypeIn = (x: unknown): DType | undefined =>
+  isTensor(x) ? x.dtype : x instanceof Float32Array ? 'f32' : x instanceof Int32Array ? 'i32' : x instanceof Uint8Array ? 'bool' : undefined
+/** Nested plain numbers of validation data as tensors of the dtypes of the data. */
+const typedLike = (given: unknown, like: unknown, where: string): unknown => {
+  const dtypes = new Map<string, DType>()
+  treeMap((leaf: unknown, path) => void dtypes.set(path, dtypeIn(leaf) ?? 'f64'), like as unknown)
+  return treeMap((leaf: unknown, path) => {
+    const dtype = dtypes.get(path)
+    if (!Array.isArray(leaf) || dtype === undefined || dtype === 'f64') return leaf
+    try {
+      return tensor(leaf as number[], undefined as never, dtype)
+    } catch (e) {
+      return isAdException(e) ? badInput(`${where}: ${path}`, reasonOf(e), `the data is ${dtype} there.`) : badInput(where, shown(leaf))
+    }
+  }, given)
 }
 
 export const where = 'fit'
@@ -104,16 +161,23 @@ export const setupOf = (model: Fittable, data: unknown, o: ReadOf<typeof fitOpti
 
   const sourceOf = (given: unknown, what: string, shuffled: boolean): Source<Pair> => {
     if (isSource(given)) return given
-    const pair = pairOf(given, `${where}: ${what}`)
-    const { rows } = batches({ x: pair.x, y: pair.y }, { size: 1 })
-    return batches({ x: pair.x, y: pair.y }, { size: Math.min(rows, o.batchSize), ...(shuffled && { seed }) }) as unknown as Source<Pair>
+    const { x, y, mask } = pairOf(given, `${where}: ${what}`)
+    const like = what === 'validation' && !isSource(data) ? pairOf(data, where) : undefined
+    if (mask !== undefined && weightOf({ x, y, mask }) === 0)
+      badInput(`${where}: ${what}: the mask`, 'all of it is 0: nothing counts.', MASK_FIX)
+    const pair = {
+      x: like === undefined ? x : typedLike(x, like.x, `${where}: validation x`),
+      y: like === undefined ? y : typedLike(y, like.y, `${where}: validation y`),
+      ...(mask !== undefined && { mask }),
+    }
+    const { rows } = batches(pair, { size: 1 })
+    return batches(pair, { size: Math.min(rows, o.batchSize), ...(shuffled && { seed }) }) as unknown as Source<Pair>
   }
   let [training, held] = [data, o.validation]
   if (typeof held === 'number') {
     if (isSource(data)) badInput(where, 'a share of batches is no validation data.', 'give the data itself, or validation data of its own.')
     if (!(held > 0 && held < 1)) badInput(where, `the share of validation is ${held}.`, 'give a number between 0 and 1, such as 0.2.')
-    const { x, y } = pairOf(data, where)
-    ;[training, held] = splitData({ x, y }, [1 - held, held], { seed })
+    ;[training, held] = splitData(pairOf(data, where), [1 - held, held], { seed })
   }
   const source = sourceOf(training, 'data', o.shuffle)
   const validation = held === undefined ? undefined : sourceOf(held, 'validation', false)

@@ -2,12 +2,53 @@
 
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape } from '../../core/errors/explain.js'
-import { type AnyExpr, bceWithLogits, binaryCrossEntropy, crossEntropy, huberLoss, l1Loss, mseLoss, valueAndGrad } from '../../index.js'
+import {
+  type AnyExpr,
+  bceWithLogits,
+  binaryCrossEntropy,
+  cast,
+  crossEntropy,
+  div,
+  eq,
+  full,
+  huberLoss,
+  l1Loss,
+  mseLoss,
+  mul,
+  reshape,
+  sum,
+  valueAndGrad,
+  where,
+} from '../../index.js'
 import { applyUpdates } from '../../optim/index.js'
 import type { FitOptions, Fittable, LossName, Optimizer } from './types.js'
 
 /** The losses that have a name. */
 export const losses: { readonly [N in LossName]: unknown } = { mseLoss, l1Loss, huberLoss, crossEntropy, bceWithLogits, binaryCrossEntropy }
+type Loss = (prediction: unknown, target: unknown, more?: unknown) => unknown
+/** A mask with the axes of an array: over those that it has none for it is constant. */
+const spread = (mask: AnyExpr, x: AnyExpr, name: string): AnyExpr =>
+  mask.shape.every((d, i) => d === x.shape[i] || d === 1)
+    ? (reshape(mask, [...mask.shape, ...x.shape.slice(mask.shape.length).map(() => 1)]) as AnyExpr)
+    : badInput(
+        name,
+        `the mask [${mask.shape.join(', ')}] does not belong to [${x.shape.join(', ')}].`,
+        'give one element for each row, or for each number of the loss.',
+      )
+/**
+ * The mean of a loss by the weights of a mask, sum(w loss) / sum(w) over its numbers; 0 where all w are 0. What has the weight 0 has no say in it, nor in a
+ * derivative, whatever the prediction and the target hold.
+ */
+const weightedMean =
+  (name: LossName, loss: Loss): Loss =>
+  (prediction, target, given) => {
+    const y = prediction as AnyExpr
+    const mask = cast(given as AnyExpr, y.dtype) as AnyExpr
+    const each = loss(where(eq(spread(mask, y, name), 0), 0, y), target, { reduction: 'none' }) as AnyExpr
+    const w = mul(spread(mask, each, name), full(each.shape, 1, each.dtype))
+    const total = sum(w)
+    return div(sum(where(eq(w, 0), 0, mul(w, each))), where(eq(total, 0), 1, total))
+  }
 /** The step reads parameters, the optimiser's state, a key and a batch; the test reads parameters and a batch. */
 export const programsOf = (model: Fittable, given: FitOptions<unknown>['loss'], optimizer: Optimizer, stateful: boolean) => {
   const apply = (params: unknown, x: unknown, run: object): readonly [unknown, unknown] => {
@@ -17,9 +58,10 @@ export const programsOf = (model: Fittable, given: FitOptions<unknown>['loss'], 
       ? [y[0], y[1]]
       : badInput('the model', 'it has a state, and its apply gave no pair.', 'give [y, state], or leave out `state`.')
   }
-  const loss = (typeof given === 'string' ? losses[given] : given) as (y: unknown, target: unknown) => unknown
-  const lossOf = (y: unknown, target: unknown): AnyExpr => {
-    const value = loss(y, target) as AnyExpr | null | undefined
+  const loss = (typeof given === 'string' ? losses[given] : given) as Loss
+  const masked = typeof given === 'string' ? weightedMean(given, loss) : loss
+  const lossOf = (y: unknown, target: unknown, mask: unknown): AnyExpr => {
+    const value = (mask === undefined ? loss(y, target) : masked(y, target, mask)) as AnyExpr | null | undefined
     if (typeof value !== 'object' || value === null || !Array.isArray(value.shape))
       return badInput('the loss', `it gave ${shown(value)}.`, 'give a scalar expression: mean(square(sub(prediction, target))).')
     return value.shape.length === 0
@@ -28,10 +70,10 @@ export const programsOf = (model: Fittable, given: FitOptions<unknown>['loss'], 
   }
   return {
     step: (now: Readonly<Record<string, unknown>>) => {
-      const { params, optimizer: held, running, key, x, y } = now
+      const { params, optimizer: held, running, key, x, y, mask } = now
       const of = (p: unknown): unknown => {
         const [out, next] = apply(p, x, { training: true, key, ...(stateful && { state: running }) })
-        const value = lossOf(out, y)
+        const value = lossOf(out, y, mask)
         return stateful ? [value, next] : value
       }
       const { value, grad, aux } = valueAndGrad(of as never, { aux: stateful } as never)(params as never) as unknown as Record<
@@ -46,9 +88,9 @@ export const programsOf = (model: Fittable, given: FitOptions<unknown>['loss'], 
         loss: value,
       }
     },
-    test: ({ params, running, x, y }: Readonly<Record<string, unknown>>) => {
+    test: ({ params, running, x, y, mask }: Readonly<Record<string, unknown>>) => {
       const [out] = apply(params, x, { training: false, ...(stateful && { state: running }) })
-      return { out, loss: lossOf(out, y) }
+      return { out, loss: lossOf(out, y, mask) }
     },
   }
 }

@@ -9,7 +9,7 @@ import { isRecord } from '../given.js'
 import { where } from './options.js'
 import type { Fitted, History } from './types.js'
 
-/** What steps read and change; `sum` and `rows` are the losses of this epoch, weighted by rows. */
+/** What steps read and change; `sum` and `rows` are the losses of this epoch, weighted by rows or by masks, and the sum of these weights. */
 interface Now {
   readonly params: unknown
   readonly optimizer: unknown
@@ -66,7 +66,7 @@ export class Progress {
     const { params, running } = this.now
     return running === undefined ? { params } : { params, running }
   }
-  /** The epoch's loss so far: the mean over its rows. */
+  /** The epoch's loss so far: the mean over its rows, or by its masks. */
   get mean(): number {
     return this.now.sum / this.now.rows
   }
@@ -106,7 +106,7 @@ export class Progress {
   /** A step came to these. */
   stepped(next: Omit<Now, 'sum' | 'rows'>, at: Position, loss: number, rows: number): void {
     const { sum, rows: before } = at.step === 0 ? { sum: 0, rows: 0 } : this.now
-    this.now = { ...next, sum: sum + rows * loss, rows: before + rows }
+    this.now = { ...next, sum: rows > 0 ? sum + rows * loss : sum, rows: before + rows }
     this.position = { epoch: at.epoch, step: at.step + 1 }
   }
   /** An epoch came to these. Is it the best so far? */

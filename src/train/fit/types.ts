@@ -1,8 +1,9 @@
 /** What a fit is given, what happens in it and what it comes to: types alone. */
-import type { AdError, Backend, Tensor, Tensors } from '../../index.js'
+import type { AdError, Backend, DType, Shape, Tensor, Tensors } from '../../index.js'
 import type { Source } from '../batches.js'
 import type { Checkpoint } from '../checkpoint.js'
 import type { Rows } from '../measure.js'
+import type { Batch } from '../rows.js'
 
 /** What `fit` needs of a model: every layer of `codual/nn` has it, and what you write yourself. */
 export interface Fittable {
@@ -19,13 +20,43 @@ export interface Optimizer {
   init(params: never): unknown
   update(gradient: never, state: never, params?: never): { readonly updates: unknown; readonly state: unknown }
 }
+/** Which rows count, or which targets: an array of one bool, or one weight from 0, for each. */
+export type MaskRows =
+  | Tensor
+  | Float64Array
+  | Float32Array
+  | Int32Array
+  | Uint8Array
+  | readonly (boolean | number | readonly (boolean | number)[])[]
+/** Nested plain numbers of the rank and dtype of a tensor. */
+type Nested<S extends readonly unknown[], E> = S extends readonly [unknown, ...infer R] ? readonly Nested<R, E>[] : E
+type Plain<D extends DType> = D extends 'bool' ? boolean : number
+type Bytes<D extends DType> = D extends 'f64' ? Float64Array : D extends 'f32' ? Float32Array : D extends 'i32' ? Int32Array : Uint8Array
+/** What stands for a tensor with any number of rows: a tensor, nested numbers, of rank 1 a typed array. */
+type AnyRows<T> =
+  T extends Tensor<infer S extends Shape, infer D>
+    ? number extends S['length']
+      ? Tensor<Shape, D> | Bytes<D> | readonly unknown[]
+      : T | Nested<S, Plain<D>> | (S['length'] extends 1 ? Bytes<D> : never)
+    : T extends object
+      ? { readonly [K in keyof T]: AnyRows<T[K]> }
+      : T
+/** Data like D: its leaves with their dtypes and axes behind the first, in any container and with rows of its own. */
+export type DataLike<D> = unknown extends D
+  ? unknown
+  : D extends Source<infer B>
+    ? DataLike<B>
+    : D extends { readonly x: infer X; readonly y: infer Y }
+      ? { readonly x: AnyRows<Batch<X>>; readonly y: AnyRows<Batch<Y>>; readonly mask?: MaskRows | undefined }
+      : never
+
 /** A metric whose value is a number. */
 export interface AnyMeasure {
   readonly zero: unknown
   add(acc: never, predictions: Rows, targets: Rows, mask?: Rows): unknown
   value(acc: never): number
   readonly better?: 'higher' | 'lower'
-  readonly traced: boolean
+  readonly traced?: boolean
 }
 /** The parameters of a model. */
 export type ParamsOf<M> = M extends { init(...xs: never[]): infer P } ? Tensors<P> : never
@@ -38,7 +69,7 @@ export type LossName = 'mseLoss' | 'l1Loss' | 'huberLoss' | 'crossEntropy' | 'bc
 export type FitMetrics = Readonly<Record<string, AnyMeasure>>
 /** Losses and metrics by epoch, as plain numbers. */
 export interface History<K extends string = string> {
-  /** The mean of the losses of the epoch's steps. */
+  /** The mean of the losses of the epoch's steps, by their rows, or by the sums of their masks. */
   readonly loss: readonly number[]
   /** The loss of the validation data after the epoch; empty without such data. */
   readonly validation: readonly number[]
@@ -91,8 +122,8 @@ export type FitError<P, S, K extends string> = AdError & {
 }
 /** How `fit` goes. */
 export interface FitOptions<D, K extends string = never> {
-  /** (prediction, target) => scalar, or the name of a loss. */
-  readonly loss: LossName | ((prediction: never, target: never) => unknown)
+  /** (prediction, target) => scalar, with the mask as a third argument where the data has one; or the name of a loss. */
+  readonly loss: LossName | ((prediction: never, target: never, mask: never) => unknown)
   /** What `adam`, `chain` ... of codual/optim give. */
   readonly optimizer: Optimizer
   /** Epochs in all, those before `from` too. */
@@ -104,7 +135,7 @@ export interface FitOptions<D, K extends string = never> {
   /** Metrics by name, after each epoch: of the validation data, or of the data where there is none. */
   readonly metrics?: { readonly [N in K]: AnyMeasure } | undefined
   /** Data that is not trained on; or the share of the data that is kept for it, such as 0.2. */
-  readonly validation?: D | Source<{ readonly x: unknown; readonly y: unknown }> | number | undefined
+  readonly validation?: NoInfer<D> | NoInfer<DataLike<D>> | Source<{ readonly x: unknown; readonly y: unknown }> | number | undefined
   /** What says which parameters are best: the validation loss ('loss') unless given, or the name of a metric. */
   readonly monitor?: NoInfer<K> | 'loss' | undefined
   /** Ends after so many epochs that are no better than the best before them. */
