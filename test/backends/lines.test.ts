@@ -179,6 +179,49 @@ it('sorting is that by comparison, stable, for lines short and long', () => {
   )
 })
 
+it('some places of an order are those of all of it, for lines short, long and longer, of few numbers and of many', () => {
+  const part = (x: cd.Tensor, k: number, from: number, largest: boolean) =>
+    (
+      cd.compile(((t: E) => cd.topk(t as never, k as never, { axis: 1, largest, from })) as never, cpu) as unknown as (x: cd.Tensor) => {
+        readonly values: cd.Tensor
+        readonly indices: cd.Tensor
+      }
+    )(x)
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.integer({ min: 0, max: 300 }), fc.constantFrom(2000, 40_000)),
+      dtypes,
+      fc.boolean(),
+      fc.constantFrom(0, 0.3, 1),
+      fc.constantFrom<[number, number][]>([1, 1], [2, 1], [1, 3]),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.constantFrom(0, 1, 2, 7, 0.3, 0.9),
+      fc.integer({ min: 1, max: 1e6 }),
+      (n, dtype, largest, edges, [before, after], start, length, seed) => {
+        const full = drawn([before, n, after], dtype, seed, edges)
+        const x = (edges === 0.3 && dtype !== 'i32'
+          ? cd.evaluate(cd.div(cd.round(cd.mul(full as never, 4)), 3) as never)
+          : full) as unknown as cd.Tensor
+        const from = Math.floor(start * n)
+        const k = Math.min(length < 1 ? Math.floor(length * n) : length, n - from)
+        const { values, indices } = part(x, k, from, largest)
+        const data = Array.from(x.data as Float64Array)
+        for (let b = 0; b < before; b++)
+          for (let c = 0; c < after; c++) {
+            const at = (i: number): number => (b * n + i) * after + c
+            const order = Array.from({ length: n }, (_, i) => i).sort((i, j) =>
+              largest ? compared(data[at(j)]!, data[at(i)]!) || i - j : compared(data[at(i)]!, data[at(j)]!) || i - j,
+            )
+            const want = order.slice(from, from + k)
+            expect(want.map((_, i) => indices.data[(b * k + i) * after + c])).toEqual(want)
+            expect(want.map((_, i) => values.data[(b * k + i) * after + c])).toEqual(want.map((i) => data[at(i)]))
+          }
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
+
 it('a NaN of either sign comes after everything', () => {
   const n = 60
   const narrow = Float32Array.from({ length: n }, (_, i) => Math.sin(i))

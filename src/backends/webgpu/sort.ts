@@ -1,6 +1,6 @@
 /** Stable order of lines: short blocks by counting, then merges. Every pass moves each element once; no barriers, no padding. */
 import { aroundAxis } from '../../core/ops/reduce.js'
-import type { SortParams } from '../../core/ops/scans.js'
+import { placesIn, type SortParams } from '../../core/ops/scans.js'
 import type { DType } from '../../core/types/dtype.js'
 import { type Dispatch, place, type Word } from './dispatch.js'
 import type { Machine, WholeShader } from './kernel.js'
@@ -116,21 +116,36 @@ const keyOf = (dtype: DType, descending: boolean, word: string): string => `${de
 
 /** Values and where they were. The results are one of the two pairs of arrays that passes write in turn. */
 export const sortShader: WholeShader = (kernel, [values, indices, x], machine) => {
-  const { axis, descending } = kernel.params as SortParams
+  const params = kernel.params as SortParams
+  const { axis, descending } = params
   const { shape, dtype } = kernel.args[0]!
   const around = aroundAxis(shape, axis)
-  const n = around.before * around.size * around.after
+  const { before, size, after } = around
+  const n = before * size * after
+  const [from, to] = placesIn(params, size)
+  // Some places of the order alone: all of it is made beside, and these are copied.
+  const whole = to - from === size
+  const [ordered, where] = whole ? [place(values!), place(indices!)] : [scratch(2 * n), scratch(3 * n)]
   const dispatches = sortDispatches(
     {
       ...around,
       functions: [ORDER],
       words: { xp: place(x!) },
       key: (e) => keyOf(dtype, descending, `m[xp + ${e}]`),
-      to: { keys: place(values!), positions: place(indices!) },
+      to: { keys: ordered, positions: where },
       spare: { keys: scratch(0), positions: scratch(n) },
       values: { vp: place(x!) },
     },
     machine,
   )
-  return { dispatches, scratchBytes: around.size > BLOCK ? 8 * n : 0 }
+  if (whole) return { dispatches, scratchBytes: size > BLOCK ? 8 * n : 0 }
+  const count = to - from
+  const copied = perItem({
+    items: before * count * after,
+    words: { vp: place(values!), ip: place(indices!), op: ordered, wp: where, size, after, first: from, count },
+    body: `  let c = t % after; let k = (t / after) % count; let e = ((t / after / count) * size + first + k) * after + c;
+  m[vp + t] = m[op + e]; m[ip + t] = m[wp + e];
+`,
+  })
+  return { dispatches: [...dispatches, ...copied], scratchBytes: 16 * n }
 }

@@ -2,7 +2,7 @@
 
 import { shown } from '../errors/check-arguments.js'
 import { badInput, showShape } from '../errors/explain.js'
-import { flag, raw } from '../errors/options.js'
+import { flag, integer, raw } from '../errors/options.js'
 import { throughI32 } from '../graph/cast.js'
 import { apply, asExpr, asNode } from '../graph/expr.js'
 import type { Primitive } from '../graph/primitive.js'
@@ -19,7 +19,6 @@ import type {
 } from '../types/signatures/reduce.js'
 import { mul } from './arithmetic.js'
 import { axisOf, broadcastNode } from './layout/move.js'
-import { sliceAxis } from './layout/slice.js'
 import { broadcastAvals } from './lifted.js'
 import { folded } from './masked.js'
 import { array, axisOptions, floats, laterAxis, numbers, operation } from './operation.js'
@@ -137,28 +136,36 @@ export const argsort: ArgSortFn = sorted('argsort', 1)
 export const topkOptions = {
   /** The largest, unless it is false: the smallest. */
   largest: flag(true),
+  /** How many of the first of the order are left out: 0 unless given. */
+  from: integer(0, { from: 0, fix: 'give a number of places, from 0.' }),
 }
 /**
  * The k largest elements along an axis (the last by default), the largest first, and where they are; with `largest: false` the k smallest, the smallest
- * first. A NaN counts as the largest.
+ * first; with `from` those behind so many. A NaN counts as the largest. Where k is small beside the axis, what is far from them is not sorted.
  *
  * Shapes  x's with k along the axis.   Dtype  x's, and i32 for the indices.
  * Rule    xBar = valuesBar put back at the indices.
- * Errors  BadInput unless k is a whole number from 0 to the axis' length.
+ * Errors  BadInput unless k is a whole number from 0 to the axis' length less `from`.
  * @example
  * topk([1, 4, 3], 2).values                       // [4, 3]
  * topk([1, 4, 3], 2, { largest: false }).values   // [1, 3]
+ * topk([9, 1, 5], 1, { from: 1 }).values           // [5]
  */
 export const topk: TopKFn = operation(
   'topk',
   { x: array, k: raw<number>() },
   { ...axisOptions, ...topkOptions },
-  ({ x, k }, { axis: along, largest }, op) => {
-    const [values, indices] = sortNodes(asNode(x), { axis: along, descending: largest })
-    const size = values.shape[along]!
-    if (!(Number.isInteger(k) && k! >= 0 && k! <= size))
-      badInput(op, `k = ${shown(k)} of ${size} elements (axis ${along} of ${showShape(values.shape)}).`, `k is from 0 to ${size}.`)
-    return { values: asExpr(sliceAxis(values, along, 0, k!)), indices: asExpr(sliceAxis(indices, along, 0, k!)) }
+  ({ x, k }, { axis: along, largest, from }, op) => {
+    const size = x.shape[along]!
+    const most = Math.max(0, size - from)
+    if (!(Number.isInteger(k) && k! >= 0 && k! <= most))
+      badInput(
+        op,
+        `k = ${shown(k)} of ${size} elements (axis ${along} of ${showShape(x.shape)})${from > 0 ? ` from ${from} on` : ''}.`,
+        `k is from 0 to ${most}.`,
+      )
+    const [values, indices] = sortNodes(asNode(x), { axis: along, descending: largest, ...(k! < size && { places: [from, from + k!] }) })
+    return { values: asExpr(values), indices: asExpr(indices) }
   },
 )
 

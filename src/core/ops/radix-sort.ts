@@ -96,6 +96,47 @@ const pass = ({ n, keys, order, counts }: Sorting, word: number, shift: number):
   rest?.reverse()
 }
 
+/** Part of an order: the places from ... to - 1. */
+interface Places {
+  readonly descending: boolean
+  readonly from: number
+  readonly to: number
+}
+/** Lines above this are split finer: by a sign, an exponent and the first bits behind it. */
+const LONG = 1 << 15
+/**
+ * Where the numbers at these places of the order stand: valid until the next call. Where few are asked for, numbers are counted by the first bits of their keys, and those alone are sorted that share
+ * them with what is asked for: in the order of the line, so that equals keep theirs.
+ */
+export const placesOf = (s: Sorting, x: Float64Array, { descending, from, to }: Places): Int32Array => {
+  const { n, dtype, keys } = s
+  if (n <= FEW || to - from > n / 2) return orderOf(s, x, descending).subarray(from, to)
+  const other = descending ? -1 : 0
+  if (keys.length === 1) narrowKeys(x, dtype, other, keys[0]![0])
+  else wideKeys(x, other, keys[0]![0], keys[1]![0])
+  const first = keys[keys.length - 1]![0]
+  const bits = n > LONG ? 16 : 11
+  const shift = 32 - bits
+  const counts = new Uint32Array(1 << bits)
+  for (let i = 0; i < n; i++) counts[first[i]! >>> shift]!++
+  let [low, before] = [0, 0]
+  while (low < counts.length - 1 && before + counts[low]! <= from) before += counts[low++]!
+  let [high, behind] = [low, before + counts[low]!]
+  while (behind < to) behind += counts[++high]!
+  const found = new Int32Array(behind - before)
+  if (found.length > n / 2) return orderOf(s, x, descending).subarray(from, to)
+  for (let i = 0, k = 0; i < n; i++) {
+    const digit = first[i]! >>> shift
+    if (digit >= low && digit <= high) found[k++] = i
+  }
+  const order = orderOf(
+    sorting(found.length, dtype),
+    Float64Array.from(found, (i) => x[i]!),
+    descending,
+  )
+  return found.map((_, k) => found[order[k]!]!).subarray(from - before, to - before)
+}
+
 /** Where the numbers stand in order, the least first, or the largest: valid until the next call. */
 export const orderOf = (s: Sorting, x: Float64Array, descending: boolean): Int32Array => {
   const { n, dtype, keys, order } = s

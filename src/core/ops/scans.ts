@@ -1,10 +1,10 @@
 import { badInput, badShape, showShape } from '../errors/explain.js'
 import { aval, sameAval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
-import { boolean, type Codec, natural, record } from '../graph/codec.js'
+import { boolean, type Codec, natural, naturals, record } from '../graph/codec.js'
 import { apply, applyMulti, type Node } from '../graph/expr.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
-import { orderOf, sorting } from './radix-sort.js'
+import { placesOf, sorting } from './radix-sort.js'
 import { aroundAxis, eachReduced, type ReduceParams, reduceCodec, reduceSamples, reduceShape, showAxes } from './reduce.js'
 
 const family = 'scans'
@@ -214,7 +214,15 @@ export const recurrenceNode = (a: Node, b: Node, params: RecurrenceParams): Node
 export interface SortParams {
   readonly axis: number
   readonly descending: boolean
+  /** [from, to]: the places from ... to - 1 of the order; all of them where it is not there. */
+  readonly places?: readonly number[]
 }
+/** The places that are asked for, of so many. */
+export const placesIn = ({ places = [] }: SortParams, size: number): readonly [from: number, to: number] => [
+  places[0] ?? 0,
+  places[1] ?? size,
+]
+const sortCodec: Codec<SortParams> = record<SortParams>({ axis: natural, descending: boolean, places: naturals }, 'places')
 
 export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = primitive({
   name: 'sort',
@@ -222,28 +230,40 @@ export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = 
   family,
   args: ['float'],
   multi: true,
-  codec: record({ axis: natural, descending: boolean }),
+  codec: sortCodec,
   dtypes: ['number'],
-  shapeRule: ([x], { axis }) => {
+  shapeRule: ([x], params) => {
+    const { axis, places } = params
     hasAxis(x!.shape, axis, 'sort')
-    return [x!, aval(x!.shape, 'i32')]
+    const [from, to] = placesIn(params, x!.shape[axis]!)
+    if ((places !== undefined && places.length !== 2) || from > to || to > x!.shape[axis]!)
+      badShape('sort', [x!.shape], `there are no places [${places}] along axis ${axis}.`, 'take places from 0 to the length of the axis.')
+    const shape = x!.shape.map((d, i) => (i === axis ? to - from : d))
+    return [aval(shape, x!.dtype), aval(shape, 'i32')]
   },
-  meaning: ([x], { axis, descending }, [values, indices]) => {
+  meaning: ([x], params, [values, indices]) => {
+    const { axis, descending } = params
     const size = x!.shape[axis]!
+    const [from, to] = placesIn(params, size)
+    const count = to - from
     const room = sorting(size, x!.dtype)
-    const [line, inOrder] = [new Float64Array(size), new Float64Array(size)]
+    const [line, inOrder] = [new Float64Array(size), new Float64Array(count)]
+    const starts: number[] = []
+    eachLine(values!.shape, axis, (start) => starts.push(start))
+    let next = 0
     eachLine(x!.shape, axis, (start, stride) => {
       if (stride === 1) line.set(x!.data.subarray(start, start + size))
       else for (let i = 0; i < size; i++) line[i] = x!.data[start + i * stride]!
-      const order = orderOf(room, line, descending)
-      for (let k = 0; k < size; k++) inOrder[k] = line[order[k]!]!
+      const order = placesOf(room, line, { descending, from, to })
+      for (let k = 0; k < count; k++) inOrder[k] = line[order[k]!]!
+      const at = starts[next++]!
       if (stride === 1) {
-        values!.data.set(inOrder, start)
-        indices!.data.set(order, start)
+        values!.data.set(inOrder, at)
+        indices!.data.set(order, at)
       } else
-        for (let k = 0; k < size; k++) {
-          values!.data[start + k * stride] = inOrder[k]!
-          indices!.data[start + k * stride] = order[k]!
+        for (let k = 0; k < count; k++) {
+          values!.data[at + k * stride] = inOrder[k]!
+          indices!.data[at + k * stride] = order[k]!
         }
     })
   },
@@ -254,11 +274,14 @@ export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = 
     { args: [{ shape: [1] }], params: { axis: 0, descending: true } },
     { args: [{ shape: [2, 0] }], params: { axis: 1, descending: false } },
     { args: [{ shape: [5], dtype: 'i32', domain: [-3, 3] }], params: { axis: 0, descending: false } },
+    { args: [{ shape: [2, 5, 2] }], params: { axis: 1, descending: true, places: [1, 3] } },
+    { args: [{ shape: [2, 60] }], params: { axis: 1, descending: false, places: [20, 22] } },
   ],
-  showParams: ({ axis, descending }) => `axis ${axis}${descending ? ' descending' : ''}`,
+  showParams: ({ axis, descending, places }) =>
+    `axis ${axis}${descending ? ' descending' : ''}${places === undefined ? '' : `, places ${places.join(' to ')}`}`,
   source: 'NumPy sort, stable',
 })
-/** Values and indices, in order; booleans stay booleans. */
+/** Values and indices, in order, all of them or those of some places; booleans stay booleans. */
 export const sortNodes = (x: Node, params: SortParams): readonly [Node, Node] => {
   const [values, indices] = applyMulti(sortPrimitive, [x.dtype === 'bool' ? castNode(x, 'i32') : x], params)
   return [castNode(values!, x.dtype), indices!]

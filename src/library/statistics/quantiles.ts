@@ -13,40 +13,48 @@ import { stack, unstack } from '../../core/ops/joins.js'
 import { broadcastTo, reshape, transpose } from '../../core/ops/layout/layout.js'
 import { axisOf } from '../../core/ops/layout/move.js'
 import { floats, laterAxis, operation } from '../../core/ops/operation.js'
-import { count } from '../../core/ops/reductions.js'
+import { any, count } from '../../core/ops/reductions.js'
 import { round } from '../../core/ops/rounding.js'
 import { roundHalfEven } from '../../core/ops/special/functions.js'
 import { ceil, floor } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { LexsortFn, QuantileFn, QuantileMethod } from '../../core/types/signatures/arrays.js'
 import type { FloatReduceFn } from '../../core/types/signatures/reduce.js'
-import { argsort, sort, takeAlongAxis } from '../../families/indexing.js'
+import { argsort, sort, takeAlongAxis, topk } from '../../families/indexing.js'
 import { foldedShape, type Over, over } from './folds.js'
 
-/** The elements over some axes in order, along a last axis. */
+/** The elements over some axes, along a last axis. */
 interface Lines {
+  readonly flat: AnyExpr
+  /** Those in order: of what is asked for by number, as far as it is asked. */
   readonly sorted: AnyExpr
+  /** The place of the first of them. */
+  readonly from: number
   /** How many of them count: a number, or, where NaN are left out, one for each line, [..., 1]. */
   readonly counts: AnyExpr | number
   /** The shape of the result. */
   readonly shape: readonly number[]
 }
-const linesOf = (x: AnyExpr, folds: Over, skipsNan: boolean, op: string): Lines => {
+/** `qs`: the quantiles that are asked for, where they are known. */
+const linesOf = (x: AnyExpr, folds: Over, skipsNan: boolean, op: string, qs?: readonly number[]): Lines => {
   const kept = otherAxes(x.shape.length, folds.axis)
   const size = folds.axis.reduce((k, a) => k * x.shape[a]!, 1)
   const lead = kept.map((i) => x.shape[i]!)
   if (size === 0) badInput(op, `an axis of ${showShape(x.shape)} that is ordered is empty.`, 'give it an element.')
   const flat = reshape(transpose(x, [...kept, ...folds.axis]), [...lead, size])
   const last = { axis: lead.length }
-  const sorted = sort(flat, last)
+  const known = !skipsNan && qs !== undefined && qs.length > 0
+  const from = known ? Math.floor(Math.min(...qs) * (size - 1)) : 0
+  const to = known ? Math.ceil(Math.max(...qs) * (size - 1)) + 1 : size
+  const sorted = to - from === size ? sort(flat, last) : (topk(flat, to - from, { ...last, largest: false, from }).values as AnyExpr)
   const counts = skipsNan ? castTo(count(not(isnan(flat)), { ...last, keepdims: true }), x.dtype) : size
-  return { sorted, counts, shape: foldedShape(x, folds) }
+  return { flat, sorted, from, counts, shape: foldedShape(x, folds) }
 }
 /** The element of each line at a place: a number, or one for each line, [..., 1]. */
-const elementAt = ({ sorted, shape }: Lines, place: AnyExpr | number): AnyExpr => {
+const elementAt = ({ sorted, from, shape }: Lines, place: AnyExpr | number): AnyExpr => {
   const last = sorted.shape.length - 1
   return reshape(
-    typeof place === 'number' ? part(sorted, last, place, 1) : takeAlongAxis(sorted, castTo(place, 'i32'), { axis: last }),
+    typeof place === 'number' ? part(sorted, last, place - from, 1) : takeAlongAxis(sorted, castTo(place, 'i32'), { axis: last }),
     shape,
   )
 }
@@ -77,7 +85,7 @@ const atPlace = (lines: Lines, place: AnyExpr | number, method: QuantileMethod):
 
 /** One quantile of the lines; q is a number or a scalar. NaN among what counts is the result. */
 const quantileOf = (lines: Lines, q: AnyExpr | number, method: QuantileMethod): AnyExpr => {
-  const { sorted, counts, shape } = lines
+  const { flat, sorted, counts, shape } = lines
   const nan = literal(Number.NaN, sorted.dtype)
   if (typeof counts !== 'number') {
     const place = maximum(mul(q, sub(counts, 1)), 0)
@@ -85,7 +93,7 @@ const quantileOf = (lines: Lines, q: AnyExpr | number, method: QuantileMethod): 
   }
   const place = typeof q === 'number' ? q * (counts - 1) : broadcastTo(mul(q, counts - 1), [...sorted.shape.slice(0, -1), 1])
   const y = atPlace(lines, place, method)
-  return where(isnan(elementAt(lines, sorted.shape.at(-1)! - 1)), nan, y)
+  return where(reshape(any(isnan(flat), { axis: flat.shape.length - 1 }), shape), nan, y)
 }
 
 const method = choice<QuantileMethod, 'linear'>(['linear', 'lower', 'higher', 'nearest', 'midpoint'], 'linear', 'method')
@@ -95,7 +103,8 @@ interface QuantileOptions extends OptionsOf<typeof quantileOptions> {}
 /** Quantiles at q: a number or several, or an expression or a tensor of rank 0 or 1; `whole` is what counts as all. */
 const quantiles = <const N extends string>(name: N, whole: 1 | 100, skipsNan: boolean): QuantileFn<N, QuantileOptions> =>
   operation(name, { x: floats, q: raw() }, quantileOptions, ({ x, q }, { method: by, ...folds }, op) => {
-    const lines = linesOf(isUndeclared(x) ? declaredAs(x, 'f64') : x, folds, skipsNan, op)
+    const asked = (Array.isArray(q) ? q : [q]).map((v: unknown) => (typeof v === 'number' && v >= 0 && v <= whole ? v / whole : Number.NaN))
+    const lines = linesOf(isUndeclared(x) ? declaredAs(x, 'f64') : x, folds, skipsNan, op, asked.some(Number.isNaN) ? undefined : asked)
     const known = (v: unknown): AnyExpr =>
       typeof v === 'number' && v >= 0 && v <= whole
         ? quantileOf(lines, v / whole, by)
@@ -146,7 +155,7 @@ export const nanquantile: QuantileFn<'nanquantile', QuantileOptions> = quantiles
 export const nanpercentile: QuantileFn<'nanpercentile', QuantileOptions> = quantiles('nanpercentile', 100, true)
 
 const middle = <const N extends string>(name: N, skipsNan: boolean): FloatReduceFn<N> =>
-  operation(name, { x: floats }, over, ({ x }, folds, op) => quantileOf(linesOf(x, folds, skipsNan, op), 0.5, 'midpoint'))
+  operation(name, { x: floats }, over, ({ x }, folds, op) => quantileOf(linesOf(x, folds, skipsNan, op, [0.5]), 0.5, 'midpoint'))
 
 /**
  * The median over axes (all by default): the element in the middle of those in order, or the mean of both there. A NaN among them is the result.

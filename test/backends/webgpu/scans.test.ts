@@ -161,6 +161,12 @@ describe.skipIf(lane === undefined)('webgpu, lavapipe', () => {
           for (const descending of both) {
             await single.check(scans.sort, [f32(shape, unit(19))], { axis, descending })
             await single.check(scans.sort, [i32(shape, randoms(21))], { axis, descending })
+            const size = shape[axis]!
+            await single.check(scans.sort, [f32(shape, unit(23))], {
+              axis,
+              descending,
+              places: [Math.floor(size / 3), Math.ceil(size / 2)],
+            })
           }
         await single.check(scans.sort, [i32([40], (i) => (i % 2 === 0 ? 2147483647 : -2147483648))], { axis: 0, descending: true })
       },

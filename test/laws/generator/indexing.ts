@@ -111,7 +111,10 @@ const topk: Builder = (d) => {
   const v = floats(d)
   const axis = axisOf(d, v)
   apart(d, v, [positive(v, axis)])
-  d.emit('topk', [ref(v), d.between(1, Math.max(1, shapeOf(v)[positive(v, axis)]!)), { axis, ...(d.chance(0.3) && { largest: false }) }])
+  const size = shapeOf(v)[positive(v, axis)]!
+  const from = size > 1 && d.chance(0.3) ? d.between(1, size - 1) : 0
+  const how = { axis, ...(d.chance(0.3) && { largest: false }), ...(from > 0 && { from }) }
+  d.emit('topk', [ref(v), d.between(1, Math.max(1, size - from)), how])
 }
 const running =
   (name: 'cumsum' | 'cumprod'): Builder =>
