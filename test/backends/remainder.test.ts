@@ -57,3 +57,68 @@ describe('i32 on the CPU', () => {
     }
   })
 })
+
+describe('f32 on the CPU', () => {
+  const single = (n: number, edges: readonly number[]): Float32Array => {
+    const words = new Int32Array(some(n))
+    // bits of any kind, and numbers near each other
+    return Float32Array.from({ length: n }, (_, i) => {
+      if (i < edges.length) return edges[i]!
+      const bits = new Float32Array(new Int32Array([words[i]!]).buffer)[0]!
+      return i % 3 === 0
+        ? bits
+        : i % 3 === 1
+          ? (words[i]! % 4096) / 8
+          : Math.fround((words[i]! % 2 ** 24) * 2 ** (((words[i]! >>> 24) % 60) - 30))
+    })
+  }
+  const edges = [
+    0,
+    -0,
+    1,
+    -1,
+    3,
+    -3,
+    0.1,
+    -0.1,
+    1e-45,
+    -1e-45,
+    1.5e-38,
+    3.4e38,
+    -3.4e38,
+    134217728,
+    134217727,
+    1e30,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    Number.NaN,
+  ]
+  const x = single(
+    20_000,
+    edges.flatMap((e) => edges.map(() => e)),
+  )
+  const y = single(
+    20_000,
+    edges.flatMap(() => edges),
+  )
+  // whole multiples and their neighbours, where a quotient that is rounded goes wrong
+  for (let i = 400; i < 12_000; i++) {
+    const q = 1 + ((i * 2654435761) % 2 ** (1 + (i % 26)))
+    const near = new Int32Array(Float32Array.of(Math.fround(q * y[i]!)).buffer)
+    near[0]! += (i % 5) - 2
+    x[i] = new Float32Array(near.buffer)[0]!
+  }
+  it('mod is that of exact arithmetic to the bit, whatever its sign and size', () => {
+    const f = cd.compile(cd.fn({ x: cd.f32('n'), y: cd.f32('n') }, ({ x, y }) => cd.mod(x, y)))
+    const got = f({ x: cd.tensor(x, [x.length]), y: cd.tensor(y, [y.length]) }).data
+    let fast = 0
+    for (let i = 0; i < x.length; i++) {
+      const [a, b] = [x[i]!, y[i]!]
+      const r = a % b
+      const want = Math.fround(r === 0 ? (b < 0 ? -0 : 0) : r < 0 !== b < 0 ? r + b : r)
+      if (!Object.is(got[i], want)) throw new Error(`${a} mod ${b} is ${want}, not ${got[i]}`)
+      if (Math.abs(a / b) < 2 ** 27) fast++
+    }
+    expect(fast).toBeGreaterThan(5000)
+  })
+})

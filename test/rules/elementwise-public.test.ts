@@ -111,11 +111,34 @@ describe('dtypes', () => {
 })
 
 describe('a literal exponent', () => {
-  it('needs no general power for 1, 2, -1 and 0.5', () => {
+  it('needs no general power for 1, 2, 3, 4, -1, -2 and 0.5', () => {
     const x = of('f64', [4])
-    expect([1, 2, -1, 0.5].map((n) => asNode(pow(x, n)).prim?.name)).toEqual([undefined, 'square', 'reciprocal', 'sqrt'])
-    expect([1, 2, -1, 0.5, 3, 0].map((n) => value(pow(x, n))[0])).toEqual([4, 16, 0.25, 2, 64, 1])
-    expect(asNode(pow(x, 3)).args[1]!.kind).toBe(CONST)
+    const named = [1, 2, -1, 0.5, 3, 4, -2].map((n) => asNode(pow(x, n)).prim?.name)
+    expect(named).toEqual([undefined, 'square', 'reciprocal', 'sqrt', 'mul', 'square', 'square'])
+    expect([1, 2, -1, 0.5, 3, 4, -2, 0, 5].map((n) => value(pow(x, n))[0])).toEqual([4, 16, 0.25, 2, 64, 256, 0.0625, 1, 1024])
+    expect(asNode(pow(x, 5)).args[1]!.kind).toBe(CONST)
+    // at the ends of the range as pow has it: what vanishes, what overflows, signs
+    const ends = [
+      0,
+      -0,
+      1e-200,
+      -1e-200,
+      1e-310,
+      1e200,
+      -1e200,
+      Number.POSITIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
+      Number.NaN,
+      -1.7,
+      1e-150,
+      3e80,
+    ]
+    for (const n of [2, 3, 4, -1, -2])
+      ends.forEach((e) => {
+        const [got, want] = [value(pow(of('f64', [e]), n))[0]!, e ** n]
+        if (Object.is(got, want)) return
+        expect(Math.abs(got - want), `${e} to the ${n}: ${got}`).toBeLessThanOrEqual(4 * Number.EPSILON * Math.abs(want))
+      })
     expect(dtypeOf(pow(of('i32', [3]), 2))).toBe('f64')
     expect(dtypeOf(pow(of('f32', [3]), 2))).toBe('f32')
     expect(asNode(pow(2, 1)).shape).toEqual([])

@@ -2,7 +2,7 @@
 import type { arithmetic } from '../../core/ops/families.js'
 import { binary, either, either1, isInt, one, unary } from './forms.js'
 import type { ScalarKernel } from './kernel.js'
-import type { Operand } from './wasm/encoder.js'
+import type { Local, Operand } from './wasm/encoder.js'
 import * as OP from './wasm/opcodes.js'
 import * as trigonometric from './wasm/trigonometric.js'
 
@@ -46,21 +46,29 @@ export const arithmeticKernels: { readonly [K in keyof typeof arithmetic]: Scala
   // a where a is 0: a masked cotangent stays 0 beside an infinite partial.
   strongMul: binary((v, a, b) => v.select(v.compare('eq', a, v.c(0)), a, v.mul(a, b))),
   div: binary((v, a, b) => v.div(a, b)),
-  // The remainder of a large quotient of floats has no short vector form. Of integers it goes through f64: floor(a / b) is exact there, since a
-  // quotient that is no integer is further from one than it is rounded; and b = 0 gives NaN, which becomes 0.
-  mod: (c) =>
-    isInt(c)
-      ? c.v.push(
-          trigonometric.throughDouble(
-            c.v,
-            c.wide,
-            c.lanes.lanes,
-            c.x,
-            (w, a, b) => w.sub(a!, w.mul(b!, w.round('floor', w.div(a!, b!)))),
-            'i32',
-          ),
-        )
-      : c.viaMeaning(),
+  // Through f64, where a - b floor(a / b) is exact: of integers, since a quotient that is no integer is further from one than it is rounded (b = 0 gives NaN, which becomes 0), and of f32 as long
+  // as the quotient has 27 bits. The remainder of a larger one, and of f64, has no short vector form.
+  mod: (c) => {
+    const remainder = (to: 'i32' | 'f32') =>
+      trigonometric.throughDouble(c.v, c.wide, c.lanes.lanes, c.x, (w, a, b) => w.sub(a!, w.mul(b!, w.round('floor', w.div(a!, b!)))), to)
+    if (isInt(c)) return void c.v.push(remainder('i32'))
+    if (c.v.wide) return c.viaMeaning()
+    const { v } = c
+    const [a, b] = c.x as readonly [Local, Local]
+    // not: |a / b| < 2^27 and |b| < Infinity, which NaN are not
+    const far = (): void => {
+      v.push(v.and(v.compare('lt', v.abs(v.div(a, b)), v.c(2 ** 27)), v.compare('lt', v.abs(b), v.c(Number.POSITIVE_INFINITY))))
+      v.f.op(OP.v128_not)
+    }
+    // a remainder of 0 has the sign of b
+    v.let(remainder('f32'), (y) => {
+      v.set(y, v.select(v.compare('eq', y, v.c(0)), v.copysign(v.c(0), b), y))
+      v.let(far, (mask) => {
+        v.f.op(OP.v128_any_true, mask).if(() => v.let(c.viaMeaning, (exact) => v.set(y, v.select(mask, exact, y))))
+        v.push(y)
+      })
+    })
+  },
   maximum: either((v, a, b) => v.max(a, b), OP.i32x4_max_s),
   minimum: either((v, a, b) => v.min(a, b), OP.i32x4_min_s),
   // The sign bit of a NaN is no one's: processors set it as they like.

@@ -4,6 +4,7 @@ import { asExpr, asNode, CONST, type Node } from '../graph/expr.js'
 import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { FloatBinaryOp, FloatUnaryOp } from '../types/signatures/elementwise.js'
+import { mul } from './arithmetic.js'
 import { binary, unary } from './lifted.js'
 import * as special from './special/functions.js'
 import * as f from './unary.js'
@@ -158,6 +159,16 @@ export const softplus: FloatUnaryOp<'softplus'> = unary({
 
 // ---- of two numbers --------------------------------------------------------------------------------------------------
 
+/** Powers that are products; the reciprocal is squared, and not the square inverted, which vanishes where its inverse does not. */
+const products: Readonly<Record<number, (x: AnyExpr) => AnyExpr>> = {
+  1: (x) => x,
+  2: (x) => f.square(x),
+  3: (x) => mul(x, f.square(x)),
+  4: (x) => f.square(f.square(x)),
+  [-1]: (x) => f.reciprocal(x),
+  [-2]: (x) => f.square(f.reciprocal(x)),
+  0.5: (x) => f.sqrt(x),
+}
 const power = binary({
   name: 'pow',
   scalar: (a, b) => special.power(a!, b!),
@@ -180,7 +191,7 @@ const power = binary({
  *
  * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool become f64.   Domain  a > 0, or integer b.   Source  IEEE 754 pow.
  * Rule    dy = b a^(b - 1) da + y log(a) db. A literal b has no derivative: x^2, x^3 ... are right at 0 and below.
- * The literals 1, 2, -1 and 0.5 are x, square, reciprocal and sqrt, as in NumPy.
+ * The literals 1, 2, -1 and 0.5 are x, square, reciprocal and sqrt, as in NumPy; 3, 4 and -2 are products of these, within one more rounding.
  * @example pow([-1, 0, 3], 2)   // [1, 0, 9]
  */
 export const pow: FloatBinaryOp<'pow'> = typed(
@@ -189,11 +200,9 @@ export const pow: FloatBinaryOp<'pow'> = typed(
       const y = asNode(power(a, b))
       const [base, exponent] = y.args as readonly [Node, Node]
       if (exponent.kind !== CONST) return asExpr(y)
-      const n = exponent.payload
-      if (n === 1) return asExpr(base)
-      if (n === 2) return f.square(asExpr(base))
-      if (n === -1) return f.reciprocal(asExpr(base))
-      return n === 0.5 ? f.sqrt(asExpr(base)) : asExpr(y)
+      const x = asExpr(base)
+      const made = products[exponent.payload as number]
+      return made === undefined ? asExpr(y) : made(x)
     },
     { primitive: power.primitive },
   ),
