@@ -32,6 +32,17 @@ export const allocate = (dtype: DType, size: number): TypedArray => {
     return badInput('memory', `this engine has no array of ${size} elements (${bytes} bytes).`, 'use smaller arrays, or another dtype.')
   }
 }
+/** Runs of fewer elements are copied one by one: a view of a part costs more. */
+const SHORT = 32
+/** to[at ... at + length - 1] = from[start ...], of one dtype: long runs as the bytes that they are. */
+export const copyRun = (to: TypedArray, at: number, from: TypedArray, start: number, length: number): void => {
+  if (length < SHORT) for (let i = 0; i < length; i++) to[at + i] = from[start + i]!
+  else to.set(from.subarray(start, start + length), at)
+}
+/** to = from, unless they are the same memory: an accumulator that is written in place. */
+export const copyAll = (to: TypedArray, from: TypedArray): void => {
+  if (to.buffer !== from.buffer || to.byteOffset !== from.byteOffset) to.set(from)
+}
 export const emptyArray = (a: Aval): NDArray => ({ shape: a.shape, dtype: a.dtype, data: allocate(a.dtype, a.size) })
 
 /** The typed array of `dtype` over a buffer. */

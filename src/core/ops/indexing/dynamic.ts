@@ -4,7 +4,7 @@ import { badDtype, badShape, showShape } from '../../errors/explain.js'
 import { type Aval, aval, sameAval } from '../../graph/aval.js'
 import { type Codec, natural, naturals, record } from '../../graph/codec.js'
 import { apply, type Node } from '../../graph/expr.js'
-import type { NDArray } from '../../graph/ndarray.js'
+import { copyAll, copyRun, type NDArray } from '../../graph/ndarray.js'
 import { type Primitive, primitive } from '../../graph/primitive.js'
 import { forEachIndex, sameShape, sizeOf, stridesOf } from '../../graph/shape.js'
 import { concatNode } from '../layout/join.js'
@@ -92,7 +92,7 @@ export const dynamicSlicePrimitive: Primitive<'dynamicSlice', WindowParams, read
   meaning: ([x, starts], p, [out]) => {
     const [from, to] = [x!.data, out!.data]
     eachRun(x!.shape, starts!, p, (at, inWindow, length) => {
-      for (let i = 0; i < length; i++) to[inWindow + i] = from[at + i]!
+      copyRun(to, inWindow, from, at, length)
     })
   },
   samples: cases.map((c) => ({ args: [{ shape: c.x }, c.starts], params: c.params })),
@@ -125,7 +125,7 @@ export const dynamicSliceAddPrimitive: Primitive<'dynamicSliceAdd', WindowParams
   dtypes: ['number', 'i32', 'number'],
   shapeRule: windowUpdate('dynamicSliceAdd'),
   meaning: ([acc, starts, u], p, [out]) => {
-    out!.data.set(acc!.data as never)
+    copyAll(out!.data, acc!.data)
     const [from, to] = [u!.data, out!.data]
     eachRun(acc!.shape, starts!, p, (at, inWindow, length) => {
       for (let i = 0; i < length; i++) to[at + i]! += from[inWindow + i]!
@@ -147,10 +147,10 @@ export const dynamicUpdateSlicePrimitive: Primitive<'dynamicUpdateSlice', Window
   dtypes: ['any', 'i32', 'any'],
   shapeRule: windowUpdate('dynamicUpdateSlice'),
   meaning: ([x, starts, u], p, [out]) => {
-    out!.data.set(x!.data as never)
+    copyAll(out!.data, x!.data)
     const [from, to] = [u!.data, out!.data]
     eachRun(x!.shape, starts!, p, (at, inWindow, length) => {
-      for (let i = 0; i < length; i++) to[at + i] = from[inWindow + i]!
+      copyRun(to, at, from, inWindow, length)
     })
   },
   samples: updateSamples,

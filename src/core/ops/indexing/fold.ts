@@ -1,6 +1,7 @@
 /** Updates folded into slices at computed places by maximum, minimum or product: scatterReduce. Indices as in indexing-gather.ts. */
 import { natural, oneOf, record } from '../../graph/codec.js'
 import { apply, type Node } from '../../graph/expr.js'
+import { copyAll } from '../../graph/ndarray.js'
 import { type Primitive, primitive } from '../../graph/primitive.js'
 import {
   eachGathered,
@@ -34,7 +35,7 @@ export const scatterReducePrimitive: Primitive<'scatterReduce', FoldParams, read
   shapeRule: updateShape('scatterReduce'),
   meaning: ([acc, indices, u], p, [out]) => {
     const fold = p.mode === 'mul' && acc!.dtype === 'i32' ? Math.imul : folds[p.mode]
-    out!.data.set(acc!.data as never)
+    copyAll(out!.data, acc!.data)
     eachGathered(acc!.shape, indices!, p, (to, from) => {
       out!.data[to] = fold(out!.data[to]!, u!.data[from]!)
     })

@@ -5,7 +5,7 @@ import { type Aval, aval, sameAval } from '../../graph/aval.js'
 import { type Codec, natural, record } from '../../graph/codec.js'
 import { apply, type Node } from '../../graph/expr.js'
 import { lift } from '../../graph/lift.js'
-import type { NDArray } from '../../graph/ndarray.js'
+import { copyAll, copyRun, type NDArray } from '../../graph/ndarray.js'
 import { type Primitive, primitive } from '../../graph/primitive.js'
 import { sameShape, sizeOf } from '../../graph/shape.js'
 import { shapeOfNested } from '../../graph/tensor.js'
@@ -77,7 +77,7 @@ export const addRows = (
   each: (add: (row: number, from: number) => void) => void,
 ): void => {
   const [from, to] = [u.data, out.data]
-  to.set(acc.data as never)
+  copyAll(to, acc.data)
   if (out.dtype !== 'f32' || width === 0) {
     each((row, slice) => {
       for (let c = 0; c < width; c++) to[row * width + c]! += from[slice * width + c]!
@@ -134,9 +134,8 @@ export const gatherPrimitive: Primitive<'gather', GatherParams, readonly ['float
   dtypes: ['any', 'i32'],
   shapeRule: ([x, indices], p) => aval(gatheredShape('gather', x!, indices!, p), x!.dtype),
   meaning: ([x, indices], p, [out]) => {
-    eachGathered(x!.shape, indices!, p, (from, to) => {
-      out!.data[to] = x!.data[from]!
-    })
+    const width = rowSize(x!.shape, p)
+    eachRow(x!.shape, indices!, p, (row, slice) => copyRun(out!.data, slice * width, x!.data, row * width, width))
   },
   samples: gatherCases.map((c) => ({ args: [{ shape: c.x }, c.indices], params: c.params, ...(c.note && { note: c.note }) })),
   showParams: showGather,
@@ -190,10 +189,9 @@ export const setAtPrimitive: Primitive<'setAt', GatherParams, readonly ['float',
   dtypes: ['any', 'i32', 'any'],
   shapeRule: updateShape('setAt'),
   meaning: ([x, indices, u], p, [out]) => {
-    out!.data.set(x!.data as never)
-    eachGathered(x!.shape, indices!, p, (to, from) => {
-      out!.data[to] = u!.data[from]!
-    })
+    copyAll(out!.data, x!.data)
+    const width = rowSize(x!.shape, p)
+    eachRow(x!.shape, indices!, p, (row, slice) => copyRun(out!.data, row * width, u!.data, slice * width, width))
   },
   samples: updateSamples,
   showParams: showGather,

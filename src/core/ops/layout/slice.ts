@@ -3,6 +3,7 @@ import { badInput, badShape, showShape } from '../../errors/explain.js'
 import { type Aval, aval, sameAval } from '../../graph/aval.js'
 import { type Codec, ints, record } from '../../graph/codec.js'
 import { apply, constant, type Node } from '../../graph/expr.js'
+import { copyAll } from '../../graph/ndarray.js'
 import { type Primitive, primitive } from '../../graph/primitive.js'
 import { forEachIndex, sameShape, stridesOf } from '../../graph/shape.js'
 import { reshapeNode } from './move.js'
@@ -133,7 +134,7 @@ export const sliceAddPrimitive: Primitive<'sliceAdd', SliceParams, readonly ['fl
     return acc!
   },
   meaning: ([acc, u], p, [out]) => {
-    out!.data.set(acc!.data as never)
+    copyAll(out!.data, acc!.data)
     const { offset, strides } = sliceOffset(acc!.shape, p)
     forEachIndex(p.sizes, [strides], (o, flat) => {
       out!.data[offset + o[0]!]! += u!.data[flat]!
