@@ -7,14 +7,14 @@
 
 import { describe, expect, it } from 'vitest'
 import {
-  type ConvOptions,
   convInputGradientScratchBytes,
   convScratchBytes,
   emitConv,
   emitConvInputGradient,
+  type ConvOptions as Options,
 } from '../../src/backends/cpu/wasm/conv.js'
 import { convKernelGradientScratchBytes, emitConvKernelGradient } from '../../src/backends/cpu/wasm/conv-kernel-gradient.js'
-import { type ConvShape, convOutput } from '../../src/backends/cpu/wasm/conv-shape.js'
+import { convOutput, type ConvShape as Geometry } from '../../src/backends/cpu/wasm/conv-shape.js'
 import { type FunctionBuilder, Module } from '../../src/backends/cpu/wasm/encoder.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
@@ -54,6 +54,13 @@ const visit = (s: ConvShape, each: (i: number, j: number, l: number) => void): v
               }
 }
 
+/** Of so many images. */
+interface ConvShape extends Geometry {
+  readonly batch: number
+}
+interface ConvOptions extends Options {
+  readonly shape: ConvShape
+}
 type Kind = 'forward' | 'input' | 'kernel'
 const kinds: Record<
   Kind,
@@ -103,7 +110,7 @@ const run = (kind: Kind, options: ConvOptions, data: (which: 0 | 1 | 2, i: numbe
   const order = [out, ...[0, 1, 2].filter((i) => i !== out)]
   // dX takes (DX, DY, K), dK takes (DK, X, DY)
   if (kind === 'kernel') order.splice(1, 2, 1, 0)
-  new Int32Array(memory.buffer, 0, 4).set([...order.map((i) => pointers[i]!), at])
+  new Int32Array(memory.buffer, 0, 5).set([...order.map((i) => pointers[i]!), at, shape.batch])
   const instance = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory } })
   const kernel = instance.exports.f as (record: number) => void
   kernel(0)

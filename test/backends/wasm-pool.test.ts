@@ -13,7 +13,7 @@ import {
   emitAvgPoolGradient,
   emitMaxPool,
   emitMaxPoolGradient,
-  type PoolShape,
+  type PoolShape as Geometry,
   poolOutput,
 } from '../../src/backends/cpu/wasm/pool.js'
 
@@ -27,6 +27,10 @@ const random = (): number => {
 const below = (n: number): number => Math.floor(random() * n)
 
 /** The cells of every window, by output, as places in x. */
+/** Of so many planes. */
+interface PoolShape extends Geometry {
+  readonly planes: number
+}
 const windows = (s: PoolShape): number[][] => {
   const [oh, ow] = poolOutput(s)
   const all: number[][] = []
@@ -48,7 +52,7 @@ const windows = (s: PoolShape): number[][] => {
 type Data = Float32Array | Float64Array | Int32Array
 
 /** Calls a kernel on arrays laid out in memory with guards between them; returns the arrays after. */
-const call = (emit: (m: Module) => FunctionBuilder, arrays: readonly Data[]): Data[] => {
+const call = (emit: (m: Module) => FunctionBuilder, arrays: readonly Data[], planes: number): Data[] => {
   const m = new Module()
   m.importMemory({ min: 1 })
   m.exportFunction('f', emit(m))
@@ -65,7 +69,7 @@ const call = (emit: (m: Module) => FunctionBuilder, arrays: readonly Data[]): Da
   arrays.forEach((a, i) => {
     bytes.set(new Uint8Array(a.buffer, a.byteOffset, a.byteLength), pointers[i]!)
   })
-  new Int32Array(memory.buffer, 0, arrays.length).set(pointers)
+  new Int32Array(memory.buffer, 0, arrays.length + 2).set([...pointers, 0, planes])
   const run = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory } }).exports.f as (record: number) => void
   run(0)
   arrays.forEach((a, i) => {
@@ -88,10 +92,11 @@ const checkMax = (shape: PoolShape, type: FloatName, value: (i: number) => numbe
   const cells = windows(shape)
   const pixels = shape.height * shape.width
   const x = fresh(type, shape.planes * pixels, value)
-  const [y, index] = call((m) => emitMaxPool(m, { type, shape }), [fresh(type, cells.length), new Int32Array(cells.length), x]) as [
-    Data,
-    Int32Array,
-  ]
+  const [y, index] = call(
+    (m) => emitMaxPool(m, { type, shape }),
+    [fresh(type, cells.length), new Int32Array(cells.length), x],
+    shape.planes,
+  ) as [Data, Int32Array]
   const perPlane = cells.length / Math.max(1, shape.planes)
   cells.forEach((places, i) => {
     let best = -1
@@ -103,7 +108,7 @@ const checkMax = (shape: PoolShape, type: FloatName, value: (i: number) => numbe
   })
   // small integers: sums in any order are exact
   const dY = fresh(type, cells.length, () => below(9) - 4)
-  const [dX] = call((m) => emitMaxPoolGradient(m, { type, shape }), [fresh(type, x.length), dY, index]) as [Data]
+  const [dX] = call((m) => emitMaxPoolGradient(m, { type, shape }), [fresh(type, x.length), dY, index], shape.planes) as [Data]
   const expected = fresh(type, x.length, () => 0)
   index.forEach((p, i) => {
     if (p >= 0) expected[Math.floor(i / perPlane) * pixels + p]! += dY[i]!
@@ -121,14 +126,14 @@ const checkAvg = (shape: PoolShape, type: FloatName, countIncludePad: boolean): 
     if (!(Math.abs(actual - expected) <= (terms + 3) * u * size)) throw new Error(`${label} ${what}: ${actual}, not ${expected}`)
   }
   const count = (places: number[]): number => (countIncludePad ? shape.window[0] * shape.window[1] : places.length)
-  const [y] = call((m) => emitAvgPool(m, { type, shape, countIncludePad }), [fresh(type, cells.length), x]) as [Data]
+  const [y] = call((m) => emitAvgPool(m, { type, shape, countIncludePad }), [fresh(type, cells.length), x], shape.planes) as [Data]
   cells.forEach((places, i) => {
     const sum = places.reduce((s, p) => s + x[p]!, 0)
     const size = places.reduce((s, p) => s + Math.abs(x[p]!), 0)
     close(y[i]!, sum / count(places), places.length, size / count(places), `y[${i}]`)
   })
   const dY = fresh(type, cells.length, () => random() * 2 - 1)
-  const [dX] = call((m) => emitAvgPoolGradient(m, { type, shape, countIncludePad }), [fresh(type, x.length), dY]) as [Data]
+  const [dX] = call((m) => emitAvgPoolGradient(m, { type, shape, countIncludePad }), [fresh(type, x.length), dY], shape.planes) as [Data]
   const expected = new Float64Array(x.length)
   const size = new Float64Array(x.length)
   const terms = new Float64Array(x.length)
@@ -259,6 +264,7 @@ for (const type of ['f32', 'f64'] as const) {
       const [y] = call(
         (m) => emitAvgPool(m, { type, shape }),
         [fresh(type, windows(shape).length), fresh(type, 6 * 19, (i) => (i === 47 ? Number.NaN : 1))],
+        shape.planes,
       ) as [Data]
       windows(shape).forEach((places, i) => {
         expect(y[i]).toBe(places.includes(47) ? Number.NaN : 1)

@@ -100,8 +100,8 @@ export interface Image {
   readonly bytes: number
 }
 
-const write = (kernel: Kernel, s: Step, to: RecordWriter): void =>
-  kernel.kind === 'loop' ? writeLoop(s, to) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to)
+const write = (kernel: Kernel, s: Step, to: RecordWriter, { count }: Installed): void =>
+  kernel.kind === 'loop' ? writeLoop(s, to) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to, count)
 
 /** The words of an image while they are written, in any order inside of a record. */
 class Words {
@@ -217,14 +217,15 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
   let scratch = 0
   plan.steps.forEach((s, step) => {
     recordOf[step] = words.begin()
-    write(plan.kernels[s.kernel]!, s, {
+    const to: RecordWriter = {
       number: (word, x) => words.put(word, x),
       address: (k, o) => {
         const word = words.address(k, o)
         if (o.advance !== undefined) moving.push({ step, depth: o.advance.length, word, advance: o.advance })
       },
       scratch: (word) => words.scratch(word),
-    })
+    }
+    write(plan.kernels[s.kernel]!, s, to, installed[s.kernel]!)
     recordEnd[step] = words.length
     scratch = Math.max(scratch, installed[s.kernel]!.scratch(s.sizes))
   })

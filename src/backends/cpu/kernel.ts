@@ -28,10 +28,12 @@ export interface ScalarContext {
 export type ScalarKernel = (c: ScalarContext) => void
 
 /** How a primitive that is run as a whole becomes a WebAssembly kernel. */
-interface WholeKernel {
+export interface WholeKernel {
   /** Adds the kernel; its record is an OpaqueRecord. */
   readonly emit: (module: Module, name: string) => unknown
   readonly scratchBytes: number
+  /** Where its code is that of others with another count (of images, of planes): what names the code, and the count, which its record holds. */
+  readonly shared?: { readonly code: string; readonly count: number }
 }
 /** The kernel of a primitive at these shapes: of WebAssembly, or in JavaScript with its products. Where the engine has no SIMD, the meaning runs instead. */
 export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel

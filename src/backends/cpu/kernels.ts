@@ -10,7 +10,7 @@ import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
 import type { DrivenKernel } from './driven.js'
 import type { CpuFacets } from './facets.js'
-import type { Products } from './kernel.js'
+import type { Products, WholeKernel } from './kernel.js'
 import { runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
 import type { Module } from './wasm/encoder.js'
@@ -32,11 +32,20 @@ export interface Installed {
   readonly index: number
   readonly run?: (record: Int32Array, views: Views) => void
   readonly scratch: (sizes: readonly number[]) => number
+  /** A word of its records, where its code reads one. */
+  readonly count?: number
+}
+/** Code in the table that kernels of several sizes share, by what names it. */
+interface Shared {
+  readonly index: number
+  readonly code: Code
+  users: number
 }
 /** One that is counted: how many cached plans and how many programs that may still run need it. */
 interface Held extends Installed {
   readonly key: string
   readonly code: Code
+  readonly shared?: string
   cached: number
   live: number
 }
@@ -98,6 +107,7 @@ const nameBytes = (k: Kernel): number => 256 + (k.kind === 'loop' ? 64 * k.body.
 export class Kernels {
   private readonly byKey = new Map<string, Held>()
   private readonly products = new Map<FloatName, number>()
+  private readonly sharedBy = new Map<string, Shared>()
   private count = 0
   private cached = 0
   private named = 0
@@ -168,7 +178,9 @@ export class Kernels {
   private free(k: Held): void {
     if (this.byKey.get(k.key) === k) this.byKey.delete(k.key)
     this.count--
-    if (k.run === undefined) this.arena.engine!.remove(k.index)
+    const shared = k.shared === undefined ? undefined : this.sharedBy.get(k.shared)!
+    if (shared !== undefined && --shared.users === 0) this.sharedBy.delete(k.shared!)
+    if (k.run === undefined && (shared === undefined || shared.users === 0)) this.arena.engine!.remove(k.index)
     if (--k.code.kernels === 0 && k.code.module) this.arena.stats.modules--
   }
 
@@ -183,8 +195,8 @@ export class Kernels {
     this.named = 0
   }
 
-  private add(key: string, kernel: Installed, code: Code): Held {
-    const held: Held = { ...kernel, key, code, cached: 0, live: 0 }
+  private add(key: string, kernel: Installed, code: Code, shared?: string): Held {
+    const held: Held = { ...kernel, key, code, ...(shared !== undefined && { shared }), cached: 0, live: 0 }
     code.kernels++
     this.count++
     this.byKey.set(key, held)
@@ -213,10 +225,14 @@ export class Kernels {
   }
   /** A module with one kernel. */
   private single(key: string, emit: (m: Module, name: string) => unknown, scratch: Installed['scratch']): Held {
+    const { index, code } = this.emitted(emit)
+    return this.add(key, { index, scratch }, code)
+  }
+  private emitted(emit: (m: Module, name: string) => unknown): { readonly index: number; readonly code: Code } {
     const m = this.arena.engine!.module()
     emit(m, 'kernel')
     const { indices, code } = this.compile(m, ['kernel'])
-    return this.add(key, { index: indices[0]!, scratch }, code)
+    return { index: indices[0]!, code }
   }
 
   private make(key: string, k: Kernel): Held {
@@ -234,6 +250,19 @@ export class Kernels {
     }
     for (const o of k.body.ops) this.facets.scalar(o.prim)
     return this.inJs(key, (w, v) => runLoop(k, w, v))
+  }
+
+  /** One whose code does not depend on a count: that of all of them. */
+  private counted(key: string, own: WholeKernel, { code: shared, count }: NonNullable<WholeKernel['shared']>): Held {
+    const scratch = () => own.scratchBytes
+    const known = this.sharedBy.get(shared)
+    if (known !== undefined) {
+      known.users++
+      return this.add(key, { index: known.index, scratch, count }, known.code, shared)
+    }
+    const { index, code } = this.emitted(own.emit)
+    this.sharedBy.set(shared, { index, code, users: 1 })
+    return this.add(key, { index, scratch, count }, code, shared)
   }
 
   /** In JavaScript, with products of WebAssembly. */
@@ -263,7 +292,7 @@ export class Kernels {
     if (facet.kind === 'whole' && this.arena.engine !== undefined) {
       const own = facet.make(k)
       if ('run' in own) return this.driven(key, k, own)
-      return this.single(key, own.emit, () => own.scratchBytes)
+      return own.shared === undefined ? this.single(key, own.emit, () => own.scratchBytes) : this.counted(key, own, own.shared)
     }
     if (facet.kind === 'whole' || facet.kind === 'byMeaning' || (facet.kind === 'planned' && facet.otherwise !== undefined))
       return this.inJs(key, byMeaning(k))

@@ -15,11 +15,13 @@ const pairs = (p: readonly number[]): readonly [readonly [number, number], reado
   [p[0]!, p[1]!],
   [p[2]!, p[3]!],
 ]
+/** Code that is that of any number of images, or of planes. */
+const shared = (code: string, count: number, ...of: readonly unknown[]) => ({ code: `${code} ${JSON.stringify(of)}`, count })
+const planesOf = (x: readonly number[]): number => x[0]! * x[1]!
 const two = (x: readonly number[]): readonly [number, number] => [x[0]!, x[1]!]
 
 /** The convolution that a kernel belongs to, from the shapes of x and k. */
 const convOf = (x: readonly number[], kernel: readonly number[], p: ConvParams): ConvShape => ({
-  batch: x[0]!,
   channels: x[1]!,
   height: x[2]!,
   width: x[3]!,
@@ -31,7 +33,6 @@ const convOf = (x: readonly number[], kernel: readonly number[], p: ConvParams):
   groups: p.groups,
 })
 const poolOf = (x: readonly number[], p: PoolParams): PoolShape => ({
-  planes: x[0]! * x[1]!,
   height: x[2]!,
   width: x[3]!,
   window: two(p.window),
@@ -47,6 +48,7 @@ const input =
     return {
       emit: (m, name) => emitConvInputGradient(m, { type, madd: m.madd, accumulate, shape }, name),
       scratchBytes: convInputGradientScratchBytes(type, shape),
+      shared: shared('convInput', k.results[0]!.shape[0]!, type, accumulate, shape),
     }
   }
 const kernel =
@@ -57,6 +59,7 @@ const kernel =
     return {
       emit: (m, name) => emitConvKernelGradient(m, { type, madd: m.madd, accumulate, shape }, name),
       scratchBytes: convKernelGradientScratchBytes(type, shape),
+      shared: shared('convKernel', k.args[accumulate ? 1 : 0]!.shape[0]!, type, accumulate, shape),
     }
   }
 
@@ -68,39 +71,34 @@ export const nnKernels: CpuTable<typeof nn> = {
     return {
       emit: (m, name) => emitConv(m, { type, madd: m.madd, accumulate: false, shape }, name),
       scratchBytes: convScratchBytes(type, shape),
+      shared: shared('conv', k.args[0]!.shape[0]!, type, shape),
     }
   }),
   convInput: whole(input(false)),
   convKernel: whole(kernel(false)),
   convInputAdd: whole(input(true)),
   convKernelAdd: whole(kernel(true)),
-  maxPool: whole((k: OpaqueKernel) => ({
-    emit: (m, name) => emitMaxPool(m, { type: float(k), shape: poolOf(k.args[0]!.shape, k.params as PoolParams) }, name),
-    scratchBytes: 0,
-  })),
-  unpool: whole((k: OpaqueKernel) => ({
-    emit: (m, name) => emitMaxPoolGradient(m, { type: float(k), shape: poolOf(k.results[0]!.shape, k.params as PoolParams) }, name),
-    scratchBytes: 0,
-  })),
+  maxPool: whole((k: OpaqueKernel) => {
+    const x = k.args[0]!.shape
+    const of = { type: float(k), shape: poolOf(x, k.params as PoolParams) }
+    return { emit: (m, name) => emitMaxPool(m, of, name), scratchBytes: 0, shared: shared('maxPool', planesOf(x), of) }
+  }),
+  unpool: whole((k: OpaqueKernel) => {
+    const x = k.results[0]!.shape
+    const of = { type: float(k), shape: poolOf(x, k.params as PoolParams) }
+    return { emit: (m, name) => emitMaxPoolGradient(m, of, name), scratchBytes: 0, shared: shared('unpool', planesOf(x), of) }
+  }),
   poolGather: byMeaning('a gather by index is bound by memory'),
   avgPool: whole((k: OpaqueKernel) => {
+    const x = k.args[0]!.shape
     const p = k.params as PoolParams
-    return {
-      emit: (m, name) =>
-        emitAvgPool(m, { type: float(k), shape: poolOf(k.args[0]!.shape, p), countIncludePad: p.countIncludePad === true }, name),
-      scratchBytes: 0,
-    }
+    const of = { type: float(k), shape: poolOf(x, p), countIncludePad: p.countIncludePad === true }
+    return { emit: (m, name) => emitAvgPool(m, of, name), scratchBytes: 0, shared: shared('avgPool', planesOf(x), of) }
   }),
   avgPoolInput: whole((k: OpaqueKernel) => {
+    const x = k.results[0]!.shape
     const p = k.params as PoolParams
-    return {
-      emit: (m, name) =>
-        emitAvgPoolGradient(
-          m,
-          { type: float(k), shape: poolOf(k.results[0]!.shape, p), countIncludePad: p.countIncludePad === true },
-          name,
-        ),
-      scratchBytes: 0,
-    }
+    const of = { type: float(k), shape: poolOf(x, p), countIncludePad: p.countIncludePad === true }
+    return { emit: (m, name) => emitAvgPoolGradient(m, of, name), scratchBytes: 0, shared: shared('avgPoolInput', planesOf(x), of) }
   }),
 }

@@ -85,7 +85,7 @@ export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter): voi
   to.scratch(at.scratch)
 }
 
-/** Positions in the record of a primitive that runs as a whole: addresses of results, of arguments (an accumulator is a result), of scratch. */
+/** Positions in the record of a primitive that runs as a whole: addresses of results, of arguments (an accumulator is a result), of scratch; a count, where its code is that of any. */
 export class OpaqueRecord {
   constructor(
     private readonly results: number,
@@ -100,12 +100,17 @@ export class OpaqueRecord {
   get scratch(): number {
     return this.results + this.args
   }
+  get count(): number {
+    return this.scratch + 1
+  }
 }
-export const writeOpaque = ({ reads, writes }: Work, to: RecordWriter): void => {
+/** `count`: the word behind, where the kernel reads one. */
+export const writeOpaque = ({ reads, writes }: Work, to: RecordWriter, count?: number): void => {
   const at = new OpaqueRecord(writes.length, reads.length)
   for (let i = 0; i < writes.length; i++) to.address(at.result(i), writes[i]!)
   for (let i = 0; i < reads.length; i++) to.address(at.argument(i), reads[i]!)
   to.scratch(at.scratch)
+  if (count !== undefined) to.number(at.count, count)
 }
 
 /** The address in a word: unsigned, since memory may have more than 2 GiB. */

@@ -29,7 +29,7 @@ interface Stream {
   readonly total: number
 }
 
-/** Adds the kernel of the kernel gradient, dK (+)= pullback of y = x * k at DY; record [DK, X, DY, scratch]. */
+/** Adds the kernel of the kernel gradient, dK (+)= pullback of y = x * k at DY; record [DK, X, DY, scratch, batch]. */
 export function emitConvKernelGradient(
   module: Module,
   { type, madd, accumulate, shape: given }: ConvOptions,
@@ -38,7 +38,7 @@ export function emitConvKernelGradient(
   const F = floats[type]
   const e = F.bytes
   const shape = simplifyConv(given)
-  const { batch, channels, height, width, outChannels, groups, dilation } = shape
+  const { channels, height, width, outChannels, groups, dilation } = shape
   const [kh, kw] = shape.kernel
   const [oh, ow] = convOutput(shape)
   const [inputs, outputs] = [channels / groups, outChannels / groups]
@@ -46,7 +46,7 @@ export function emitConvKernelGradient(
   const staged = stageInput(F, shape, false)
   const f = module.kernel(name)
   if (weights === 0) return f
-  const [dK, x, dY, totals] = pointers(f, 4)
+  const [dK, x, dY, totals, batch] = pointers(f, 5)
   const i32 = address(f)
   const [scratch, source, groupTotals] = f.locals('i32', 3)
   f.set(scratch, i32.add(totals, totalsBytes(shape)))

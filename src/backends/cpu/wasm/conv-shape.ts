@@ -2,9 +2,8 @@
  * The geometry of a 2-D convolution: output size, and where a tap reads.
  */
 
-/** x [batch, channels, height, width], k [outChannels, channels / groups, kh, kw] -> y [batch, outChannels, oh, ow]. */
+/** x [batch, channels, height, width], k [outChannels, channels / groups, kh, kw] -> y [batch, outChannels, oh, ow]: what its code depends on, which is all but the batch. */
 export interface ConvShape {
-  readonly batch: number
   readonly channels: number
   readonly height: number
   readonly width: number

@@ -44,7 +44,12 @@ export function staging(
 export const stagingBytes = (s: Staging, planes: number): number => (s.copied ? aligned(planes * s.planeBytes, 16) + 16 : 0)
 
 /** Repeats a body a known number of times: nothing, inline or a loop. */
-export function repeat(f: FunctionBuilder, count: number, body: () => void): void {
+export function repeat(f: FunctionBuilder, count: number | Local, body: () => void): void {
+  if (typeof count !== 'number') {
+    // a count that the record tells, used up
+    f.ifThen(count, () => f.countDown(count, body))
+    return
+  }
   if (count <= 0) return
   if (count === 1) {
     body()

@@ -47,19 +47,19 @@ export function rowTaps(F: Float, shape: ConvShape, staged: Staging) {
     }))
 }
 
-/** Adds the kernel y (+)= x * k; record [Y, X, K, scratch]. */
+/** Adds the kernel y (+)= x * k; record [Y, X, K, scratch, batch]. */
 export function emitConv(module: Module, { type, madd, accumulate, shape: given }: ConvOptions, name?: string): FunctionBuilder {
   const F = floats[type]
   const e = F.bytes
   const shape = simplifyConv(given)
-  const { batch, channels, height, width, outChannels, groups, stride, dilation } = shape
+  const { channels, height, width, outChannels, groups, stride, dilation } = shape
   const [kh, kw] = shape.kernel
   const [oh, ow] = convOutput(shape)
   const [inputs, outputs] = [channels / groups, outChannels / groups]
   const staged = forwardStaging(F, shape)
   const f = module.kernel(name)
-  if (batch * outChannels * oh * ow === 0) return f
-  const [y, x, k, scratch] = pointers(f, 4)
+  if (outChannels * oh * ow === 0) return f
+  const [y, x, k, scratch, batch] = pointers(f, 5)
   const weights = f.local('i32')
   clearStaging(f, staged, inputs, scratch)
   repeat(f, batch, () => {
@@ -147,7 +147,7 @@ function gradientStaging(F: Float, shape: ConvShape): Staging {
   )
 }
 
-/** Adds the kernel of the input gradient, dX (+)= pullback of y = x * k at DY; record [DX, DY, K, scratch]. */
+/** Adds the kernel of the input gradient, dX (+)= pullback of y = x * k at DY; record [DX, DY, K, scratch, batch]. */
 export function emitConvInputGradient(
   module: Module,
   { type, madd, accumulate, shape: given }: ConvOptions,
@@ -156,20 +156,20 @@ export function emitConvInputGradient(
   const F = floats[type]
   const e = F.bytes
   const shape = simplifyConv(given)
-  const { batch, channels, height, width, outChannels, groups, stride } = shape
+  const { channels, height, width, outChannels, groups, stride } = shape
   const [kh, kw] = shape.kernel
   const [oh, ow] = convOutput(shape)
   const [inputs, outputs] = [channels / groups, outChannels / groups]
   const f = module.kernel(name)
-  if (batch * channels * height * width === 0) return f
-  const [dX, dY, k, scratch] = pointers(f, 4)
+  if (channels * height * width === 0) return f
+  const [dX, dY, k, scratch, batch] = pointers(f, 5)
   if (oh * ow === 0 || scatters(shape)) {
     if (!accumulate)
       f.get(dX)
         .i32Const(0)
-        .i32Const(batch * channels * height * width * e)
+        .push(address(f).mul(batch, channels * height * width * e))
         .memoryFill()
-    if (oh * ow > 0) emitScatter(f, F, shape, dX, dY, k)
+    if (oh * ow > 0) emitScatter(f, F, shape, { dX, dY, k, batch })
     return f
   }
   const staged = gradientStaging(F, shape)
@@ -224,9 +224,14 @@ export function emitConvInputGradient(
 }
 
 /** dX += pullback, one product at a time, in the order of y. */
-function emitScatter(f: FunctionBuilder, F: Float, shape: ConvShape, dX: Local, dY: Local, k: Local): void {
+function emitScatter(
+  f: FunctionBuilder,
+  F: Float,
+  shape: ConvShape,
+  { dX, dY, k, batch }: Readonly<Record<'dX' | 'dY' | 'k' | 'batch', Local>>,
+): void {
   const e = F.bytes
-  const { batch, channels, height, width, outChannels, groups, stride, dilation, padding } = shape
+  const { channels, height, width, outChannels, groups, stride, dilation, padding } = shape
   const [kh, kw] = shape.kernel
   const [oh, ow] = convOutput(shape)
   const [inputs, outputs] = [channels / groups, outChannels / groups]

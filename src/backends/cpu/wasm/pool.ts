@@ -1,5 +1,5 @@
 /*
- * 2-D max and average pooling and their gradients, as kernels for one shape; x is any number of height x width planes.
+ * 2-D max and average pooling and their gradients, as kernels for one shape; x is any number of height x width planes, which the record tells.
  *
  * A window is clipped to the plane: padding never wins a maximum. Outputs whose windows lie inside a row are computed a vector at a
  * time, those at the sides one by one; rows are clipped as they come.
@@ -13,7 +13,6 @@ import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
 export interface PoolShape {
-  readonly planes: number
   readonly height: number
   readonly width: number
   readonly window: readonly [number, number]
@@ -53,9 +52,17 @@ interface Window {
 }
 
 /** Walks the outputs in order: planes, rows, then inside a row side, middle by vectors, side. `visit` emits the code of one window. */
-function eachWindow(f: FunctionBuilder, F: Float, shape: PoolShape, x: Local, vectors: boolean, visit: (w: Window) => void): void {
+function eachWindow(
+  f: FunctionBuilder,
+  F: Float,
+  shape: PoolShape,
+  x: Local,
+  planes: Local,
+  vectors: boolean,
+  visit: (w: Window) => void,
+): void {
   const e = F.bytes
-  const { planes, height, width, window, stride, padding } = shape
+  const { height, width, window, stride, padding } = shape
   const [oh, ow] = poolOutput(shape)
   const i32 = address(f)
   const [top, left, firstRow, rows, firstColumn, columns] = f.locals('i32', 6)
@@ -153,13 +160,13 @@ function loadCells(f: FunctionBuilder, F: Float, cell: Local, lanes: number, str
 }
 
 /**
- * Adds max pooling; record [Y, INDEX, X]. INDEX is the i32 place, in its plane, of the first maximum; the first NaN beats every number.
+ * Adds max pooling; record [Y, INDEX, X, _, planes]. INDEX is the i32 place, in its plane, of the first maximum; the first NaN beats every number.
  * A window that lies in the padding gives -Infinity and -1.
  */
 export function emitMaxPool(module: Module, { type, shape }: PoolOptions, name?: string): FunctionBuilder {
   const F = floats[type]
   const f = module.kernel(name)
-  const [y, index, x] = pointers(f, 3)
+  const [y, index, x, , planes] = pointers(f, 5)
   const wide = type === 'f32'
   const [best, bestPlace, value, place, firstInRow, better, one, rowStep] = f.locals('v128', 8)
   const constant = (n: number) => (wide ? f.i32x4Const(n) : f.i64x2Const(BigInt(n)))
@@ -167,7 +174,7 @@ export function emitMaxPool(module: Module, { type, shape }: PoolOptions, name?:
   const [eq, le] = wide ? [OP.f32x4_eq, OP.f32x4_le] : [OP.f64x2_eq, OP.f64x2_le]
   constant(1).set(one)
   constant(shape.width).set(rowStep)
-  eachWindow(f, F, shape, x, true, (w) => {
+  eachWindow(f, F, shape, x, planes, true, (w) => {
     // places of the windows' first cells: place, place + stride, ...
     f.get(w.place)
     if (wide) f.op(OP.i32x4_splat)
@@ -217,21 +224,21 @@ function laneOffsets(f: FunctionBuilder, F: Float, stride: number): FunctionBuil
   return f.v128Const(bytes)
 }
 
-/** Adds the gradient of max pooling; record [DX, DY, INDEX]. */
+/** Adds the gradient of max pooling; record [DX, DY, INDEX, _, planes]. */
 export function emitMaxPoolGradient(module: Module, { type, shape }: PoolOptions, name?: string): FunctionBuilder {
   const F = floats[type]
   const e = F.bytes
   const f = module.kernel(name)
-  const [dX, dY, index] = pointers(f, 3)
+  const [dX, dY, index, , planes] = pointers(f, 5)
   const i32 = address(f)
   const pixels = shape.height * shape.width
   const [oh, ow] = poolOutput(shape)
   const [place, target] = [f.local('i32'), f.local('i32')]
   f.get(dX)
     .i32Const(0)
-    .i32Const(shape.planes * pixels * e)
+    .push(i32.mul(planes, pixels * e))
     .memoryFill()
-  repeat(f, shape.planes, () => {
+  repeat(f, planes, () => {
     repeat(f, oh * ow, () => {
       f.get(index)
         .i32Load()
@@ -254,11 +261,11 @@ export function emitMaxPoolGradient(module: Module, { type, shape }: PoolOptions
 /** Cells that are added in f32. */
 const longestSum = 64
 
-/** Adds average pooling; record [Y, X]. */
+/** Adds average pooling; record [Y, X, _, planes]. */
 export function emitAvgPool(module: Module, { type, shape, countIncludePad = false }: AvgPoolOptions, name?: string): FunctionBuilder {
   const F = floats[type]
   const f = module.kernel(name)
-  const [y, x] = pointers(f, 2)
+  const [y, x, , planes] = pointers(f, 4)
   const sum = f.local('v128')
   // Sums of many f32 go to two f64 totals, after each row of the window or, where rows are long, each cell.
   const totals = type === 'f32' && shape.window[0] * shape.window[1] > longestSum ? f.locals('v128', 2) : []
@@ -267,7 +274,7 @@ export function emitAvgPool(module: Module, { type, shape, countIncludePad = fal
     zeroVector(f).set(sum)
   }
   const [eachOne, eachLine] = totals.length === 0 ? [false, false] : [shape.window[1] > longestSum, shape.window[1] <= longestSum]
-  eachWindow(f, F, shape, x, true, (w) => {
+  eachWindow(f, F, shape, x, planes, true, (w) => {
     zeroVector(f).set(sum)
     for (const t of totals) zeroVector(f).set(t)
     eachCell(
@@ -303,7 +310,7 @@ function divisor(f: FunctionBuilder, F: Float, { window }: PoolShape, w: Window,
   else f.op(F.name === 'f32' ? OP.f32_convert_i32_u : OP.f64_convert_i32_u, w.cells)
 }
 
-/** Adds the gradient of average pooling; record [DX, DY]. */
+/** Adds the gradient of average pooling; record [DX, DY, _, planes]. */
 export function emitAvgPoolGradient(
   module: Module,
   { type, shape, countIncludePad = false }: AvgPoolOptions,
@@ -311,13 +318,13 @@ export function emitAvgPoolGradient(
 ): FunctionBuilder {
   const F = floats[type]
   const f = module.kernel(name)
-  const [dX, dY] = pointers(f, 2)
+  const [dX, dY, , planes] = pointers(f, 4)
   const share = f.local(type)
   f.get(dX)
     .i32Const(0)
-    .i32Const(shape.planes * shape.height * shape.width * F.bytes)
+    .push(address(f).mul(planes, shape.height * shape.width * F.bytes))
     .memoryFill()
-  eachWindow(f, F, shape, dX, false, (w) => {
+  eachWindow(f, F, shape, dX, planes, false, (w) => {
     F.load(f.get(dY))
     divisor(f, F, shape, w, countIncludePad)
     f.op(F.div).set(share)
