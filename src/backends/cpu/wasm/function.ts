@@ -48,6 +48,9 @@ interface TypeTable {
 export class FunctionBuilder extends Instructions implements FuncRef {
   private readonly localTypes: ValType[] = []
   private depth = 0
+  /** Constant vectors, and what sets them when the function is entered. */
+  private readonly constants = new Map<string, Local>()
+  private readonly entry = new ByteBuffer(0)
 
   /** Made by Module.func. */
   constructor(
@@ -214,6 +217,21 @@ export class FunctionBuilder extends Instructions implements FuncRef {
     return this
   }
 
+  /** A constant vector: made once at entry, since engines (V8 13) make one anew wherever it is written, in loops too. Zeros are made by one instruction, and would hold a register. */
+  override v128Const(bytes: ArrayLike<number>): this {
+    if (Array.from(bytes).every((b) => b === 0)) return super.v128Const(bytes)
+    const key = String.fromCharCode(...Array.from(bytes as Uint8Array))
+    let local = this.constants.get(key)
+    if (local === undefined) {
+      local = this.local('v128')
+      this.constants.set(key, local)
+      this.entry.byte(0xfd).u32(0x0c)
+      for (let i = 0; i < 16; i++) this.entry.byte(bytes[i]!)
+      this.entry.byte(0x21).u32(local.index)
+    }
+    return this.localGet(local)
+  }
+
   /** Appends the finished body, size first. */
   writeTo(out: ByteBuffer): void {
     const head = new ByteBuffer(32)
@@ -225,8 +243,8 @@ export class FunctionBuilder extends Instructions implements FuncRef {
     }
     head.u32(runs.length)
     for (const run of runs) head.u32(run.count).byte(typeCode[run.type])
-    out.u32(head.length + this.code.length + 1)
-    out.bytes(head.view()).bytes(this.code.view()).byte(0x0b)
+    out.u32(head.length + this.entry.length + this.code.length + 1)
+    out.bytes(head.view()).bytes(this.entry.view()).bytes(this.code.view()).byte(0x0b)
   }
 
   private nest(opcode: number, body: (label: Label) => unknown, result: ValType | undefined): this {

@@ -4,6 +4,9 @@
 
 import { ByteBuffer } from './bytes.js'
 
+/** Where the bytes of a vector are put together. */
+const sixteen = new DataView(new ArrayBuffer(16))
+const bytesOf = new Uint8Array(sixteen.buffer)
 /** Appends instructions to a byte buffer; the base of FunctionBuilder. */
 export class Instructions {
   protected readonly code = new ByteBuffer()
@@ -25,30 +28,26 @@ export class Instructions {
 
   /** The same f32 in the four lanes. */
   f32x4Const(x: number): this {
-    this.simd(0x0c)
-    for (let i = 0; i < 4; i++) this.code.f32(x)
-    return this
+    for (let i = 0; i < 4; i++) sixteen.setFloat32(4 * i, x, true)
+    return this.v128Const(bytesOf)
   }
 
   /** The same f64 in both lanes. */
   f64x2Const(x: number): this {
-    this.simd(0x0c)
-    for (let i = 0; i < 2; i++) this.code.f64(x)
-    return this
+    for (let i = 0; i < 2; i++) sixteen.setFloat64(8 * i, x, true)
+    return this.v128Const(bytesOf)
   }
 
   /** The same 32-bit pattern in the four lanes. */
   i32x4Const(n: number): this {
-    this.simd(0x0c)
-    for (let i = 0; i < 4; i++) this.code.u32le(n)
-    return this
+    for (let i = 0; i < 4; i++) sixteen.setInt32(4 * i, n, true)
+    return this.v128Const(bytesOf)
   }
 
   /** The same 64-bit pattern in both lanes. */
   i64x2Const(n: bigint): this {
-    this.simd(0x0c)
-    for (let i = 0; i < 2; i++) this.code.u64le(n)
-    return this
+    for (let i = 0; i < 2; i++) sixteen.setBigInt64(8 * i, n, true)
+    return this.v128Const(bytesOf)
   }
 
   /** A 16-byte constant, byte by byte. */
