@@ -1,10 +1,10 @@
 /** Parameters by the names and in the forms that PyTorch's state dicts have. */
 import { recordOf, shown } from '../core/errors/check-arguments.js'
-import { badInput, badShape } from '../core/errors/explain.js'
+import { badDtype, badInput, badShape, showShape } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import { func, type OptionsOf, readOptions } from '../core/errors/options.js'
-import { type AnyExpr, at, cast, concat, evaluate, isTensor, slice, stack, type Tensor, transpose, treeMap } from '../index.js'
-import { inputIn } from './guard.js'
+import { type AnyExpr, at, cast, concat, evaluate, isTensor, reshape, slice, stack, type Tensor, transpose, treeMap } from '../index.js'
+import { inputIn, isSpec } from './guard.js'
 import { type AnyLayer, type DeclaredOf, type InTorch, layerOf, type StateOf, shapeOf, type Tensors } from './layer.js'
 
 /** Tensors by the names of a state dict. */
@@ -19,9 +19,23 @@ interface Entry {
 }
 const joined = (...steps: readonly string[]): string => steps.filter((s) => s !== '').join('.')
 
+/** The arrays of a layer that says nothing of PyTorch, each called as it is. */
+const asTheyAre = ({ declared, state }: AnyLayer): NonNullable<AnyLayer['torch']> => {
+  const found: Record<string, InTorch> = {}
+  for (const [where, tree] of [
+    ['params', declared],
+    ['state', state],
+  ] as const)
+    if (tree !== null && tree !== undefined)
+      treeMap((leaf: unknown, at) => {
+        if (isSpec(leaf)) found[at === '' ? 'weight' : at] = { at, in: where }
+      }, tree as unknown)
+  return found
+}
 /** Every array that PyTorch has of the model. `path` is where the layer's arrays are, `name` the prefix of its names. */
 const entriesOf = (layer: AnyLayer, path: string, name: string, layers: readonly number[]): readonly Entry[] => {
-  const own = Object.entries(layer.torch ?? {}).flatMap(([leaf, hows]) =>
+  const said = layer.torch ?? (layer.parts === undefined ? asTheyAre(layer) : {})
+  const own = Object.entries(said).flatMap(([leaf, hows]) =>
     (Array.isArray(hows) ? (hows as readonly InTorch[]) : [hows as InTorch]).map((how) => ({
       name: joined(name, leaf),
       how,
@@ -39,6 +53,25 @@ const entriesOf = (layer: AnyLayer, path: string, name: string, layers: readonly
   ]
 }
 
+/** Names by PyTorch's own, each for one array of it. */
+const namesIn = (entries: readonly Entry[], rename: (name: string) => string, op: string): ReadonlyMap<string, string> => {
+  const names = new Map<string, string>()
+  const taken = new Map<string, string>()
+  for (const { name } of entries) {
+    if (names.has(name)) continue
+    const other = rename(name)
+    const before = taken.get(other)
+    if (before !== undefined)
+      badInput(
+        op,
+        `rename gives '${other}' for ${before} and for ${name}.`,
+        'give each its own name; what two layers share is in the state dict under both.',
+      )
+    names.set(name, other)
+    taken.set(other, name)
+  }
+  return names
+}
 export const torchOptions = {
   /** The name in the state dict of an array that PyTorch's own layers would call `name`: of models whose layers have other names. */
   rename: func<((name: string) => string) | undefined>(),
@@ -80,8 +113,8 @@ export interface FromTorch<L> {
  * The parameters and the running state of a model from a state dict of PyTorch (tensors by name, as `decodeSafetensors` of codual/train gives them).
  *
  * Names are PyTorch's: `0.weight` in a sequence, `conv.bias` in a record; matrices are transposed, since PyTorch keeps them as [out, in]. Repeated layers are `0.`, `1.` ... there, stacked here.
- * What is of another float dtype is cast. `num_batches_tracked` is passed over.   Options rename: other names, by PyTorch's own.
- * Errors  BadInput that lists what is missing or left over; ShapeMismatch where a shape differs.
+ * Arrays of a layer of your own are called as they are (`0.w`), unless it says `torch: { weight: { at: 'w', axes: [1, 0] } }`. What is of another float dtype is cast. `num_batches_tracked` is passed over.   Options rename: other names, by PyTorch's own.
+ * Errors  BadInput that lists what is missing or left over, and for two arrays of one name; ShapeMismatch where a shape differs; DTypeMismatch for what is no float.
  * @example
  * const model = sequential(dense(2, 1))
  * fromTorch(model, { '0.weight': tensor([[3, 4]], [1, 2], 'f32'), '0.bias': tensor([5], [1], 'f32') }).params // [{ w: [[3], [4]], b: [5] }]
@@ -90,8 +123,9 @@ export const fromTorch = <L extends AnyLayer>(layer: L, given: Flat, options?: T
   const { rename = (name: string) => name } = readOptions(torchOptions, options, 'fromTorch')
   const entries = entriesOf(layerOf(layer, 'fromTorch'), '', '', [])
   const tensors = tensorsIn(given)
-  const missing = [...new Set(entries.map(({ name }) => rename(name)))].filter((name) => !Object.hasOwn(tensors, name))
-  const known = new Set(entries.map(({ name }) => rename(name)))
+  const names = namesIn(entries, rename, 'fromTorch')
+  const known = new Set(names.values())
+  const missing = [...known].filter((name) => !Object.hasOwn(tensors, name))
   const left = Object.keys(tensors).filter((name) => !known.has(name) && !name.endsWith('num_batches_tracked'))
   if (missing.length > 0 || left.length > 0)
     badInput(
@@ -114,19 +148,36 @@ export const fromTorch = <L extends AnyLayer>(layer: L, given: Flat, options?: T
               `PyTorch has no array for ${path}.`,
               'the layer does not say where PyTorch keeps it: give its parameters by hand.',
             )
-          const put = found.map((e) => ours(tensors[rename(e.name)]!, e.how))
-          const made = put.length === 1 && found[0]!.layers.length === 0 ? put[0]! : (stack(put as never) as unknown as AnyExpr)
-          if (shapeOf(made).join() !== shape.join())
-            badShape(
-              'fromTorch',
-              [shapeOf(made), shape],
-              `${rename(found[0]!.name)} is not of the shape of ${path}.`,
-              'give the tensors of a model of these sizes.',
-            )
+          const many = found.length > 1 || found[0]!.layers.length > 0
+          const each = shape.slice(Math.max(found[0]!.layers.length, found.length > 1 ? 1 : 0))
+          const put = found.map(({ name, how }) => {
+            const called = names.get(name)!
+            const given = tensors[called]!
+            if (given.dtype !== 'f32' && given.dtype !== 'f64')
+              badDtype(
+                'fromTorch',
+                [given.dtype, dtype],
+                `${called} is ${given.dtype}, ${path} is ${dtype}.`,
+                'give floats: what is stored as whole numbers has a scale of its own, which cast() and mul() apply.',
+              )
+            const x = ours(given, how)
+            if (shapeOf(x).join() !== each.join())
+              badShape(
+                'fromTorch',
+                [given.shape, each],
+                `${called} is ${showShape(given.shape)}${how.slice === undefined ? `, wanted is ${showShape(theirs(each, how))}` : ''} for ${path}, which is ${showShape(each)} here.`,
+                'give the tensors of a model of these sizes, as PyTorch has them: a matrix is [out, in].',
+              )
+            return x
+          })
+          const made = many ? (reshape(stack(put as never) as never, shape as never) as unknown as AnyExpr) : put[0]!
           return castTo(made, dtype)
         }, declared)
   return evaluate({ params: filled(layer.declared, 'params'), state: filled(layer.state, 'state') } as never) as unknown as FromTorch<L>
 }
+/** The shape that PyTorch has of an array of ours. */
+const theirs = (shape: readonly number[], { axes }: InTorch): readonly number[] =>
+  axes === undefined ? shape : inverse(axes).map((i) => shape[i]!)
 const castTo = (x: AnyExpr, dtype: 'f32' | 'f64'): AnyExpr => (x.dtype === dtype ? x : (cast(x, dtype) as AnyExpr))
 const listed = (names: readonly string[]): string =>
   `${names.slice(0, 6).join(', ')}${names.length > 6 ? ` and ${names.length - 6} more` : ''}`
@@ -157,14 +208,17 @@ export const toTorch = <L extends AnyLayer>(
         if (leaf !== null) leaves.set(`${where} ${path}`, inputIn(leaf, `${path} of the ${where}`, 'toTorch'))
       }, tree as unknown)
   const pieces = new Map<string, { readonly from: number; readonly axis: number; readonly x: AnyExpr }[]>()
-  for (const { name, how, path, layers } of entriesOf(layer, '', '', [])) {
+  const entries = entriesOf(layer, '', '', [])
+  const names = namesIn(entries, rename, 'toTorch')
+  for (const { name, how, path, layers } of entries) {
     if (how.in === 'state' && state === null) continue
     const leaf = leaves.get(`${how.in ?? 'params'} ${path}`)
     if (leaf === undefined) return badInput('toTorch', `the ${how.in ?? 'params'} have no ${path}.`, "give the model's own.")
     const one = layers.reduce<AnyExpr>((x, i) => at(x as never, i) as AnyExpr, leaf)
     const x = how.axes === undefined ? one : (transpose(one as never, inverse(how.axes) as never) as unknown as AnyExpr)
-    const list = pieces.get(rename(name)) ?? []
-    pieces.set(rename(name), [...list, { from: how.slice?.from ?? 0, axis: how.slice?.axis ?? 0, x }])
+    const called = names.get(name)!
+    const list = pieces.get(called) ?? []
+    pieces.set(called, [...list, { from: how.slice?.from ?? 0, axis: how.slice?.axis ?? 0, x }])
   }
   const joint = [...pieces].map(([name, list]) => {
     const sorted = [...list].sort((a, b) => a.from - b.from)

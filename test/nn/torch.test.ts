@@ -32,8 +32,18 @@ describe('state dicts that do not fit', () => {
     expect(() => nn.fromTorch(model, { '0.weight': good['0.weight'] })).toThrow(/lack 0\.bias/)
     expect(() => nn.fromTorch(model, { ...good, '9.weight': good['0.bias'] })).toThrow(/nothing in the model is called 9\.weight/)
     expect(() => nn.fromTorch(model, { ...good, '0.weight': cd.tensor([[1], [2]], [2, 1], 'f32') })).toThrow(
-      /0\.weight is not of the shape of 0\.w/,
+      /0\.weight is \[2, 1\], wanted is \[1, 2\] for 0\.w, which is \[2, 1\] here/,
     )
+    // what is no float is not cast in silence, and no two arrays have one name
+    expect(() => nn.fromTorch(model, { ...good, '0.weight': cd.tensor([[100, -100]], [1, 2], 'i32') })).toThrow(/0\.weight is i32/)
+    expect(() => nn.fromTorch(model, { ...good, '0.bias': cd.tensor([true]) })).toThrow(/0\.bias is bool/)
+    const two = nn.sequential(nn.dense(2, 2), cd.relu, nn.dense(2, 2))
+    const rename = (n: string) => n.replace(/^\d/, 'fc')
+    expect(() => nn.toTorch(two, two.init(key(1)) as never, undefined, { rename })).toThrow(
+      /rename gives 'fc\.weight' for 0\.weight and for 2\.weight/,
+    )
+    const fc = { 'fc.weight': cd.zeros([2, 2], 'f32'), 'fc.bias': cd.zeros([2], 'f32') }
+    expect(() => nn.fromTorch(two, cd.evaluate(fc as never) as never, { rename })).toThrow(/rename gives 'fc\.weight'/)
     expect(() => nn.fromTorch(model, good, { renamed: 1 } as never)).toThrow(/renamed/)
   })
   it('other names by rename; what PyTorch only counts is passed over; other float dtypes are cast', () => {
@@ -44,6 +54,36 @@ describe('state dicts that do not fit', () => {
     )
     expect(params[0].w.dtype).toBe('f32')
     expect(params[0].w.toArray()).toEqual([[3], [4]])
+  })
+  it('arrays of layers of your own are called as they are, or as they say, also in wrappers and repeated', () => {
+    const inner = nn.dense(2, 2)
+    const own = (torch?: nn.AnyLayer['torch']) => {
+      const declared = { w: cd.f32(2, 2), deep: { inner: inner.declared } }
+      return {
+        declared,
+        init: (k: never) => nn.init(declared, k),
+        apply: (p: { w: cd.AnyExpr; deep: { inner: never } }, x: cd.AnyExpr) =>
+          cd.matmul(inner.apply(p.deep.inner, x as never) as never, p.w as never),
+        ...(torch && { torch }),
+      } as unknown as nn.AnyLayer
+    }
+    const there = (m: nn.AnyLayer, names: readonly string[]) => {
+      const p = m.init(key(3)) as never
+      const flat = nn.toTorch(m, p)
+      expect(Object.keys(flat).sort()).toEqual([...names].sort())
+      expect(JSON.stringify(nn.fromTorch(m, flat).params)).toBe(JSON.stringify(p))
+      return flat
+    }
+    const leaves = ['w', 'deep.inner.w', 'deep.inner.b']
+    there(nn.sequential(own() as never, nn.dense(2, 1)) as never, [...leaves.map((l) => `0.${l}`), '1.weight', '1.bias'])
+    there(
+      nn.repeat(own() as never, 3) as never,
+      [0, 1, 2].flatMap((i) => leaves.map((l) => `${i}.${l}`)),
+    )
+    const said = own({ weight: { at: 'w', axes: [1, 0] }, 'inner.weight': { at: 'deep.inner.w' }, 'inner.bias': { at: 'deep.inner.b' } })
+    const flat = there(nn.sequential({ a: said as never }) as never, ['a.weight', 'a.inner.weight', 'a.inner.bias'])
+    const p = (nn.sequential({ a: said as never }).init(key(3)) as never as { a: { w: cd.Tensor } }).a.w.toArray() as number[][]
+    expect(flat['a.weight']!.toArray()).toEqual([0, 1].map((i) => [p[0]![i], p[1]![i]]))
   })
   it('repeated layers are one behind the other there, and stacked here', () => {
     const deep = nn.sequential({ blocks: nn.repeat(nn.sequential({ fc: nn.dense(2, 2) }), 3) })

@@ -1,7 +1,8 @@
 /** One step of a loop over trees, traced: its carry keeps its tree, shapes and dtypes. */
 import { shown } from '../../errors/check-arguments.js'
 import { badDtype, badInput, badShape, showShape } from '../../errors/explain.js'
-import { type Aval, aval, sameAval, showAval } from '../../graph/aval.js'
+import { type Aval, aval, isFloat, sameAval, showAval } from '../../graph/aval.js'
+import { castPrimitive } from '../../graph/cast.js'
 import { asExpr, INPUT, input, type Node } from '../../graph/expr.js'
 import { lift } from '../../graph/lift.js'
 import { orderOf } from '../../graph/order.js'
@@ -89,23 +90,57 @@ const asF32 = (tree: Leaves, which: (n: Node, i: number) => boolean): Leaves => 
   nodes: tree.nodes.map((n, i) => (which(n, i) ? beside(n, 'f32') : n)),
 })
 /**
- * The same, with a carry whose dtypes stay what they are. Beside an f32 in the body, a carry (and slices) to which nobody gave a dtype is f32 where f then
+ * Which inputs of a step meet an f32: what operations of floats make one of both. A carry is what comes back for it. What somebody casts to f32 is that alone, and not what it was made of.
+ */
+const meetsF32 = ({ inputs, carry, outputs }: Step): ((input: Node) => boolean) => {
+  const above = new Map<Node, Node>()
+  const root = (n: Node): Node => {
+    let r = n
+    for (let m = above.get(r); m !== undefined; m = above.get(r)) r = m
+    for (let m = n; m !== r; ) {
+      const next = above.get(m)!
+      above.set(m, r)
+      m = next
+    }
+    return r
+  }
+  const one = (a: Node, b: Node): void => {
+    const [x, y] = [root(a), root(b)]
+    if (x !== y) above.set(x, y)
+  }
+  const { nodes } = orderOf(outputs)
+  for (const n of nodes) {
+    if (n.prim === castPrimitive && n.dtype === 'f32' && n.args[0]!.dtype === 'f64') continue
+    for (const x of n.args) if (isFloat(x.dtype) && (isFloat(n.dtype) || n.prim?.multi === true)) one(n, x)
+  }
+  carry.forEach((n, i) => {
+    one(n, inputs[i]!)
+  })
+  const narrow = new Set([...nodes, ...inputs].filter((n) => n.dtype === 'f32').map(root))
+  return (n) => narrow.has(root(n))
+}
+/**
+ * The same, with a carry whose dtypes stay what they are. A carry (and slices) to which nobody gave a dtype, and that meets an f32 in the body, is f32 where f then
  * returns one there.
  */
 export const settled = (op: Said, f: StepFn, carry: Leaves, xs: Leaves | undefined): Settled => {
   const step = stepOf(op, f, carry, xs)
-  const all = orderOf(step.outputs).nodes
-  let open = carry.nodes.map(isWeak)
-  if (all.some((n) => n.dtype === 'f32'))
-    while (open.includes(true) || xs?.nodes.some(isWeak) === true) {
+  const weak = [...carry.nodes, ...(xs?.nodes ?? [])].map(isWeak)
+  if (weak.includes(true)) {
+    const meets = meetsF32(step)
+    const narrowed = step.inputs.map((n, i) => weak[i]! && meets(n))
+    const sliced = narrowed.slice(carry.nodes.length)
+    let open = narrowed.slice(0, carry.nodes.length)
+    while (open.includes(true) || sliced.includes(true)) {
       const narrow = asF32(carry, (_, i) => open[i]!)
-      const slices = xs && asF32(xs, isWeak)
+      const slices = xs && asF32(xs, (_, i) => sliced[i]!)
       const trial = stepOf(op, f, narrow, slices)
       const next = trial.carry.map((n, i) => beside(n, narrow.nodes[i]!.dtype))
       const wrong = next.map((n, i) => open[i]! && n.dtype !== 'f32')
       if (!wrong.includes(true)) return fixed(op, { carry: narrow, xs: slices, step: trial })
       open = open.map((o, i) => o && !wrong[i])
     }
+  }
   return fixed(op, { carry, xs, step })
 }
 /** A step whose carry is what it began with. */
