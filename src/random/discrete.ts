@@ -11,6 +11,7 @@ import {
   bitwiseAnd,
   bitwiseXor,
   cumsum,
+  type Dim,
   type Expr,
   expandDims,
   type Float,
@@ -282,6 +283,8 @@ export const categoricalOptions = {
   /** May the same class be drawn again, along the axes in front? true unless given. */
   replace: flag(true),
 }
+/** Axes of logits without that of the classes: the last, unless another is said. */
+type ClassesOut<S extends Shape, O> = 'axis' extends keyof O ? Shape : S extends readonly [...infer H extends Shape, Dim] ? H : Shape
 /** Options of `categorical`. */
 export type CategoricalOptions = OptionsOf<typeof categoricalOptions>
 /**
@@ -297,7 +300,7 @@ export const categorical = <const L extends Parameter, const O extends Categoric
   key: Key,
   logits: L,
   options?: O,
-): Expr<ShapeIn<O, Shape>, 'i32'> => {
+): Expr<ShapeIn<O, ClassesOut<ShapeOf<L>, O>>, 'i32'> => {
   const op = 'categorical'
   const given = readOptions(categoricalOptions, options, op)
   const dtype = floatAmong([logits])

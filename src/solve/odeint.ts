@@ -18,6 +18,7 @@ import {
   ge,
   isTensor,
   mul,
+  type NoTangent,
   ne,
   not,
   reshape,
@@ -64,6 +65,20 @@ export type OdeOptions = OptionsOf<typeof odeOptions>
 
 /** T with an axis of times in front. */
 export type AtTimes<T> = T extends Expr<infer S, infer D> ? Expr<[number, ...S], D> : { readonly [K in keyof T]: AtTimes<T[K]> }
+/** The dtype of the arrays of T. */
+type DTypesOf<T> = T extends { readonly dtype: infer D; readonly shape: unknown }
+  ? D
+  : T extends number | NumberLists | NoTangent | undefined
+    ? never
+    : { [K in keyof T]: DTypesOf<T[K]> }[keyof T]
+/** That of the times: the one of the arrays of y0. */
+export type TimeOf<Y> = [DTypesOf<Y>] extends [never]
+  ? Float
+  : [DTypesOf<Y>] extends ['f32']
+    ? 'f32'
+    : [DTypesOf<Y>] extends ['f64']
+      ? 'f64'
+      : Float
 /** What `odeint` found, and whether it is what was asked for. */
 export type Trajectory<Y> = {
   /** The states at the times, along a first axis; of times that were not reached the last state. */
@@ -138,7 +153,7 @@ const oneWay = (ts: AnyExpr): { readonly good: AnyExpr; readonly times: AnyExpr 
  * evaluate(odeint((_t, y, k) => mul(k, y), tensor(1), [0, 1], tensor(2), { method: 'rk4', substeps: 20 }).ys)   // [1, 7.389]
  */
 export const odeint = <const Y, const P = Record<never, never>>(
-  f: (t: Scalar<Float>, y: Unknowns<Y>, params: Unknowns<P>) => ArrayTree,
+  f: (t: Scalar<TimeOf<Y>>, y: Unknowns<Y>, params: Unknowns<P>) => ArrayTree,
   y0: Y,
   ts: Expr<Shape, Float> | Tensor<Shape, Float> | AnyExpr | NumberLists,
   params?: P,
@@ -152,7 +167,7 @@ export const odeint = <const Y, const P = Record<never, never>>(
   if (times.shape.length !== 1 || times.shape[0] === 0)
     badInput(op, `the times are of shape [${times.shape.join(', ')}].`, 'give a list of times; the first is that of y0.')
   const flat = (t: AnyExpr, y: AnyExpr, p: unknown): AnyExpr =>
-    start.of(f(t as Scalar<Float>, start.back(y) as Unknowns<Y>, p as Unknowns<P>), 'f(t, y)')
+    start.of(f(t as Scalar<TimeOf<Y>>, start.back(y) as Unknowns<Y>, p as Unknowns<P>), 'f(t, y)')
   checkTimes(ts, op)
   // What a tensor holds may change before a call.
   const along = Array.isArray(ts) || times.shape[0] === 1 ? undefined : oneWay(times)

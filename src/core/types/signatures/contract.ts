@@ -26,6 +26,15 @@ export interface MatMulFn {
     a: Operand<readonly [N, K], D>,
     b: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
   ): Expr<[N, M], D>
+  // stacks of as many
+  <P extends Dim, N extends Dim, K extends Dim, M extends Dim, D extends Float>(
+    a: Operand<[P, N, K], D>,
+    b: Operand<[NoInfer<P>, NoInfer<K>, M], NoInfer<D>>,
+  ): Expr<[P, N, M], D>
+  <P extends Dim, Q extends Dim, N extends Dim, K extends Dim, M extends Dim, D extends Float>(
+    a: Operand<[P, Q, N, K], D>,
+    b: Operand<[NoInfer<P>, NoInfer<Q>, NoInfer<K>, M], NoInfer<D>>,
+  ): Expr<[P, Q, N, M], D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<MatMul<ShapeOf<A>, ShapeOf<B>>, B>,

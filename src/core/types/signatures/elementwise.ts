@@ -114,6 +114,14 @@ export interface Binary<Op extends string> {
     b: Operand<Readonly<NoInfer<S>>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
   <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>): Expr<S, D>
+  <P extends Dim, S extends Shape, D extends Float>(
+    a: Operand<[P, ...S], D>,
+    b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>,
+  ): Expr<[P, ...S], D>
+  <P extends Dim, Q extends Dim, S extends Shape, D extends Float>(
+    a: Operand<[P, Q, ...S], D>,
+    b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>,
+  ): Expr<[P, Q, ...S], D>
   <S extends Shape, D extends Float>(a: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
@@ -140,6 +148,14 @@ export interface FloatBinary<Op extends string> {
     b: Operand<Readonly<NoInfer<S>>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
   <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>): Expr<S, D>
+  <P extends Dim, S extends Shape, D extends Float>(
+    a: Operand<[P, ...S], D>,
+    b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>,
+  ): Expr<[P, ...S], D>
+  <P extends Dim, Q extends Dim, S extends Shape, D extends Float>(
+    a: Operand<[P, Q, ...S], D>,
+    b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>,
+  ): Expr<[P, Q, ...S], D>
   <S extends Shape, D extends Float>(a: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
