@@ -100,8 +100,8 @@ const engineOf = ({ simd, relaxed = 'auto' }: CpuOptions): { readonly engine: En
     raise({
       _tag: 'Unsupported',
       backend: 'cpu',
-      what: simd === false ? 'plain JavaScript has no multiply-add in one step' : 'this engine has no relaxed SIMD in WebAssembly',
-      fix: "cpu({ relaxed: 'auto' }), which uses it where there is one.",
+      what: 'there is no relaxed SIMD here',
+      fix: "cpu({ relaxed: 'auto' })",
     })
   if (simd === false) return { engine: undefined }
   const lacking = noSimd()
