@@ -8,13 +8,15 @@ export const LARGE = 1024
 /** So do those that compute more numbers: of a loop those of each step. */
 const LONG = 2e5
 
-/** Numbers that are computed for these nodes. A loop that its condition ends counts once: nobody knows its steps. */
-const workOf = (nodes: readonly Node[]): number =>
+/** What an operation of a step costs beside its numbers, where steps are interpreted one after the other: as many numbers, about. */
+const OPERATION = 128
+/** Numbers that are computed for these nodes. A loop that its condition ends counts with the most steps that it may take: its way back goes over all of them. */
+const workOf = (nodes: readonly Node[], each = 0): number =>
   linearize(nodes).nodes.reduce((sum, { prim, payload, aval }) => {
     const programs = prim === null ? [] : programsOf(prim, payload)
-    const { length, until } = (programs.length > 0 ? payload : {}) as { readonly length?: unknown; readonly until?: unknown }
-    const steps = typeof length === 'number' && until === undefined ? length : 1
-    return sum + aval.size + steps * programs.reduce((s, p) => s + workOf(p.outputs), 0)
+    const { length } = (programs.length > 0 ? payload : {}) as { readonly length?: unknown }
+    const steps = typeof length === 'number' ? length : 1
+    return sum + aval.size + each + steps * programs.reduce((s, p) => s + workOf(p.outputs, OPERATION), 0)
   }, 0)
 /** Can every check be had, at the cost of many evaluations? */
 export const isSmall = (inputs: readonly Node[], outs: readonly Node[]): boolean => total(inputs) <= LARGE && workOf(outs) <= LONG
