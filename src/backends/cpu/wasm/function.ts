@@ -4,6 +4,7 @@
 
 import type { Words } from '../../record.js'
 import { ByteBuffer } from './bytes.js'
+import { constantsAtEntry } from './constants.js'
 import { Instructions } from './instructions.js'
 import type { Op } from './opcodes.js'
 import * as OP from './opcodes.js'
@@ -217,9 +218,9 @@ export class FunctionBuilder extends Instructions implements FuncRef {
     return this
   }
 
-  /** A constant vector: made once at entry, since engines (V8 13) make one anew wherever it is written, in loops too. Zeros are made by one instruction, and would hold a register. */
+  /** A constant vector: where that is faster made once, at entry. Zeros are made by one instruction, and would hold a register. */
   override v128Const(bytes: ArrayLike<number>): this {
-    if (Array.from(bytes).every((b) => b === 0)) return super.v128Const(bytes)
+    if (!constantsAtEntry() || Array.from(bytes).every((b) => b === 0)) return super.v128Const(bytes)
     const key = String.fromCharCode(...Array.from(bytes as Uint8Array))
     let local = this.constants.get(key)
     if (local === undefined) {
