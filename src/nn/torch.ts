@@ -113,7 +113,8 @@ export interface FromTorch<L> {
  * The parameters and the running state of a model from a state dict of PyTorch (tensors by name, as `decodeSafetensors` of codual/train gives them).
  *
  * Names are PyTorch's: `0.weight` in a sequence, `conv.bias` in a record; matrices are transposed, since PyTorch keeps them as [out, in]. Repeated layers are `0.`, `1.` ... there, stacked here.
- * Arrays of a layer of your own are called as they are (`0.w`), unless it says `torch: { weight: { at: 'w', axes: [1, 0] } }`. What is of another float dtype is cast. `num_batches_tracked` is passed over.   Options rename: other names, by PyTorch's own.
+ * Arrays of a layer of your own are called as they are (`0.w`), unless it says `torch: { weight: { at: 'w', axes: [1, 0] } }`. What is of another float dtype is cast. `num_batches_tracked` is passed over.
+ * Options rename: other names, by PyTorch's own.
  * Errors  BadInput that lists what is missing or left over, and for two arrays of one name; ShapeMismatch where a shape differs; DTypeMismatch for what is no float.
  * @example
  * const model = sequential(dense(2, 1))

@@ -121,4 +121,15 @@ describe('f32 on the CPU', () => {
     }
     expect(fast).toBeGreaterThan(5000)
   })
+  it('in a loop that is of f64 too', () => {
+    const f = cd.compile(
+      cd.fn({ x: cd.f32('n'), y: cd.f32('n'), z: cd.f64('n') }, ({ x, y, z }) => cd.add(cd.cast(cd.mod(x, y), 'f64'), z)),
+    )
+    const got = f({ x: cd.tensor(x, [x.length]), y: cd.tensor(y, [y.length]), z: cd.tensor(new Float64Array(x.length).fill(0.5)) }).data
+    const alone = cd.compile(cd.fn({ x: cd.f32('n'), y: cd.f32('n') }, ({ x, y }) => cd.mod(x, y)))({
+      x: cd.tensor(x, [x.length]),
+      y: cd.tensor(y, [y.length]),
+    }).data
+    expect([...got]).toEqual(Array.from(alone, (r) => r + 0.5))
+  })
 })

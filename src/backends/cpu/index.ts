@@ -38,8 +38,8 @@ export const plainOptions = {
   /** false: plain JavaScript kernels. Default: SIMD where the engine has it. */
   simd: maybe,
   /**
-   * Multiply and add in one step in products and convolutions: rounded once, faster, and another last bit where the engine has no such instruction (Node 20 has none, Node 22 and browsers of today do).
-   * 'auto', unless given: where there is one. false: bits that are the same on all engines. true: an error where there is none.
+   * Multiply and add in one step in products and convolutions: faster, and rounded once, so that last bits differ from those of engines without the instruction (Node 22 and browsers of today have it,
+   * Node 20 does not). 'auto' (the default): where it is there. false: never, for the same bits on all engines. true: an error where it is not there.
    */
   relaxed: relaxedOption,
   /** Show of every plan, before it runs, that it computes what its program says (default: off). Slow: every element is looked at. */

@@ -26,7 +26,7 @@ import { foldedShape, type Over, over } from './folds.js'
 /** The elements over some axes, along a last axis. */
 interface Lines {
   readonly flat: AnyExpr
-  /** Those in order: of what is asked for by number, as far as it is asked. */
+  /** Those in order; of quantiles that are numbers, from the lowest place that they need to the highest. */
   readonly sorted: AnyExpr
   /** The place of the first of them. */
   readonly from: number
@@ -44,8 +44,8 @@ const linesOf = (x: AnyExpr, folds: Over, skipsNan: boolean, op: string, qs?: re
   const flat = reshape(transpose(x, [...kept, ...folds.axis]), [...lead, size])
   const last = { axis: lead.length }
   const known = !skipsNan && qs !== undefined && qs.length > 0
-  const from = known ? Math.floor(Math.min(...qs) * (size - 1)) : 0
-  const to = known ? Math.ceil(Math.max(...qs) * (size - 1)) + 1 : size
+  const from = known ? Math.floor(qs.reduce((a, b) => Math.min(a, b)) * (size - 1)) : 0
+  const to = known ? Math.ceil(qs.reduce((a, b) => Math.max(a, b)) * (size - 1)) + 1 : size
   const sorted = to - from === size ? sort(flat, last) : (topk(flat, to - from, { ...last, largest: false, from }).values as AnyExpr)
   const counts = skipsNan ? castTo(count(not(isnan(flat)), { ...last, keepdims: true }), x.dtype) : size
   return { flat, sorted, from, counts, shape: foldedShape(x, folds) }
