@@ -19,18 +19,19 @@ export const kernelsOption = <T extends object>(): Kind<T | undefined, T> =>
 const NONE = {}
 
 /**
- * `make`, called once for equal options. Kernels are equal by identity: what was planned with one table is never run with another. The
+ * `make`, called once for equal options. Kernels and libraries are equal by identity: what was planned with one table is never run with another. The
  * other options are plain values.
  */
-export const sharedByOptions = <O extends { readonly kernels?: object }, B>(make: (options: O) => B): ((options: O) => B) => {
-  const made = new WeakMap<object, Map<string, B>>()
+export const sharedByOptions = <O extends { readonly kernels?: object; readonly blas?: object | undefined }, B>(
+  make: (options: O) => B,
+): ((options: O) => B) => {
+  const made = new WeakMap<object, WeakMap<object, Map<string, B>>>()
   return (options) => {
-    const { kernels = NONE, ...plain } = options
-    let byOptions = made.get(kernels)
-    if (byOptions === undefined) {
-      byOptions = new Map()
-      made.set(kernels, byOptions)
-    }
+    const { kernels = NONE, blas = NONE, ...plain } = options
+    let ofKernels = made.get(kernels)
+    if (ofKernels === undefined) made.set(kernels, (ofKernels = new WeakMap()))
+    let byOptions = ofKernels.get(blas)
+    if (byOptions === undefined) ofKernels.set(blas, (byOptions = new Map()))
     const key = JSON.stringify(plain, Object.keys(plain).sort())
     let b = byOptions.get(key)
     if (b === undefined) {

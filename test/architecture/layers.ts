@@ -21,6 +21,8 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/backends/plan': { layers: ['src/core', 'src/backends'], packages: fp },
   'src/backends/reference': { layers: ['src/core', 'src/backends'], packages: fp },
   'src/backends/cpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['koffi', 'node:'] },
+  // The entry codual/blas.
+  'src/backends/blas': { layers: ['src/core', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: ['node:'] },
   'src/backends/webgpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['webgpu', 'node:'] },
   // The composition root: what binds the operators to rules and a backend.
   'src/instance': {

@@ -22,6 +22,7 @@ import { Engine } from './engine.js'
 import { type Awake, CpuExecutable } from './executable.js'
 import { cpuFacets } from './facets.js'
 import { type Image, layOut } from './image.js'
+import type { Blas, BlasInside } from './kernel.js'
 import { type Installed, Kernels } from './kernels.js'
 import { LaidOut } from './laid-out.js'
 import { noSimd, relaxedSimd } from './wasm/features.js'
@@ -52,12 +53,22 @@ export const plainOptions = {
    */
   cacheBytes: bytes,
 }
-export const cpuOptions: typeof plainOptions & { readonly kernels: Kind<KernelTable | undefined, KernelTable> } = {
+export const cpuOptions: typeof plainOptions & {
+  readonly kernels: Kind<KernelTable | undefined, KernelTable>
+  readonly blas: Kind<Blas | undefined, Blas>
+} = {
   ...plainOptions,
   kernels: kernelsOption(),
+  blas: or<Blas, undefined>(undefined, (given, what, where) =>
+    typeof given === 'object' && given !== null && 'over' in given
+      ? (given as unknown as Blas)
+      : refused(given, what, where, "give blas() of 'codual/blas'."),
+  ),
 }
 /** Options of `cpu`. */
 export interface CpuOptions extends OptionsOf<typeof plainOptions> {
+  /** A system library for products and factorisations: `blas()` of `codual/blas`. */
+  readonly blas?: Blas | undefined
   /** Kernels of primitives of your own: `definePlugin(...).kernels.cpu`. */
   readonly kernels?: KernelTable | undefined
 }
@@ -95,7 +106,7 @@ const LEAST_AWAKE = 64
 const ENTRY_BYTES = 192
 
 /** WebAssembly where the engine has SIMD and nobody refused it; without it, why all kernels are JavaScript where nobody asked for that. */
-const engineOf = ({ simd, relaxed = 'auto' }: CpuOptions): { readonly engine: Engine | undefined; readonly fallback?: string } => {
+const engineOf = ({ simd, relaxed = 'auto' }: Pick<CpuOptions, 'simd' | 'relaxed'>): { readonly engine: Engine | undefined; readonly fallback?: string } => {
   if (relaxed === true && (simd === false || !relaxedSimd()))
     raise({
       _tag: 'Unsupported',
@@ -127,7 +138,8 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
   const name = 'cpu'
   const arena = new Arena(maxBytes, engine)
   const facets = cpuFacets(options.kernels)
-  const kernels = new Kernels(arena, facets)
+  const blas = options.blas as BlasInside | undefined
+  const kernels = new Kernels(arena, facets, engine && blas?.over?.(engine.memory))
   const cacheBytes = options.cacheBytes ?? CACHE_BYTES / 2
   const cache = new PlanCache<Ready>(
     cacheBytes,
@@ -202,6 +214,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
         return {
           ...explainPlan({ backend: name, program, ir, plan, ...figures }),
           ...(fallback !== undefined && { fallback }),
+          ...(blas !== undefined && { blas: engine === undefined ? 'none: there is no WebAssembly' : (blas.library ?? `none: ${blas.reason}`) }),
           ...(options.verify === true && verified !== undefined && { verified }),
         }
       },

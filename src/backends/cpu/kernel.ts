@@ -5,7 +5,7 @@ import type { DType } from '../../core/types/dtype.js'
 import type { GemmKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { DrivenKernel } from './driven.js'
 import type { Views } from './plain.js'
-import type { Local, Module } from './wasm/encoder.js'
+import type { FuncRef, Local, Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import type { Lanes } from './wasm/lanes.js'
 import type { Vec } from './wasm/vec.js'
@@ -40,9 +40,27 @@ export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel
 
 /** How matrix products are computed: in WebAssembly, with this much scratch, or in JavaScript. */
 export interface Products {
-  readonly emit: (module: Module, type: FloatName, accumulate: boolean, name: string) => unknown
+  readonly emit: (module: Module, type: FloatName, accumulate: boolean, name?: string) => FuncRef
+  /** What its code imports from `js`. */
+  readonly imports?: (type: FloatName, accumulate: boolean) => WebAssembly.ModuleImports
   readonly scratchBytes: (type: FloatName, m: number, n: number, k: number) => number
   readonly run: (kernel: GemmKernel, record: Int32Array, views: Views) => void
+}
+
+/** A system library of linear algebra: `blas()` of `codual/blas` finds one. */
+export interface Blas {
+  /** What it says of itself; undefined where there is none. */
+  readonly library: string | undefined
+  /** Why there is none. */
+  readonly reason: string | undefined
+}
+/** What a backend asks of one: what stands in the place of its own, on its memory. */
+export interface BlasOver {
+  readonly products: (own: Products) => Products
+}
+/** A library as backends see it. */
+export interface BlasInside extends Blas {
+  readonly over: ((memory: WebAssembly.Memory) => BlasOver) | undefined
 }
 
 /** A family's facets, typed over its declarations: a primitive without a row does not compile. */

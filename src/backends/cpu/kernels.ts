@@ -10,7 +10,7 @@ import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
 import type { DrivenKernel } from './driven.js'
 import type { CpuFacets } from './facets.js'
-import type { Products, WholeKernel } from './kernel.js'
+import type { BlasOver, Products, WholeKernel } from './kernel.js'
 import { runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
 import type { Module } from './wasm/encoder.js'
@@ -114,6 +114,7 @@ export class Kernels {
   constructor(
     private readonly arena: Arena,
     private readonly facets: CpuFacets,
+    private readonly blas: BlasOver | undefined,
   ) {}
   /** Kernels that exist. */
   get size(): number {
@@ -224,27 +225,40 @@ export class Kernels {
     return { indices, code: { bytes: moduleBytes(bytes), module: true, kernels: 0, cached: 0 } }
   }
   /** A module with one kernel. */
-  private single(key: string, emit: (m: Module, name: string) => unknown, scratch: Installed['scratch']): Held {
-    const { index, code } = this.emitted(emit)
+  private single(
+    key: string,
+    emit: (m: Module, name: string) => unknown,
+    scratch: Installed['scratch'],
+    imports?: WebAssembly.ModuleImports,
+  ): Held {
+    const { index, code } = this.emitted(emit, imports)
     return this.add(key, { index, scratch }, code)
   }
-  private emitted(emit: (m: Module, name: string) => unknown): { readonly index: number; readonly code: Code } {
+  private emitted(
+    emit: (m: Module, name: string) => unknown,
+    imports?: WebAssembly.ModuleImports,
+  ): { readonly index: number; readonly code: Code } {
     const m = this.arena.engine!.module()
     emit(m, 'kernel')
-    const { indices, code } = this.compile(m, ['kernel'])
+    const { indices, code } = this.compile(m, ['kernel'], imports)
     return { index: indices[0]!, code }
+  }
+  /** The backend's products, or those of a system library. */
+  private byLibrary(own: Products): Products {
+    return this.blas?.products(own) ?? own
   }
 
   private make(key: string, k: Kernel): Held {
     if (k.kind === 'opaque') return this.makeOpaque(key, k)
     const vector = this.arena.engine !== undefined
     if (k.kind === 'gemm') {
-      const products = (this.facets.of(k.prim) as Planned).by as Products
+      const products = this.byLibrary((this.facets.of(k.prim) as Planned).by as Products)
       return vector
         ? this.single(
             key,
             (m, name) => products.emit(m, k.dtype, k.accumulate, name),
             (s) => products.scratchBytes(k.dtype, s[1]!, s[2]!, s[3]!),
+            products.imports?.(k.dtype, k.accumulate),
           )
         : this.inJs(key, (w, v) => products.run(k, w, v))
     }
@@ -276,12 +290,11 @@ export class Kernels {
     return this.inJs(key, run, () => bytes)
   }
   /** C += A B of driven kernels, in the table from its first use on. */
-  private productOf(type: FloatName, products: Products): number {
+  private productOf(type: FloatName, own: Products): number {
     const known = this.products.get(type)
     if (known !== undefined) return known
-    const m = this.arena.engine!.module()
-    products.emit(m, type, true, 'kernel')
-    const index = this.compile(m, ['kernel']).indices[0]!
+    const products = this.byLibrary(own)
+    const { index } = this.emitted((m, name) => products.emit(m, type, true, name), products.imports?.(type, true))
     this.products.set(type, index)
     return index
   }

@@ -136,6 +136,8 @@ export interface Explanation {
   readonly verified?: 'provenance' | 'memory'
   /** Why kernels are slower than the backend's own, where they are: what the engine or the page does not allow. */
   readonly fallback?: string
+  /** Where a system library was asked for: what computes products of matrices, or why none does. */
+  readonly blas?: string
   /** On a backend with a device. */
   readonly device?: DeviceWork
   /** Of a compiled function: the cotangents that its derivatives leave out, and why. It is traced once more to find them. */

@@ -39,6 +39,7 @@ export const explanationText = (e: Explanation): string => {
         `loop: steps ${l.first} to ${l.end - 1}, ${l.conditional ? 'at most ' : ''}${grouped(l.count)} times, ${grouped(l.bytesPerStep)} bytes moved by each, ${grouped(l.stackedBytes)} stacked.`,
     ),
     ...(device === undefined ? [] : [device]),
+    ...(e.blas === undefined ? [] : [`system library: ${e.blas}.`]),
     ...(e.fallback === undefined ? [] : [`slower than it could be: ${e.fallback}`]),
     ...(dropped.length === 0 ? [] : ['left out of the derivatives:', ...dropped.map((d) => `  ${d.text}`)]),
   ].join('\n')

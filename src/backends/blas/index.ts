@@ -1,0 +1,56 @@
+/** The entry `codual/blas`: products of matrices and factorisations by a library of the system, in Node. */
+import { raise } from '../../core/errors/explain.js'
+import { type OptionsOf, or, readOptions, refused, whole } from '../../core/errors/options.js'
+import type { Blas, BlasInside } from '../cpu/kernel.js'
+import { findLibrary, type Library } from './library.js'
+import { Mapped, productsBy } from './products.js'
+
+export type { Blas } from '../cpu/kernel.js'
+
+export const blasOptions = {
+  /** The path of a library, or a name that the system's loader finds. Default: the first of OpenBLAS, MKL, BLIS and Accelerate that is there. */
+  path: or<string, undefined>(undefined, (given, what, where) =>
+    typeof given === 'string' && given !== '' && !given.includes('\0') ? given : refused(given, what, where, 'give the path of a library.'),
+  ),
+  /** Threads that the library may use, in the whole process. Default: as the library has it, mostly one for each core. */
+  threads: or<number, undefined>(undefined, (given, what, where) => whole({ from: 1, to: 1024 }).read(given, what, where, [])),
+}
+/** Options of `blas`. */
+export type BlasOptions = OptionsOf<typeof blasOptions>
+
+/** A library by the path that was asked for: found once. */
+const known = new Map<string | undefined, { readonly blas: BlasInside; readonly setThreads: Library['setThreads'] }>()
+const found = (path: string | undefined) => {
+  const library = findLibrary(path)
+  if (typeof library === 'string') {
+    if (path !== undefined)
+      raise({ _tag: 'Unsupported', backend: 'blas', what: `${path}: ${library}`, fix: 'blas() without a path looks for a library itself.' })
+    return { blas: { library: undefined, reason: library, over: undefined }, setThreads: () => true }
+  }
+  const blas: BlasInside = {
+    library: library.name,
+    reason: undefined,
+    over: (memory) => {
+      const at = new Mapped(memory, library)
+      return { products: (own) => productsBy(library, at, own) }
+    },
+  }
+  return { blas, setThreads: library.setThreads }
+}
+
+/**
+ * A library of the system for `cpu({ blas: blas() })`: products of matrices, and factorisations where it has LAPACK, above the size from which it is faster than the backend's own kernels.
+ * It is called on the backend's memory, nothing is copied. Last bits differ from those of the backend's own kernels and between libraries.
+ * Where there is none, `reason` says why, so does `explain().blas`, and the backend's own kernels run. Needs the package `koffi`.
+ *
+ * Errors  Unsupported for a `path` that is no such library, or `threads` that it does not take.
+ * @example cpu({ blas: blas({ threads: 1 }) }).name   // 'cpu'
+ */
+export const blas = (given?: BlasOptions): Blas => {
+  const { path, threads } = readOptions(blasOptions, given, 'blas')
+  let entry = known.get(path)
+  if (entry === undefined) known.set(path, (entry = found(path)))
+  if (threads !== undefined && !entry.setThreads(threads))
+    raise({ _tag: 'Unsupported', backend: 'blas', what: `${entry.blas.library} does not take a number of threads`, fix: 'leave `threads` out.' })
+  return entry.blas
+}
