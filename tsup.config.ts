@@ -76,6 +76,7 @@ export default defineConfig([
     name: 'node',
     entry: {
       index: 'src/index.ts',
+      'backends/blas/index': 'src/backends/blas/index.ts',
       'check/index': 'src/check/index.ts',
       'check/property': 'src/check/property.ts',
       'nn/index': 'src/nn/index.ts',

@@ -249,7 +249,13 @@ try {
     )
     if (installed) {
       const names = 'compile, cpu, evaluate, grad, mul, sum, tanh, tensor'
-      const modules = { check: 'codual/check', optim: 'codual/optim', train: 'codual/train', node: 'codual/train/node' }
+      const modules = {
+        check: 'codual/check',
+        optim: 'codual/optim',
+        train: 'codual/train',
+        node: 'codual/train/node',
+        blas: 'codual/blas',
+      }
       const imported = (line: (name: string, from: string) => string): string =>
         Object.entries(modules)
           .map(([name, from]) => line(name, from))

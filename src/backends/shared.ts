@@ -28,10 +28,10 @@ export const sharedByOptions = <O extends { readonly kernels?: object; readonly 
   const made = new WeakMap<object, WeakMap<object, Map<string, B>>>()
   return (options) => {
     const { kernels = NONE, blas = NONE, ...plain } = options
-    let ofKernels = made.get(kernels)
-    if (ofKernels === undefined) made.set(kernels, (ofKernels = new WeakMap()))
-    let byOptions = ofKernels.get(blas)
-    if (byOptions === undefined) ofKernels.set(blas, (byOptions = new Map()))
+    const ofKernels = made.get(kernels) ?? new WeakMap<object, Map<string, B>>()
+    made.set(kernels, ofKernels)
+    const byOptions = ofKernels.get(blas) ?? new Map<string, B>()
+    ofKernels.set(blas, byOptions)
     const key = JSON.stringify(plain, Object.keys(plain).sort())
     let b = byOptions.get(key)
     if (b === undefined) {

@@ -1,5 +1,6 @@
 // Every public name has a docstring where it is defined, and every public function an example that shows its result.
 import { describe, expect, it } from 'vitest'
+import * as blas from '../../src/backends/blas/index.js'
 import * as check from '../../src/check/index.js'
 import * as property from '../../src/check/property.js'
 import * as codual from '../../src/index.js'
@@ -23,6 +24,7 @@ const values: Readonly<Record<string, unknown>> = {
   ...solve,
   ...train,
   ...trainNode,
+  ...blas,
 }
 const names = publicNames()
 const where = (n: PublicName): string => `${n.name} (${shortPath(n.file)}:${n.line})`

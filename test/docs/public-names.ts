@@ -9,6 +9,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 /** The entry points of the package, by the name users import. */
 export const entries: Readonly<Record<string, string>> = {
   codual: join(root, 'src/index.ts'),
+  'codual/blas': join(root, 'src/backends/blas/index.ts'),
   'codual/check': join(root, 'src/check/index.ts'),
   'codual/check/property': join(root, 'src/check/property.ts'),
   'codual/nn': join(root, 'src/nn/index.ts'),

@@ -11,6 +11,7 @@ describe('package.json', () => {
   it('has every entry point: its declarations, a module for each of src for bundlers, few files for Node', () => {
     const files = {
       '.': 'index',
+      './blas': 'backends/blas/index',
       './check': 'check/index',
       './check/property': 'check/property',
       './nn': 'nn/index',

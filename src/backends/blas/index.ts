@@ -3,11 +3,11 @@ import { raise } from '../../core/errors/explain.js'
 import { type OptionsOf, or, readOptions, refused, whole } from '../../core/errors/options.js'
 import type { Blas, BlasInside } from '../cpu/kernel.js'
 import { findLibrary, type Library } from './library.js'
-import { Mapped, productsBy } from './products.js'
+import { blasOf } from './over.js'
 
 export type { Blas } from '../cpu/kernel.js'
 
-export const blasOptions = {
+const blasOptions = {
   /** The path of a library, or a name that the system's loader finds. Default: the first of OpenBLAS, MKL, BLIS and Accelerate that is there. */
   path: or<string, undefined>(undefined, (given, what, where) =>
     typeof given === 'string' && given !== '' && !given.includes('\0') ? given : refused(given, what, where, 'give the path of a library.'),
@@ -27,15 +27,7 @@ const found = (path: string | undefined) => {
       raise({ _tag: 'Unsupported', backend: 'blas', what: `${path}: ${library}`, fix: 'blas() without a path looks for a library itself.' })
     return { blas: { library: undefined, reason: library, over: undefined }, setThreads: () => true }
   }
-  const blas: BlasInside = {
-    library: library.name,
-    reason: undefined,
-    over: (memory) => {
-      const at = new Mapped(memory, library)
-      return { products: (own) => productsBy(library, at, own) }
-    },
-  }
-  return { blas, setThreads: library.setThreads }
+  return { blas: blasOf(library), setThreads: library.setThreads }
 }
 
 /**
@@ -48,9 +40,14 @@ const found = (path: string | undefined) => {
  */
 export const blas = (given?: BlasOptions): Blas => {
   const { path, threads } = readOptions(blasOptions, given, 'blas')
-  let entry = known.get(path)
-  if (entry === undefined) known.set(path, (entry = found(path)))
+  const entry = known.get(path) ?? found(path)
+  known.set(path, entry)
   if (threads !== undefined && !entry.setThreads(threads))
-    raise({ _tag: 'Unsupported', backend: 'blas', what: `${entry.blas.library} does not take a number of threads`, fix: 'leave `threads` out.' })
+    raise({
+      _tag: 'Unsupported',
+      backend: 'blas',
+      what: `${entry.blas.library} does not take a number of threads`,
+      fix: 'leave `threads` out.',
+    })
   return entry.blas
 }

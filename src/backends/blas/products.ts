@@ -7,9 +7,11 @@ import * as OP from '../cpu/wasm/opcodes.js'
 import type { Library } from './library.js'
 
 /** Multiplications of a product from which the call of the library is quicker than the backend's own kernel (bench/blas.ts). */
-const LEAST = 4096
+export const LEAST = 4096
 /** CBLAS: rows one after the other; a matrix as it is, or its transpose. */
-const [ROWS, AS_IS, TRANSPOSED] = [101, 111, 112]
+const ROWS = 101
+const AS_IS = 111
+const TRANSPOSED = 112
 
 const parametersOf = (type: 'float' | 'double'): string =>
   `int, int, int, int m, int n, int k, ${type} alpha, uintptr_t a, int lda, uintptr_t b, int ldb, ${type} beta, uintptr_t c, int ldc`
@@ -75,8 +77,8 @@ const productBy = (library: Library, at: Mapped, type: FloatName, accumulate: bo
   }
 }
 
-/** The backend's products, with the library for those that are large enough. */
-export const productsBy = (library: Library, at: Mapped, own: Products): Products => ({
+/** The backend's products, with the library for those of `least` multiplications and more. */
+export const productsBy = (library: Library, at: Mapped, own: Products, least: number): Products => ({
   ...own,
   emit: (module, type, accumulate, name) => {
     const word = `product ${type}${accumulate ? ' +=' : ''}`
@@ -87,8 +89,12 @@ export const productsBy = (library: Library, at: Mapped, own: Products): Product
     const number = (field: 'm' | 'n' | 'k') => () => f.op(OP.f64_convert_i32_u, () => f.get(record).i32Load(4 * gemmRecord.at[field]))
     const multiplications = () => f.op(OP.f64_mul, () => f.op(OP.f64_mul, number('m'), number('n')), number('k'))
     f.ifThen(
-      () => f.op(OP.f64_ge, multiplications, () => f.f64Const(LEAST)),
-      () => f.ifThen(() => f.call(library, record), () => f.op(OP.return)),
+      () => f.op(OP.f64_ge, multiplications, () => f.f64Const(least)),
+      () =>
+        f.ifThen(
+          () => f.call(library, record),
+          () => f.op(OP.return),
+        ),
     )
     f.call(otherwise, record)
     return f

@@ -106,7 +106,10 @@ const LEAST_AWAKE = 64
 const ENTRY_BYTES = 192
 
 /** WebAssembly where the engine has SIMD and nobody refused it; without it, why all kernels are JavaScript where nobody asked for that. */
-const engineOf = ({ simd, relaxed = 'auto' }: Pick<CpuOptions, 'simd' | 'relaxed'>): { readonly engine: Engine | undefined; readonly fallback?: string } => {
+const engineOf = ({
+  simd,
+  relaxed = 'auto',
+}: Pick<CpuOptions, 'simd' | 'relaxed'>): { readonly engine: Engine | undefined; readonly fallback?: string } => {
   if (relaxed === true && (simd === false || !relaxedSimd()))
     raise({
       _tag: 'Unsupported',
@@ -214,7 +217,9 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
         return {
           ...explainPlan({ backend: name, program, ir, plan, ...figures }),
           ...(fallback !== undefined && { fallback }),
-          ...(blas !== undefined && { blas: engine === undefined ? 'none: there is no WebAssembly' : (blas.library ?? `none: ${blas.reason}`) }),
+          ...(blas !== undefined && {
+            blas: engine === undefined ? 'none: there is no WebAssembly' : (blas.library ?? `none: ${blas.reason}`),
+          }),
           ...(options.verify === true && verified !== undefined && { verified }),
         }
       },

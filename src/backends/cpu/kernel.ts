@@ -1,6 +1,7 @@
 /** The forms of the CPU's kernels: code of one element in vectors, and whole kernels in WebAssembly. */
 
 import type { FacetTable, KernelTable } from '../../core/extend/kernel-table.js'
+import type { NDArray } from '../../core/graph/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { GemmKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { DrivenKernel } from './driven.js'
@@ -54,9 +55,16 @@ export interface Blas {
   /** Why there is none. */
   readonly reason: string | undefined
 }
+/** A primitive by a library: false where these arrays are the backend's own to compute. */
+export interface WholeByLibrary {
+  readonly scratchBytes: number
+  readonly run: (arrays: { readonly args: readonly NDArray[]; readonly results: readonly NDArray[] }, scratch: number) => boolean
+}
 /** What a backend asks of one: what stands in the place of its own, on its memory. */
 export interface BlasOver {
   readonly products: (own: Products) => Products
+  /** A primitive that the backend drives in JavaScript, by the library; undefined where it stays the backend's. */
+  readonly whole: (k: OpaqueKernel) => WholeByLibrary | undefined
 }
 /** A library as backends see it. */
 export interface BlasInside extends Blas {

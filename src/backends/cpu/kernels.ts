@@ -286,8 +286,13 @@ export class Kernels {
     const engine = this.arena.engine!
     const product = (type: FloatName): number => this.productOf(type, own.products)
     const at = new OpaqueRecord(k.results.length, k.args.length).scratch
-    const run: Run = (record, { buffer }) => own.run(k, arraysOf(k, record, buffer), addressAt(record, at), engine, product)
-    return this.inJs(key, run, () => bytes)
+    const library = this.blas?.whole(k)
+    const run: Run = (record, { buffer }) => {
+      const [arrays, scratch] = [arraysOf(k, record, buffer), addressAt(record, at)]
+      if (library === undefined || !library.run(arrays, scratch)) own.run(k, arrays, scratch, engine, product)
+    }
+    const needed = Math.max(bytes, library?.scratchBytes ?? 0)
+    return this.inJs(key, run, () => needed)
   }
   /** C += A B of driven kernels, in the table from its first use on. */
   private productOf(type: FloatName, own: Products): number {

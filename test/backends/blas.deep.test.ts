@@ -1,0 +1,314 @@
+/**
+ * Products and factorisations of a system library against the backend's own and the reference: matrices of every layout, stacks, both floats, values that are
+ * not finite, random programs in all modes. `CODUAL_REQUIRE_BLAS=1` makes a missing library an error.
+ */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { blas } from '../../src/backends/blas/index.js'
+import { leadingOf } from '../../src/backends/blas/products.js'
+import { type CpuBackend, makeCpu } from '../../src/backends/cpu/index.js'
+import { reference } from '../../src/backends/reference/index.js'
+import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
+import { checkProgram } from '../laws/generator/checks.js'
+import { generate } from '../laws/generator/generate.js'
+import { laneOf } from '../laws/generator/lanes.js'
+import { laws } from '../laws/generator/laws.js'
+import { type Asked, everything, library } from './system-blas.js'
+
+const made = (): { readonly backend: CpuBackend; readonly asked: Asked } => {
+  const asked: Asked = new Map()
+  return { backend: makeCpu({ verify: true, poison: true, blas: everything(asked) }), asked }
+}
+let seed = 1
+const next = (): number => {
+  seed = (seed * 16807) % 2147483647
+  return seed / 2147483647 - 0.5
+}
+const drawn = (shape: readonly number[], dtype: 'f32' | 'f64'): cd.Tensor<readonly number[], 'f32' | 'f64'> => {
+  const numbers = Array.from({ length: shape.reduce((a, b) => a * b, 1) }, next)
+  return cd.tensor(new (dtype === 'f32' ? Float32Array : Float64Array)(numbers), shape, dtype) as never
+}
+/** Compiled for a backend, and called. */
+const runs = (f: unknown, backend: cd.Backend<'sync'>, ...args: readonly unknown[]): cd.Tensor & readonly cd.Tensor[] =>
+  (cd.compile(f as never, backend as never) as unknown as (...given: readonly unknown[]) => cd.Tensor & readonly cd.Tensor[])(...args)
+/** The largest difference beside the largest number. */
+const apart = (x: ArrayLike<number>, y: ArrayLike<number>): number => {
+  let [most, size] = [0, 1e-300]
+  for (let i = 0; i < x.length; i++) {
+    const same = Object.is(x[i], y[i]) || (Number.isNaN(x[i]) && Number.isNaN(y[i])) || x[i] === y[i]
+    most = Math.max(most, same ? 0 : Math.abs(x[i]! - y[i]!))
+    if (!same && Number.isNaN(x[i]! - y[i]!)) return Number.POSITIVE_INFINITY
+    if (Number.isFinite(y[i])) size = Math.max(size, Math.abs(y[i]!))
+  }
+  return most / size
+}
+
+describe.skipIf(library === undefined)('products by the library', () => {
+  it('are told a matrix by the distance of its rows, or of those of its transpose, and nothing else', () => {
+    const size = 8
+    const axis = fc.integer({ min: 1, max: 4 })
+    const stride = fc.integer({ min: -3, max: 12 }).map((x) => 4 * x)
+    fc.assert(
+      fc.property(axis, axis, stride, stride, (m, n, row, column) => {
+        const leading = leadingOf(m, n, row, column, size)
+        if (leading === 0) return
+        const [rows, columns] = leading > 0 ? [leading, 1] : [1, -leading]
+        // As BLAS asks of it.
+        expect(Math.abs(leading)).toBeGreaterThanOrEqual(leading > 0 ? n : m)
+        for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) expect(size * (i * rows + j * columns) - (i * row + j * column)).toBe(0)
+      }),
+      { numRuns: count(2000, 20_000) },
+    )
+    // Nothing that it could take is left out: rows, transposes, vectors with steps.
+    expect([
+      leadingOf(3, 4, 32, 8, 8),
+      leadingOf(3, 4, 8, 24, 8),
+      leadingOf(3, 4, 80, 8, 8),
+      leadingOf(1, 4, 0, 8, 8),
+      leadingOf(1, 4, 0, 16, 8),
+    ]).toEqual([4, -3, 10, 4, -2])
+    expect([leadingOf(3, 4, 16, 8, 8), leadingOf(3, 4, 0, 8, 8), leadingOf(3, 4, -32, 8, 8), leadingOf(3, 4, 32, 16, 8)]).toEqual([
+      0, 0, 0, 0,
+    ])
+  })
+
+  it('agree with the reference in any layout: transposed, parts, reversed, broadcast, stacks, sums', () => {
+    const { backend, asked } = made()
+    const by = [
+      (x: cd.AnyExpr) => x,
+      (x: cd.AnyExpr) =>
+        cd.slice(x, [...x.shape.slice(1).map(() => 0), 1], [
+          ...x.shape.slice(0, -1),
+          (x.shape.at(-1) as number) - 1,
+        ] as never) as cd.AnyExpr,
+      (x: cd.AnyExpr) => cd.flip(x, { axis: -2 }),
+    ]
+    const sizes = fc.integer({ min: 1, max: 9 })
+    fc.assert(
+      fc.property(
+        fc.record({
+          m: sizes,
+          n: sizes,
+          k: sizes,
+          stack: fc.integer({ min: 0, max: 3 }),
+          a: fc.nat(3),
+          b: fc.nat(3),
+          ta: fc.boolean(),
+          tb: fc.boolean(),
+          shared: fc.boolean(),
+          dtype: fc.constantFrom('f32' as const, 'f64' as const),
+          more: fc.boolean(),
+        }),
+        ({ m, n, k, stack, a, b, ta, tb, shared, dtype, more }) => {
+          const lead = stack === 0 ? [] : [stack]
+          const swapped = (x: cd.AnyExpr): cd.AnyExpr => cd.swapaxes(x as never, -1, -2) as cd.AnyExpr
+          const of = (i: number, t: boolean) => (x: cd.AnyExpr) => (t ? swapped(by[i % 3]!(x)) : by[i % 3]!(x))
+          const grown = (i: number, rows: number, columns: number): readonly number[] => [rows, columns + (i % 3 === 1 ? 2 : 0)]
+          const x = drawn([...lead, ...grown(a, ...((ta ? [k, m] : [m, k]) as [number, number]))], dtype)
+          const y = drawn([...(shared ? [] : lead), ...grown(b, ...((tb ? [n, k] : [k, n]) as [number, number]))], dtype)
+          const f = (p: cd.AnyExpr, q: cd.AnyExpr): cd.AnyExpr => {
+            const c = cd.matmul(of(a, ta)(p) as never, of(b, tb)(q) as never) as cd.AnyExpr
+            return more ? cd.add(cd.matmul(of(a, ta)(p) as never, cd.mul(of(b, tb)(q), 0.5) as never), c) : c
+          }
+          const got = runs(f, backend, x, y)
+          const want = runs(f, reference(), x, y)
+          expect(got.shape).toEqual(want.shape)
+          expect(apart(got.data, want.data)).toBeLessThan(dtype === 'f32' ? 2e-6 : 1e-14)
+        },
+      ),
+      { numRuns: count(300, 2000) },
+    )
+    for (const type of ['f32', 'f64']) {
+      expect(asked.get(`product ${type}`)).toBeGreaterThan(50)
+      expect(asked.get(`product ${type} +=`)).toBeGreaterThan(5)
+    }
+    expect([...asked.keys()].some((name) => name.endsWith('refused'))).toBe(true)
+  })
+
+  it('go to the library from so many multiplications on, and the memory may grow between calls', () => {
+    const asked: Asked = new Map()
+    const backend = makeCpu({ blas: everything(asked, { multiplications: 4096, columns: 16 }) })
+    const f = cd.compile((x: cd.AnyExpr, y: cd.AnyExpr) => cd.matmul(x as never, y as never) as cd.AnyExpr, backend)
+    for (const n of [15, 16, 400, 17]) {
+      const [x, y] = [drawn([n, n], 'f64'), drawn([n, n], 'f64')]
+      const want = cd.compile((p: cd.AnyExpr, q: cd.AnyExpr) => cd.matmul(p as never, q as never) as cd.AnyExpr, makeCpu())(
+        x,
+        y,
+      ) as unknown as cd.Tensor
+      expect(apart((f(x, y) as unknown as cd.Tensor).data, want.data)).toBeLessThan(1e-13)
+    }
+    expect([...asked]).toEqual([['product f64', 3]])
+    expect(backend.stats().growths).toBeGreaterThan(0)
+  })
+
+  it('keep NaN and infinities where a sum has them, and nothing of what was in the memory', () => {
+    const { backend } = made()
+    const x = cd.tensor([
+      [Number.NaN, 1, 2],
+      [1, Number.POSITIVE_INFINITY, 0],
+      [1, 2, 3],
+    ])
+    const y = cd.tensor([
+      [1, 2],
+      [3, -4],
+      [5, 6],
+    ])
+    const f = (p: cd.AnyExpr, q: cd.AnyExpr) => cd.matmul(p as never, q as never) as cd.AnyExpr
+    const got = cd.compile(f, backend)(x as never, y as never) as unknown as cd.Tensor
+    expect([...got.data]).toEqual([Number.NaN, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 22, 12])
+  })
+})
+
+describe.skipIf(library === undefined)('factorisations by the library', () => {
+  type Of = (x: cd.AnyExpr, y: cd.AnyExpr) => readonly cd.AnyExpr[]
+  const any = <T>(x: T): never => x as never
+  const table: Readonly<Record<string, Of>> = {
+    cholesky: (x) => [cd.cholesky(any(cd.add(cd.matmul(any(x), any(cd.swapaxes(any(x), -1, -2))), cd.eye(x.shape.at(-2) as number))))],
+    'cholesky, upper': (x) => [
+      cd.cholesky(any(cd.add(cd.matmul(any(x), any(cd.swapaxes(any(x), -1, -2))), cd.eye(x.shape.at(-2) as number))), { upper: true }),
+    ],
+    lu: (x) => Object.values(cd.lu(any(x))) as cd.AnyExpr[],
+    qr: (x) => Object.values(cd.qr(any(x))) as cd.AnyExpr[],
+    svd: (x) => Object.values(cd.svd(any(x))) as cd.AnyExpr[],
+    svdvals: (x) => [cd.svdvals(any(x))],
+    eigh: (x) => Object.values(cd.eigh(any(cd.matmul(any(cd.swapaxes(any(x), -1, -2)), any(x))))) as cd.AnyExpr[],
+    solve: (x, y) => [cd.solve(any(x), any(y))],
+    inv: (x) => [cd.inv(any(x))],
+    det: (x) => [cd.det(any(x))],
+    ...Object.fromEntries(
+      [true, false].flatMap((lower) =>
+        [true, false].flatMap((transpose) =>
+          [true, false].map((unitDiagonal): [string, Of] => [
+            `triangularSolve ${lower} ${transpose} ${unitDiagonal}`,
+            (x, y) => [
+              cd.triangularSolve(any(cd.add(cd.mul(x, 0.3), cd.mul(3, cd.eye(x.shape.at(-1) as number)))), any(y), {
+                lower,
+                transpose,
+                unitDiagonal,
+              }),
+            ],
+          ]),
+        ),
+      ),
+    ),
+  }
+  const primitives: Readonly<Record<string, string>> = { svdvals: 'svd', solve: 'lu', inv: 'lu', det: 'lu' }
+  const square = new Set(['solve', 'inv', 'det', ...Object.keys(table).filter((name) => name.startsWith('tri'))])
+  for (const [name, f] of Object.entries(table))
+    for (const dtype of ['f32', 'f64'] as const)
+      it(`${name} of ${dtype}: values and gradients as of the reference, of one matrix and of stacks`, () => {
+        const { backend, asked } = made()
+        const shapes = square.has(name)
+          ? [
+              [9, 9],
+              [24, 24],
+              [2, 3, 11, 11],
+            ]
+          : [
+              [9, 9],
+              [24, 24],
+              [33, 12],
+              [2, 3, 11, 10],
+              [40, 9],
+            ]
+        for (const shape of shapes) {
+          const [m, n] = shape.slice(-2) as [number, number]
+          // Well conditioned, and with singular values that are well apart.
+          const noise = drawn(shape, dtype)
+          const x = cd.tensor(
+            Array.from(noise.data, (v, i) => 0.3 * v + (Math.floor(i / n) % m === i % n ? 2 + (i % n) : 0)) as never,
+            any(shape),
+            dtype,
+          )
+          const y = drawn([...shape.slice(0, -2), m, 5], dtype)
+          const weigh = (xs: readonly cd.AnyExpr[]): cd.AnyExpr =>
+            xs
+              .filter((e) => e.dtype === dtype)
+              .map((e) => cd.sum(cd.mul(e, cd.cos(cd.arange((e.shape.at(-1) as number | undefined) ?? 1) as never))))
+              .reduce((p, q) => cd.add(p, q))
+          const both = (p: cd.AnyExpr, q: cd.AnyExpr): unknown => {
+            const all = f(p, q)
+            return [...all, cd.grad(any((r: cd.AnyExpr) => weigh(f(r, q))))(any(p))]
+          }
+          const got = runs(both, backend, x, y)
+          const want = runs(both, makeCpu(), x, y)
+          for (const [i, t] of got.entries())
+            expect(apart(t.data, want[i]!.data), `${name} ${shape} result ${i}`).toBeLessThan(dtype === 'f32' ? 3e-4 : 1e-10)
+        }
+        const primitive = name.split(/[ ,]/)[0]!
+        expect(asked.get(primitives[primitive] ?? primitive)).toBeGreaterThan(0)
+        expect([...asked.keys()].filter((key) => key.endsWith('refused') && !key.startsWith('product'))).toEqual([])
+      })
+
+  it('of matrices that are singular, not definite or not finite are as the backend has them', () => {
+    const { backend, asked } = made()
+    const n = 12
+    const numbers = Array.from({ length: n * n }, next)
+    const matrices = {
+      zeros: numbers.map(() => 0),
+      equal: numbers.map((_, i) => numbers[i % n]!),
+      'with NaN': numbers.map((x, i) => (i === 40 ? Number.NaN : x)),
+      'with infinity': numbers.map((x, i) => (i === 0 ? Number.POSITIVE_INFINITY : x)),
+      huge: numbers.map((x) => 1e300 * x),
+      tiny: numbers.map((x) => 1e-300 * x),
+      'not definite': numbers.map((x, i) => (i % (n + 1) === 0 ? -1 : x)),
+      'a zero on the diagonal': numbers.map((x, i) => (i === 5 * n + 5 ? 0 : x)),
+    }
+    const fs: Readonly<Record<string, (x: cd.AnyExpr) => unknown>> = {
+      cholesky: (x) => [cd.cholesky(any(x))],
+      lu: (x) => [(cd.lu(any(x)) as { readonly u: cd.AnyExpr }).u],
+      solve: (x) => [cd.solve(any(x), any(cd.eye(n)))],
+      'triangular solve': (x) => [cd.triangularSolve(any(x), any(cd.eye(n)), { lower: true })],
+      r: (x) => [(cd.qr(any(x)) as { readonly r: cd.AnyExpr }).r],
+      eigenvalues: (x) => [cd.eigvalsh(any(x))],
+      'singular values': (x) => [cd.svdvals(any(x))],
+    }
+    const finite = (t: cd.Tensor): readonly string[] =>
+      Array.from(t.data, (v) => (Number.isNaN(v) ? 'NaN' : Number.isFinite(v) ? 'finite' : 'infinite'))
+    for (const [what, data] of Object.entries(matrices))
+      for (const [name, f] of Object.entries(fs)) {
+        const x = cd.tensor(data, any([n, n]))
+        const got = runs(f, backend, x)[0]!
+        const want = runs(f, makeCpu(), x)[0]!
+        // What is left of a singular matrix by rounding decides which infinities a solution has.
+        if (name === 'solve' && (what === 'equal' || what === 'zeros')) continue
+        expect(finite(got), `${name} of a matrix ${what}`).toEqual(finite(want))
+        if (what !== 'equal' || name !== 'r') expect(apart(got.data, want.data), `${name} of a matrix ${what}`).toBeLessThan(1e-9)
+      }
+    expect([...asked.keys()].filter((key) => key.endsWith('refused')).length).toBeGreaterThan(3)
+  })
+})
+
+describe.skipIf(library === undefined)('random programs by the library', () => {
+  it('hold in values, gradients and all laws', { timeout: 600_000 }, () => {
+    const { backend, asked } = made()
+    const lanes = { oracle: reference(), lanes: [laneOf('library', backend)], without: new Map() }
+    const many = count(100, 800)
+    for (let s = 1; s <= many; s++) {
+      const { program } = generate(50_000 + s)
+      expect(checkProgram(program, laws, { lanes }), `seed ${50_000 + s}`).toBeUndefined()
+    }
+    const done = (prefix: string): number =>
+      [...asked].reduce((n, [key, times]) => n + (key.startsWith(prefix) && !key.endsWith('refused') ? times : 0), 0)
+    expect(done('product')).toBeGreaterThan(many / 4)
+  })
+})
+
+it.skipIf(library === undefined)('is found by blas(), once for each path, named by explain(), and takes its threads', () => {
+  const found = blas()
+  expect(found.library).toMatch(/OpenBLAS|BLIS|MKL|Accelerate/)
+  expect(found.reason).toBeUndefined()
+  expect(blas({ threads: 1 })).toBe(found)
+  expect(blas({ path: library!.path }).library).toBe(found.library)
+  const backend = cd.cpu({ blas: found })
+  expect(backend).toBe(cd.cpu({ blas: blas() }))
+  expect(backend).not.toBe(cd.cpu())
+  const f = cd.compile((x: cd.AnyExpr) => cd.matmul(x as never, x as never) as cd.AnyExpr, backend)
+  const explained = f.explain(...([drawn([20, 20], 'f64')] as never))
+  expect(explained.blas).toBe(found.library)
+  expect(String(explained)).toContain(`system library: ${found.library}`)
+  expect(cd.compile((x: cd.AnyExpr) => cd.sin(x), cd.cpu({ blas: found, simd: false })).explain(...([1] as never)).blas).toBe(
+    'none: there is no WebAssembly',
+  )
+})
