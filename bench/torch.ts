@@ -1,0 +1,117 @@
+// The workloads beside PyTorch, by turns: codual's own kernels, and those with a system library (codual/blas), over torch's time with as many threads.
+// `npm run bench:torch [-- --only W3,W8] [--threads 1] [--rounds 7] [--budget ms]`; CODUAL_PYTHON names the Python that has torch (python3 unless given).
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
+import { blas } from '../src/backends/blas/index.js'
+import * as cd from '../src/index.js'
+import { inputsOf } from '../test/golden/data.js'
+import { programs } from '../test/golden/programs.js'
+import { spec, type Workload, type WorkloadId, workloadIds } from '../test/golden/spec.js'
+import { median } from './measure.js'
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    threads: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '7' },
+    budget: { type: 'string', default: '60' },
+  },
+})
+const [rounds, budget, threads] = [Number(values.rounds), Number(values.budget), Number(values.threads)]
+const ids = workloadIds.filter((id) => !id.startsWith('M') && (values.only?.split(',').includes(id) ?? true))
+
+const library = blas({ threads })
+const backends = { own: cd.cpu(), ...(library.library !== undefined && { blas: cd.cpu({ blas: library }) }) }
+console.log(
+  `node ${process.version}; BLAS: ${library.library ?? `none, ${library.reason}`}; torch with ${threads} thread${threads === 1 ? '' : 's'}`,
+)
+
+const env = { ...process.env, OPENBLAS_NUM_THREADS: values.threads, OMP_NUM_THREADS: values.threads, MKL_NUM_THREADS: values.threads }
+const torch = spawn(process.env.CODUAL_PYTHON ?? 'python3', [join(import.meta.dirname, 'torch-workloads.py'), values.threads], {
+  stdio: ['pipe', 'pipe', 'inherit'],
+  env,
+})
+const lines = createInterface({ input: torch.stdout })[Symbol.asyncIterator]()
+const ask = async (what: unknown): Promise<unknown> => {
+  torch.stdin.write(`${JSON.stringify(what)}\n`)
+  const { value, done } = await lines.next()
+  if (done === true) throw new Error('PyTorch has ended: CODUAL_PYTHON names a Python that has it')
+  return JSON.parse(value)
+}
+const folder = mkdtempSync(join(tmpdir(), 'codual-bench-'))
+
+type Call = { (x: unknown): { readonly value: cd.Tensor }; into(out: unknown): (x: unknown) => unknown }
+/** Milliseconds of calls, fresh or into the arrays of the first, during the budget. */
+const times = (f: () => unknown): readonly number[] => {
+  const out: number[] = []
+  const end = performance.now() + budget
+  do {
+    const start = performance.now()
+    f()
+    out.push(performance.now() - start)
+  } while (performance.now() < end)
+  return out
+}
+
+const table: Record<string, Record<string, string>> = {}
+const ratios: Record<string, number[]> = {}
+for (const id of ids) {
+  const { dtype, wrt }: Workload = spec[id as WorkloadId]
+  const inputs = inputsOf(id)
+  for (const [name, { data }] of Object.entries(inputs)) writeFileSync(join(folder, `${name}.bin`), data)
+  writeFileSync(
+    join(folder, 'inputs.json'),
+    JSON.stringify(Object.entries(inputs).map(([name, { shape }]) => [name, dtype === 'f32' ? 'float32' : 'float64', shape])),
+  )
+  const want = (await ask({ id, folder, wrt })) as number
+  const x = Object.fromEntries(Object.entries(inputs).map(([name, { shape, data }]) => [name, cd.tensor(data, [...shape])]))
+  const calls: Record<string, () => unknown> = {}
+  for (const [name, backend] of Object.entries(backends)) {
+    const f = (cd.compile as unknown as (f: unknown, b: cd.Backend) => Call)(programs[id](dtype).whole, backend)
+    const result = f(x)
+    const got = result.value.data[0]!
+    if (!(Math.abs(got - want) <= 1e-3 * Math.abs(want))) throw new Error(`${id}: ${name} gives ${got}, PyTorch ${want}`)
+    const into = f.into(result)
+    calls[name] = () => f(x)
+    calls[`${name}, into`] = () => into(x)
+  }
+  const took: Record<string, { least: number; medians: number[] }> = {}
+  const add = (name: string, all: readonly number[]): void => {
+    const t = took[name] ?? { least: Number.POSITIVE_INFINITY, medians: [] }
+    took[name] = t
+    t.least = Math.min(t.least, ...all)
+    t.medians.push(median(all))
+  }
+  for (const f of Object.values(calls)) times(f)
+  for (let r = 0; r < rounds; r++) {
+    add('torch', (await ask({ id, ms: budget })) as number[])
+    for (const [name, f] of Object.entries(calls)) add(name, times(f))
+  }
+  const row: Record<string, string> = { 'torch ms': took.torch!.least.toPrecision(3) }
+  for (const name of Object.keys(calls)) {
+    const least = took[name]!.least / took.torch!.least
+    ratios[name] = [...(ratios[name] ?? []), least]
+    row[name] = `${least.toPrecision(2)} (${median(took[name]!.medians.map((m, r) => m / took.torch!.medians[r]!)).toPrecision(2)})`
+  }
+  table[id] = row
+  console.log(
+    id.padEnd(6),
+    Object.entries(row)
+      .map(([k, v]) => `${k} ${v}`)
+      .join('   '),
+  )
+}
+console.log("\nleast time over PyTorch's least (median of the ratios of rounds); below 1: codual is faster")
+console.table(table)
+for (const [name, all] of Object.entries(ratios))
+  console.log(
+    `${name}: faster in ${all.filter((x) => x < 1).length} of ${all.length}, geometric mean ${Math.exp(all.reduce((s, x) => s + Math.log(x), 0) / all.length).toPrecision(2)}`,
+  )
+torch.stdin.end()
+await once(torch, 'close')
+rmSync(folder, { recursive: true })
