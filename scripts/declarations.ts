@@ -60,7 +60,8 @@ const asked = (): ReadonlyMap<string, ReadonlySet<string>> => {
 const declaredBy = (s: ts.Statement): readonly string[] =>
   ts.isVariableStatement(s)
     ? s.declarationList.declarations.map((d) => d.name.getText())
-    : (ts.isFunctionDeclaration(s) || ts.isInterfaceDeclaration(s) || ts.isTypeAliasDeclaration(s)) && s.name !== undefined
+    : (ts.isFunctionDeclaration(s) || ts.isInterfaceDeclaration(s) || ts.isTypeAliasDeclaration(s) || ts.isClassDeclaration(s)) &&
+        s.name !== undefined
       ? [s.name.text]
       : []
 /** The words of a text: a name that is none of them is not used there. */
