@@ -1,65 +1,117 @@
-// Single operations on a million f32, with outputs that stay, beside PyTorch's of one thread in the same run; and products with and without the relaxed multiply-add where the engine has it.
-// `npm run bench:operations`; CODUAL_PYTHON names the Python that has torch (python3 unless given), whose columns are left out where it has none.
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+// Single operations, most on a million f32, beside PyTorch's of one thread, by turns: forward with outputs that stay, and with the gradient of the sum.
+// `npm run bench:operations [-- --only NAME,NAME] [--rounds 3] [--budget ms] [--above 2] [--no-blas]`; CODUAL_PYTHON names the Python that has torch (python3 unless given).
+import { mkdir, writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { blas } from '../src/backends/blas/index.js'
 import { relaxedSimd } from '../src/backends/cpu/wasm/features.js'
 import * as cd from '../src/index.js'
+import { inputs, rows } from './operations-table.js'
+import { torchServer } from './torch-server.js'
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    budget: { type: 'string', default: '30' },
+    above: { type: 'string', default: '0' },
+    'no-blas': { type: 'boolean', default: false },
+  },
+})
+const [rounds, budget, above] = [Number(values.rounds), Number(values.budget), Number(values.above)]
 
 type E = cd.AnyExpr
-const N = 1_000_000
-const f32 = (n: number, f: (i: number) => number, shape: readonly number[]): cd.Tensor =>
-  cd.tensor(
-    Float32Array.from({ length: n }, (_, i) => f(i)),
-    shape as number[],
-  ) as unknown as cd.Tensor
-const given = {
-  x: f32(N, (i) => 2 * Math.sin(i) + 0.1, [N]),
-  y: f32(N, (i) => Math.cos(i) + 2, [N]),
-  m: f32(N, (i) => 2 * Math.sin(i) + 0.1, [1000, 1000]),
-  at: cd.tensor([37, 0], [2], 'i32') as unknown as cd.Tensor,
+const kinds: Readonly<Record<string, (i: number) => number>> = {
+  wave: (i) => 2 * Math.sin(i) + 0.1,
+  positive: (i) => Math.cos(i) + 2,
+  unit: (i) => 0.95 * Math.sin(i),
+  small: (i) => 0.1 * Math.sin(i),
+  index: (i) => (i * 7919) % 1000,
+  bool: (i) => (Math.sin(i) > 0 ? 1 : 0),
 }
-type Given = { readonly [K in keyof typeof given]: E }
-const rows: Readonly<Record<string, (g: Given) => E>> = {
-  sin: ({ x }) => cd.sin(x),
-  tanh: ({ x }) => cd.tanh(x),
-  sigmoid: ({ x }) => cd.sigmoid(x),
-  'pow(x, 3)': ({ x }) => cd.pow(x, 3),
-  'pow(x, -2)': ({ x }) => cd.pow(x, -2),
-  mod: ({ x, y }) => cd.mod(x, y) as E,
-  'topk 10': ({ x }) => cd.topk(x, 10 as never).values as E,
-  median: ({ x }) => cd.median(x),
-  sort: ({ x }) => cd.sort(x),
-  '900 of 1000 rows': ({ m, at }) => cd.dynamicSlice(m, at as never, [900, 1000]) as E,
-}
-/** The least milliseconds of some calls, by turns where there are several. */
-const best = (fs: readonly (() => void)[], rounds: number): readonly number[] => {
-  const least = fs.map(() => Number.POSITIVE_INFINITY)
-  for (let r = 0; r <= rounds; r++)
-    fs.forEach((f, i) => {
-      const start = performance.now()
-      f()
-      if (r > 0) least[i] = Math.min(least[i]!, performance.now() - start)
-    })
-  return least
-}
-type Run = ((g: unknown) => unknown) & { into(out: unknown): (g: unknown) => unknown }
-const runner = (f: (g: never) => E, args: unknown, backend = cd.cpu()): (() => void) => {
-  const run = (cd.compile as unknown as (f: unknown, b: cd.Backend) => Run)(f, backend)
-  const into = run.into(run(args))
-  return () => void into(args)
-}
-const { status, stdout } = spawnSync(process.env.CODUAL_PYTHON ?? 'python3', [join(import.meta.dirname, 'operations.py')], {
-  encoding: 'utf8',
-})
-const torch = status === 0 ? (JSON.parse(stdout) as Record<string, number>) : {}
-const shown = (x: number | undefined): string => (x === undefined ? '' : x.toFixed(2))
-const measured = [...Object.entries(rows).map(([name, f]) => [name, best([runner(f as never, given)], 15)[0]!] as const)]
-console.table(
-  Object.fromEntries(
-    measured.map(([name, ms]) => [name, { ms: shown(ms), torch: shown(torch[name]), ratio: torch[name] && shown(ms / torch[name]) }]),
-  ),
+type ArrayOf = new (size: number) => { map(f: (x: number, i: number) => number): ArrayLike<number> }
+const arrays: Readonly<Record<string, ArrayOf>> = { f32: Float32Array, f64: Float64Array, i32: Int32Array, bool: Uint8Array }
+const given = Object.fromEntries(
+  Object.entries(inputs).map(([name, [shape, kind, dtype]]) => {
+    const data = new arrays[dtype]!(shape.reduce((a, b) => a * b, 1)).map((_: number, i: number) => kinds[kind]!(i))
+    return [name, cd.tensor(data as never, shape as number[], dtype as never) as unknown as cd.Tensor]
+  }),
 )
-if (relaxedSimd()) {
+
+/** The least milliseconds of calls during the budget, three at least. */
+const least = (f: () => void): number => {
+  let best = Number.POSITIVE_INFINITY
+  const end = performance.now() + budget
+  for (let k = 0; k < 3 || performance.now() < end; k++) {
+    const start = performance.now()
+    f()
+    best = Math.min(best, performance.now() - start)
+  }
+  return best
+}
+const library = values['no-blas'] ? undefined : blas({ threads: 1 })
+const backend = library === undefined ? cd.cpu() : cd.cpu({ blas: library })
+type Run = ((g: unknown) => unknown) & { into(out: unknown): (g: unknown) => unknown; dispose(): void }
+/** A call, and the sum of what it gives. */
+const runner = (f: (g: Readonly<Record<string, E>>) => E, wrt: readonly string[], args: unknown) => {
+  const whole =
+    wrt.length === 0 ? f : (cd.grad as unknown as (f: unknown, o: unknown) => unknown)((g: never) => cd.sum(f(g) as never), { wrt })
+  const run = (cd.compile as unknown as (f: unknown, b: cd.Backend) => Run)(whole, backend)
+  const made = run(args)
+  const into = run.into(made)
+  const first = (wrt.length === 0 ? made : (made as Readonly<Record<string, unknown>>)[wrt[0]!]) as cd.Tensor
+  let total = 0
+  for (const v of first.data) total += Number(v)
+  return { call: () => void into(args), total, free: () => run.dispose() }
+}
+
+const server = await torchServer('torch-operations.py', 1)
+await server.ask({ inputs })
+console.log(`node ${process.version}; BLAS: ${library?.library ?? 'not asked'}`)
+const wanted = values.only?.split(',')
+const found: { readonly name: string; readonly forward?: number; readonly gradient?: number; readonly ms: number }[] = []
+const cell = (x: number | undefined): string => (x === undefined ? '' : x.toPrecision(2)).padStart(9)
+console.log(`${'time over PyTorch'.padEnd(34)}  forward gradient   ms`)
+for (const { name, f, torch, of, wrt } of rows) {
+  if (wanted !== undefined && !wanted.some((w) => name.startsWith(w))) continue
+  const args = Object.fromEntries(of.map((k) => [k, given[k]!]))
+  const ratios: (number | undefined)[] = []
+  let ms = 0
+  for (const by of [[], wrt]) {
+    if (by !== wrt || wrt.length > 0) {
+      const { call, total, free } = runner(f, by, args)
+      least(call)
+      let [own, other] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+      for (let r = 0; r < rounds; r++) {
+        own = Math.min(own, least(call))
+        const answer = await server.ask({ of: torch, wrt: by, ms: budget })
+        if (typeof answer === 'string') {
+          console.log(`${name}: PyTorch says ${answer}`)
+          break
+        }
+        const [t, sum] = answer as readonly [number, number]
+        if (r === 0 && !(Math.abs(sum - total) <= 1e-3 * Math.max(1, Math.abs(sum)) + 1e-6 * 1e6))
+          console.log(`${name}${by.length > 0 ? ' gradient' : ''}: the sum is ${total}, PyTorch's ${sum}`)
+        other = Math.min(other, t)
+      }
+      free()
+      if (by.length === 0) ms = own
+      ratios.push(own / other)
+    }
+  }
+  const [forward, gradient] = ratios
+  found.push({ name, ...(forward !== undefined && { forward }), ...(gradient !== undefined && { gradient }), ms })
+  if (Math.max(forward ?? 0, gradient ?? 0) >= above)
+    console.log(`${name.padEnd(34)}${cell(forward)}${cell(gradient)}  ${ms.toPrecision(3)}`)
+}
+const mean = (xs: readonly number[]): string => Math.exp(xs.reduce((s, x) => s + Math.log(x), 0) / xs.length).toPrecision(3)
+const of = (key: 'forward' | 'gradient'): readonly number[] => found.flatMap((r) => (Number.isFinite(r[key]) ? [r[key]!] : []))
+for (const key of ['forward', 'gradient'] as const)
+  console.log(`${key}: ${of(key).length} rows, geometric mean ${mean(of(key))}, above 2: ${of(key).filter((x) => x > 2).length}`)
+await mkdir('out', { recursive: true })
+await writeFile('out/operations.json', JSON.stringify({ node: process.version, date: new Date().toISOString(), rows: found }, null, 1))
+await server.end()
+
+if (relaxedSimd() && wanted === undefined) {
   const products = [
     [128, 784, 32],
     [512, 512, 512],
@@ -69,15 +121,20 @@ if (relaxedSimd()) {
   console.table(
     Object.fromEntries(
       kinds.map(([dtype, m, k, n]) => {
-        const of = (r: number, c: number) => cd.cast(f32(r * c, (i) => Math.sin(i), [r, c]) as never, dtype) as E
-        const args = cd.evaluate({ a: of(m, k), b: of(k, n) } as never)
-        const product = (({ a, b }: { a: E; b: E }) => cd.matmul(a as never, b as never)) as never
-        const [apart, fused] = best(
-          [false, true].map((relaxed) => runner(product, args, cd.cpu({ relaxed }))),
-          30,
+        const of = (r: number, c: number) =>
+          cd.tensor(new arrays[dtype]!(r * c).map((_: number, i: number) => Math.sin(i)) as never, [r, c], dtype)
+        const [a, b] = [of(m, k), of(k, n)]
+        const calls = [false, true].map((relaxed) => {
+          const run = cd.compile((x: E, y: E) => cd.matmul(x as never, y as never) as E, cd.cpu({ relaxed })) as unknown as Run
+          const into = (run as unknown as (x: unknown, y: unknown) => unknown)(a, b)
+          const again = run.into(into) as unknown as (x: unknown, y: unknown) => unknown
+          return () => void again(a, b)
+        })
+        const [apart, fused] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY].map((x, i) =>
+          Math.min(x, ...[0, 1, 2].map(() => least(calls[i]!))),
         ) as [number, number]
-        const rate = (ms: number): string => shown((2 * m * k * n) / ms / 1e6)
-        return [`${dtype} ${m} x ${k} x ${n}`, { 'GFLOP/s': rate(apart), relaxed: rate(fused), times: shown(apart / fused) }]
+        const rate = (ms: number): string => ((2 * m * k * n) / ms / 1e6).toFixed(1)
+        return [`${dtype} ${m} x ${k} x ${n}`, { 'GFLOP/s': rate(apart), relaxed: rate(fused), times: (apart / fused).toFixed(2) }]
       }),
     ),
   )

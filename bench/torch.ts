@@ -1,11 +1,8 @@
 // The workloads beside PyTorch, by turns: codual's own kernels, and those with a system library (codual/blas), over torch's time with as many threads.
 // `npm run bench:torch [-- --only W3,W8] [--threads 1] [--rounds 7] [--budget ms]`; CODUAL_PYTHON names the Python that has torch (python3 unless given).
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { blas } from '../src/backends/blas/index.js'
 import * as cd from '../src/index.js'
@@ -13,6 +10,7 @@ import { inputsOf } from '../test/golden/data.js'
 import { programs } from '../test/golden/programs.js'
 import { spec, type Workload, type WorkloadId, workloadIds } from '../test/golden/spec.js'
 import { median } from './measure.js'
+import { torchServer } from './torch-server.js'
 
 const { values } = parseArgs({
   options: {
@@ -31,18 +29,7 @@ console.log(
   `node ${process.version}; BLAS: ${library.library ?? `none, ${library.reason}`}; torch with ${threads} thread${threads === 1 ? '' : 's'}`,
 )
 
-const env = { ...process.env, OPENBLAS_NUM_THREADS: values.threads, OMP_NUM_THREADS: values.threads, MKL_NUM_THREADS: values.threads }
-const torch = spawn(process.env.CODUAL_PYTHON ?? 'python3', [join(import.meta.dirname, 'torch-workloads.py'), values.threads], {
-  stdio: ['pipe', 'pipe', 'inherit'],
-  env,
-})
-const lines = createInterface({ input: torch.stdout })[Symbol.asyncIterator]()
-const ask = async (what: unknown): Promise<unknown> => {
-  torch.stdin.write(`${JSON.stringify(what)}\n`)
-  const { value, done } = await lines.next()
-  if (done === true) throw new Error('PyTorch has ended: CODUAL_PYTHON names a Python that has it')
-  return JSON.parse(value)
-}
+const torch = await torchServer('torch-workloads.py', threads)
 const folder = mkdtempSync(join(tmpdir(), 'codual-bench-'))
 
 type Call = { (x: unknown): { readonly value: cd.Tensor }; into(out: unknown): (x: unknown) => unknown }
@@ -68,7 +55,7 @@ for (const id of ids) {
     join(folder, 'inputs.json'),
     JSON.stringify(Object.entries(inputs).map(([name, { shape }]) => [name, dtype === 'f32' ? 'float32' : 'float64', shape])),
   )
-  const want = (await ask({ id, folder, wrt })) as number
+  const want = (await torch.ask({ id, folder, wrt })) as number
   const x = Object.fromEntries(Object.entries(inputs).map(([name, { shape, data }]) => [name, cd.tensor(data, [...shape])]))
   const calls: Record<string, () => unknown> = {}
   for (const [name, backend] of Object.entries(backends)) {
@@ -89,7 +76,7 @@ for (const id of ids) {
   }
   for (const f of Object.values(calls)) times(f)
   for (let r = 0; r < rounds; r++) {
-    add('torch', (await ask({ id, ms: budget })) as number[])
+    add('torch', (await torch.ask({ id, ms: budget })) as number[])
     for (const [name, f] of Object.entries(calls)) add(name, times(f))
   }
   const row: Record<string, string> = { 'torch ms': took.torch!.least.toPrecision(3) }
@@ -112,6 +99,5 @@ for (const [name, all] of Object.entries(ratios))
   console.log(
     `${name}: faster in ${all.filter((x) => x < 1).length} of ${all.length}, geometric mean ${Math.exp(all.reduce((s, x) => s + Math.log(x), 0) / all.length).toPrecision(2)}`,
   )
-torch.stdin.end()
-await once(torch, 'close')
+await torch.end()
 rmSync(folder, { recursive: true })

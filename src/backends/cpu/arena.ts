@@ -1,5 +1,6 @@
 /** The memory of one CPU backend: one region of scratch for the running call, over WebAssembly's memory or an ordinary buffer. */
 import { raise } from '../../core/errors/explain.js'
+import { aligned, FreeList } from '../plan/memory.js'
 import { type Engine, PAGE } from './engine.js'
 
 /** The first page stays unused, so that no buffer has address 0. */
@@ -44,6 +45,11 @@ const detach = (buffer: ArrayBuffer): void => {
 export class Arena {
   /** Where the next (nested) call's region begins. */
   top = BASE
+  /** Where the regions of calls begin: behind elements that stay. */
+  private floor = BASE
+  private readonly places = new FreeList()
+  /** Arrays that stay. */
+  kept = 0
   /** The program whose image lies at the bottom region now. */
   owner: object | undefined
 
@@ -64,6 +70,31 @@ export class Arena {
   /** The memory's buffer. Only `reserve` grows the memory, so it is read once after each growth: the engine's own accessor is slow. */
   get buffer(): ArrayBuffer {
     return this.current
+  }
+
+  /** Room for elements that stay, at an address; undefined while a program runs, which may not move. */
+  keep(bytes: number): number | undefined {
+    if (this.top !== this.floor) return undefined
+    const offset = this.places.take(bytes)
+    const end = BASE + this.places.end
+    if (end > this.floor) {
+      const floor = aligned(Math.max(end, Math.min(BASE + 1.5 * (this.floor - BASE), this.maxBytes)))
+      try {
+        this.reserve(floor)
+      } catch (e) {
+        this.places.give(offset, bytes)
+        throw e
+      }
+      this.floor = floor
+      this.top = floor
+    }
+    this.kept++
+    return BASE + offset
+  }
+  /** Gives such room back. */
+  release(address: number, bytes: number): void {
+    this.places.give(address - BASE, bytes)
+    this.kept--
   }
 
   /** Makes room up to an address; raises OutOfMemory before anything runs. */

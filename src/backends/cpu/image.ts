@@ -92,6 +92,8 @@ export interface Image {
   /** Where each step's record ends. */
   readonly recordEnd: Int32Array
   readonly segments: readonly Segment[]
+  /** The words that hold addresses in the storage of an input, a captured tensor or an output: how elements that stay elsewhere are pointed at. */
+  readonly wordsOf: ReadonlyMap<number, readonly number[]>
   /** What moves with each loop. */
   readonly moves: ReadonlyMap<Loop, readonly Move[]>
   readonly stepTable: number
@@ -147,13 +149,15 @@ class Words {
     this.put(word, 0)
     this.scratchWords.push(this.record + word)
   }
-  /** Puts in what is known at the end: where each storage and the scratch lie. */
-  settle(at: (storage: number) => number, scratchAt: number): void {
+  /** Puts in what is known at the end: where each storage and the scratch lie. Notes the words of some storages. */
+  settle(at: (storage: number) => number, scratchAt: number, wordsOf: ReadonlyMap<number, number[]>): void {
     const { list, addresses, scratchWords } = this
     for (let i = 0; i < addresses.length; i += 2) {
       const word = addresses.get(i)
-      list.set(word, list.get(word) + at(addresses.get(i + 1)))
+      const storage = addresses.get(i + 1)
+      list.set(word, list.get(word) + at(storage))
       this.relocations.push(word)
+      wordsOf.get(storage)?.push(word)
     }
     for (let i = 0; i < scratchWords.length; i++) {
       list.set(scratchWords.get(i), scratchAt)
@@ -247,13 +251,15 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
   const constants = aligned(4 * end)
   const arena = aligned(constants + 8 * ir.consts.length)
   const scratchAt = arena + plan.arenaBytes
-  words.settle((storage) => (storage < 0 ? constants + 8 * (-1 - storage) : arena + plan.storages[storage]!.offset), scratchAt)
+  const wordsOf = new Map([...plan.inputs, ...plan.captured, ...plan.outputs.map((o) => o.storage)].map((s) => [s, [] as number[]]))
+  words.settle((storage) => (storage < 0 ? constants + 8 * (-1 - storage) : arena + plan.storages[storage]!.offset), scratchAt, wordsOf)
   return {
     words: words.list.toArray(),
     relocations: words.relocations.toArray(),
     recordOf,
     recordEnd,
     segments,
+    wordsOf,
     moves,
     stepTable,
     constants,

@@ -22,6 +22,7 @@ import { Engine } from './engine.js'
 import { type Awake, CpuExecutable } from './executable.js'
 import { cpuFacets } from './facets.js'
 import { type Image, layOut } from './image.js'
+import { keptIn } from './kept.js'
 import type { Blas, BlasInside } from './kernel.js'
 import { type Installed, Kernels } from './kernels.js'
 import { LaidOut } from './laid-out.js'
@@ -240,6 +241,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
     kind: 'sync',
     name,
     prepare: (given) => whilePreparing(() => prepared(given)),
+    keep: (array) => keptIn(arena, array),
     cache: () => cache.info(),
     clearCache: clear,
     memoryBytes: () => arena.buffer.byteLength,

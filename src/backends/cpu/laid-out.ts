@@ -13,6 +13,7 @@ import type { Arena } from './arena.js'
 import type { Image, Move, Segment } from './image.js'
 import type { Installed } from './kernels.js'
 import { Views } from './plain.js'
+import { mayReplace, type Pointable, pointableOf } from './pointing.js'
 import { stepEntry } from './records.js'
 
 /** Up to this length a loop is quicker than the call of `set`. */
@@ -104,6 +105,12 @@ export class LaidOut {
   private capturedViews: TypedArray[] = []
   private outputViews: TypedArray[] = []
   private views: Views | undefined
+  /** What may be pointed at where it stays; found when something stays. */
+  private pointable: Pointable | undefined
+  /** Addresses of what is pointed at, by its place among inputs, captured tensors and outputs; 0 for what is copied. Absent where nothing is. */
+  private pointed: Float64Array | undefined
+  /** What the run that goes on points at. */
+  private current: Float64Array | undefined
   /** Where the image lies in the memory. */
   private wordsAt: Int32Array | undefined
   private constantsAt: Uint8Array | undefined
@@ -143,6 +150,7 @@ export class LaidOut {
       if (of.words === image.words && base !== 0) of.words = image.words.slice()
       if (of.words !== image.words) for (const r of image.relocations) of.words[r] = image.words[r]! + base
       this.base = base
+      this.pointed = undefined
       this.buffer = undefined
       arena.owner = undefined
     }
@@ -180,9 +188,15 @@ export class LaidOut {
     const of = this.of!
     const { arena } = this
     const base = arena.top
+    // Addresses are taken before the memory grows, after which views of it have none.
+    const kept = arena.kept === 0 ? undefined : this.addresses(of, inputs, captured, into)
     this.settle(of, base)
+    const outer = this.current
+    const wanted = kept && this.wanted(of, kept, accumulate)
+    this.current = wanted
+    this.point(of, wanted)
     if (of.poison) this.fill(of, base)
-    this.read(inputs, captured)
+    this.read(of, inputs, captured, kept)
     this.running++
     arena.top = base + of.image.bytes
     let done = false
@@ -195,28 +209,99 @@ export class LaidOut {
       // Words that a loop had moved when something was thrown, here or by a function that WebAssembly calls, are written again.
       if (!done) this.base = -1
       this.rounds = rounds
+      this.current = outer
       arena.top = base
       this.running--
       if (!done && this.disposed) this.dispose()
     }
-    if (this.base !== base || this.buffer !== arena.buffer) this.settle(of, base)
-    const results = into === undefined ? this.results(of) : this.write(into, accumulate)
+    if (this.base !== base || this.buffer !== arena.buffer) {
+      this.settle(of, base)
+      this.point(of, wanted)
+    }
+    const results = into === undefined ? this.results(of) : this.write(of, into, accumulate, kept)
     if (this.disposed) this.dispose()
     return results
   }
 
+  /** The addresses of arrays that stay in this memory, by their place among inputs, captured tensors and targets; 0 of others. */
+  private addresses(
+    of: Parts,
+    inputs: readonly TypedArray[],
+    captured: readonly Tensor[],
+    into: readonly TypedArray[] | undefined,
+  ): Float64Array {
+    const { buffer } = this.arena
+    const all = new Float64Array(of.inputs.length + of.captured.length + of.outputs.length)
+    const note = (i: number, x: TypedArray): void => {
+      if (x.buffer === buffer) all[i] = x.byteOffset
+    }
+    for (let i = 0; i < of.inputs.length; i++) note(i, inputs[i]!)
+    for (let i = 0; i < captured.length; i++) note(of.inputs.length + i, captured[i]!.data)
+    if (into !== undefined) for (let i = 0; i < into.length; i++) note(of.inputs.length + of.captured.length + i, into[i]!)
+    return all
+  }
+  /** Those of them that are pointed at: what no step writes, and targets that are free by the time that they are written. */
+  private wanted(of: Parts, kept: Float64Array, accumulate: boolean): Float64Array {
+    const { plan } = of
+    this.pointable ??= pointableOf(
+      plan,
+      of.image.segments,
+      of.outputs.map((o) => o.size * itemBytes[o.dtype]),
+    )
+    const { reads, writes } = this.pointable
+    const sources = [...of.inputs, ...of.captured]
+    const bytesOf = ({ size, dtype }: Elements): number => size * itemBytes[dtype]
+    const free = (output: number, at: number, bytes: number): boolean =>
+      sources.every((x, i) => {
+        const from = kept[i]!
+        if (from === 0 || reads[i]! < 0 || from >= at + bytes || at >= from + bytesOf(x)) return true
+        return mayReplace(plan, output, reads[i]!, from === at)
+      })
+    return kept.map((at, i) => {
+      if (at === 0) return 0
+      if (i < sources.length) return reads[i]! < 0 ? 0 : at
+      const storage = writes[i - sources.length]!
+      return storage >= 0 && !accumulate && free(storage, at, bytesOf(of.outputs[i - sources.length]!)) ? at : 0
+    })
+  }
+  /** Puts addresses of elements that stay into the records, and takes others out. */
+  private point(of: Parts, wanted: Float64Array | undefined): void {
+    const { pointed } = this
+    if (wanted === undefined && pointed === undefined) return
+    const { image, plan, words } = of
+    const storages = [...plan.inputs, ...plan.captured, ...plan.outputs.map((o) => o.storage)]
+    let any = false
+    storages.forEach((s, i) => {
+      const to = wanted?.[i] ?? 0
+      any ||= to !== 0
+      if (to === (pointed?.[i] ?? 0)) return
+      // Relative to the image in its own memory, absolute elsewhere.
+      const by = to === 0 ? this.base : to - image.arena - plan.storages[s]!.offset
+      for (const word of image.wordsOf.get(s)!) {
+        words[word] = image.words[word]! + by
+        this.wordsAt![word] = words[word]!
+      }
+    })
+    this.pointed = any ? wanted : undefined
+  }
+  /** The array at an address, where the view that was given has lost its memory. */
+  private again(given: TypedArray, { dtype, size }: Elements, address: number): TypedArray {
+    return address === 0 || given.length === size ? given : viewOf(dtype, this.arena.buffer, address, size)
+  }
+
   /** Copies what the program reads into its memory. */
-  private read(inputs: readonly TypedArray[], captured: readonly Tensor[]): void {
+  private read(of: Parts, inputs: readonly TypedArray[], captured: readonly Tensor[], kept: Float64Array | undefined): void {
     const { stats } = this.arena
     stats.calls++
-    const { inputViews, capturedViews } = this
+    const { inputViews, capturedViews, pointed } = this
     for (let i = 0; i < inputViews.length; i++) {
       const v = inputViews[i]
-      if (v === undefined) continue
+      if (v === undefined || (pointed !== undefined && pointed[i] !== 0)) continue
       stats.bytesIn += v.byteLength
-      copy(v, inputs[i]!)
+      copy(v, kept === undefined ? inputs[i]! : this.again(inputs[i]!, of.inputs[i]!, kept[i]!))
     }
     for (let i = 0; i < capturedViews.length; i++) {
+      if (pointed !== undefined && pointed[inputViews.length + i] !== 0) continue
       const v = capturedViews[i]!
       stats.bytesIn += v.byteLength
       copy(v, captured[i]!.data)
@@ -234,6 +319,7 @@ export class LaidOut {
         // A kernel may have run compiled functions, even this very one, further up in the memory.
         if (this.base !== base || this.buffer !== arena.buffer) {
           this.settle(of, base)
+          this.point(of, this.current)
           this.move(of)
         }
       }
@@ -285,12 +371,14 @@ export class LaidOut {
     }
     return made
   }
-  private write(into: readonly TypedArray[], accumulate: boolean): readonly TypedArray[] {
+  private write(of: Parts, into: readonly TypedArray[], accumulate: boolean, kept: Float64Array | undefined): readonly TypedArray[] {
     const { stats } = this.arena
     const outs = this.outputViews
+    const before = of.inputs.length + of.captured.length
     for (let i = 0; i < outs.length; i++) {
+      if (this.pointed !== undefined && this.pointed[before + i] !== 0) continue
       const v = outs[i]!
-      const t = into[i]!
+      const t = kept === undefined ? into[i]! : this.again(into[i]!, of.outputs[i]!, kept[before + i]!)
       stats.bytesOut += v.byteLength
       if (!accumulate) copy(t, v)
       else for (let j = 0; j < v.length; j++) t[j]! += v[j]!

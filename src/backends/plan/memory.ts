@@ -39,7 +39,7 @@ export const ALIGN = 64
 export const aligned = (n: number, to: number = ALIGN): number => Math.ceil(n / to) * to
 
 /** Free blocks by offset; best fit, neighbours merged. */
-class FreeList {
+export class FreeList {
   private readonly blocks: { offset: number; bytes: number }[] = []
   end = 0
   take(bytes: number): number {

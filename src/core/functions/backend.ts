@@ -39,6 +39,11 @@ export interface DeviceArray {
   readonly read: () => Promise<TypedArray>
   readonly dispose: () => void
 }
+/** Elements in the memory of a backend that answers at once: a view of it, read anew after each call, since that memory moves when it grows. */
+export interface KeptArray {
+  readonly data: TypedArray
+  readonly dispose: () => void
+}
 /** Elements of an array: in the host's memory or on a device. */
 export type Elements = TypedArray | DeviceArray
 
@@ -155,6 +160,8 @@ export interface Backend<K extends 'sync' | 'async' = 'sync' | 'async'> {
   readonly prepare: (program: Program) => K extends 'sync' ? Executable : Promise<AsyncExecutable>
   /** Copies an array to the backend's device, where it has one. */
   readonly place?: ((array: NDArray, options?: PlaceOptions) => Promise<DeviceArray>) | undefined
+  /** Copies an array into the memory in which the backend computes: arguments and targets that lie there are not copied at calls. Undefined while a program runs. */
+  readonly keep?: ((array: NDArray) => KeptArray | undefined) | undefined
 }
 /** A backend that gives results at once. */
 export type SyncBackend = Backend<'sync'>

@@ -8,10 +8,10 @@ import { isTensor, makeTensor, Tensor } from '../graph/tensor.js'
 import { flatten, leafPaths, unflatten } from '../graph/tree.js'
 import type { DType } from '../types/dtype.js'
 import type { OnDeviceFn, OnHostFn } from '../types/signatures/device.js'
-import { type Backend, backendOf, type DeviceArray, type Elements, type PlaceOptions, placeOptions } from './backend.js'
+import { type Backend, backendOf, type DeviceArray, type Elements, type KeptArray, type PlaceOptions, placeOptions } from './backend.js'
 
 /** Frees the memory of tensors that were forgotten; `dispose` is at once. */
-const forgotten = /*#__PURE__*/ new FinalizationRegistry<DeviceArray>((array) => array.dispose())
+const forgotten = /*#__PURE__*/ new FinalizationRegistry<DeviceArray | KeptArray>((array) => array.dispose())
 
 /** A tensor on a device. Its elements are read by `onHost` alone: `data`, `item` and `toArray` are errors that say so. */
 export class DeviceTensor extends Tensor {
@@ -54,8 +54,24 @@ export class DeviceTensor extends Tensor {
     return `Tensor ${this.dtype} [${this.shape.join(', ')}] on ${this.array.backend}${this.array.half === true ? ' as f16' : ''}`
   }
 }
+/** A tensor in the memory in which a backend computes. `data` is a view of that memory as it is now. */
+export class KeptTensor extends Tensor {
+  readonly #array: KeptArray
+  constructor(shape: readonly number[], dtype: DType, array: KeptArray) {
+    super(shape, dtype, undefined as never)
+    this.#array = array
+    Object.defineProperty(this, 'data', { enumerable: true, get: () => array.data })
+    forgotten.register(this, array, this)
+  }
+  /** Frees the memory now; using the tensor afterwards is an error. */
+  dispose(): void {
+    forgotten.unregister(this)
+    this.#array.dispose()
+  }
+}
 const symbol = (Symbol as { readonly dispose?: symbol }).dispose
-if (symbol !== undefined) Object.defineProperty(DeviceTensor.prototype, symbol, { value: DeviceTensor.prototype.dispose })
+if (symbol !== undefined)
+  for (const { prototype } of [DeviceTensor, KeptTensor]) Object.defineProperty(prototype, symbol, { value: prototype.dispose })
 
 /** The elements of an array, wherever they are. */
 export const elementsOf = (x: NDArray): Elements => (x instanceof DeviceTensor ? x.array : x.data)
@@ -75,7 +91,8 @@ export const hosted = (xs: readonly Elements[], where: string): readonly TypedAr
 
 /**
  * A tree of tensors with their elements on the backend's device: functions compiled for it take them as they are, and `.into` writes them
- * in place, so that a training loop moves no parameter. On a backend without a device: copies.
+ * in place, so that a training loop moves no parameter. On cpu() they are in the memory in which its kernels work: nothing is copied at calls, and `data` is a view that is read anew
+ * after each call. On a backend without such a place: copies.
  *
  * `storage: 'f16'` stores f32 tensors in half of the memory: rounded to 11 significant bits here and wherever `.into` writes them, f32 in
  * every computation, read back as f32. Other dtypes stay as they are.
@@ -90,7 +107,8 @@ export const onDevice: OnDeviceFn = typed(async (tree: unknown, backend: Backend
   backendOf(backend, 'onDevice')
   const paths = leafPaths(def)
   const tensors = leaves.map((x, i) => {
-    if (x instanceof DeviceTensor) badInput(`onDevice: ${paths[i]}`, 'the tensor is on a device already.', 'use it as it is.')
+    if (x instanceof DeviceTensor || x instanceof KeptTensor)
+      badInput(`onDevice: ${paths[i]}`, 'the tensor is on a device already.', 'use it as it is.')
     return makeTensor(x, undefined, undefined, 'onDevice')
   })
   const place = backend.place
@@ -98,7 +116,14 @@ export const onDevice: OnDeviceFn = typed(async (tree: unknown, backend: Backend
   if (place === undefined) {
     if (storage === 'f16')
       raise({ _tag: 'Unsupported', backend: backend.name, what: 'storage as f16', fix: "leave out storage: 'f16', or use webgpu()." })
-    return unflatten(def, tensors)
+    const { keep } = backend
+    return unflatten(
+      def,
+      tensors.map((t) => {
+        const kept = keep?.(t)
+        return kept === undefined ? t : new KeptTensor(t.shape, t.dtype, kept)
+      }),
+    )
   }
   const placed = await Promise.allSettled(tensors.map(async (t) => new DeviceTensor(t.shape, t.dtype, await place(t, { storage }))))
   const failed = placed.find((r) => r.status === 'rejected')
@@ -121,7 +146,13 @@ export const onHost: OnHostFn = typed(async (tree: unknown): Promise<unknown> =>
   const { leaves, def } = flatten(tree, 'onHost')
   const read = await Promise.all(
     leaves.map(async (x) =>
-      x instanceof DeviceTensor ? new Tensor(x.shape, x.dtype, await x.array.read()) : isTensor(x) ? x : makeTensor(x),
+      x instanceof DeviceTensor
+        ? new Tensor(x.shape, x.dtype, await x.array.read())
+        : x instanceof KeptTensor
+          ? new Tensor(x.shape, x.dtype, x.intact('onHost').data.slice() as TypedArray)
+          : isTensor(x)
+            ? x
+            : makeTensor(x),
     ),
   )
   return unflatten(def, read)

@@ -98,7 +98,8 @@ const fits = (t: Tensor, o: Node, accumulate: boolean, name: string): void => {
 
 /** The targets of `.into`; `hold` and `release` stand around each call that writes them. */
 export class Targets {
-  readonly data: readonly Elements[]
+  /** Read anew by `check`: memory that elements stay in moves when it grows. */
+  readonly data: Elements[]
   private readonly def: TreeDef
   private readonly tensors: readonly Tensor[]
   private readonly locks: readonly Lock[]
@@ -120,7 +121,7 @@ export class Targets {
     const { data, def, tensors } = this
     for (let i = 0; i < data.length; i++) {
       const a = data[i]!
-      if (!onADevice(a) && a.length !== sizeOf(tensors[i]!.shape)) tensors[i]!.intact(`into: ${nameOf(def, i)}`)
+      if (!onADevice(a) && a.length !== sizeOf(tensors[i]!.shape)) data[i] = tensors[i]!.intact(`into: ${nameOf(def, i)}`).data
     }
     if (this.checked === program) return
     if (!sameDef(def, program.outputTree)) badInput('into', 'the outputs have another tree than the results.', 'give the same tree.')

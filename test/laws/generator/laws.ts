@@ -1,6 +1,7 @@
 /** Laws beyond values and gradients, each checked for some seeds: duality, second order, the oracle, JSON, targets, batches. */
 import { random } from '../../../src/check/index.js'
 import { Dual } from '../../../src/core/calculus/dual.js'
+import type { KeptArray, SyncBackend } from '../../../src/core/functions/backend.js'
 import { interpretNodes } from '../../../src/core/functions/interpret.js'
 import { type Aval, aval, isFloat } from '../../../src/core/graph/aval.js'
 import { asNode, type Node } from '../../../src/core/graph/expr.js'
@@ -294,6 +295,64 @@ const targets: Law = {
   },
 }
 
+/** Arguments, captured elements and targets that stay in the backend's memory: pointed at, in place where the plan allows it, and nothing else is written. */
+const kept: Law = {
+  name: 'kept in the memory of the backend',
+  every: 3,
+  check: (s, _, g) => {
+    const p = g.of('mixed')
+    const lane = laneFor(s)
+    const keep = (lane.backend as SyncBackend).keep
+    if (p === undefined || keep === undefined) return
+    const want = guarded('kept on reference', () => runOn(s.lanes.oracle, p, g.inputs))
+    const executable = lane.backend.prepare(p)
+    const all: KeptArray[] = []
+    const place = (data: TypedArray, { shape, dtype }: Aval): KeptArray => {
+      const array = keep({ data, shape, dtype })
+      if (array === undefined) return fail('kept', 'nothing runs, and there is no room')
+      all.push(array)
+      return array
+    }
+    try {
+      const next = random(s.program.seed + 17)
+      const some = (): boolean => next() < 0.7
+      // Calls of one executable with other arrays in place: what one call points at, the next must not.
+      for (let call = 0; call < 4; call++) {
+        const read = g.inputs.map((x, i) => (some() ? place(x, p.inputs[i]!.aval) : undefined))
+        const inputs = (): readonly TypedArray[] => g.inputs.map((x, i) => read[i]?.data ?? x)
+        const same = `kept, call ${call} on ${lane.name}`
+        if (call % 2 === 0) agree(same, executable.run(inputs()), want, [{ program: p, inputs: g.inputs }])
+        const taken = new Set<KeptArray>()
+        const targets = p.outputs.map((o) => {
+          const own = read.find(
+            (x, i) =>
+              x !== undefined && !taken.has(x) && p.inputs[i]!.dtype === o.dtype && p.inputs[i]!.shape.join() === o.shape.join() && some(),
+          )
+          if (own !== undefined) taken.add(own)
+          return own ?? (some() ? place(allocate(o.dtype, o.aval.size), o.aval) : undefined)
+        })
+        const into = p.outputs.map((o, k) => targets[k]?.data ?? allocate(o.dtype, o.aval.size))
+        executable.run(inputs(), into)
+        agree(
+          `${same}, into`,
+          into.map((x, k) => targets[k]?.data ?? x),
+          want,
+          [{ program: p, inputs: g.inputs }],
+        )
+        read.forEach((x, i) => {
+          if (x === undefined || taken.has(x)) return
+          x.data.forEach((v, j) => {
+            if (!Object.is(v, g.inputs[i]![j])) fail('kept', `argument ${i}, entry ${j}, was written: ${v} in place of ${g.inputs[i]![j]}`)
+          })
+        })
+      }
+    } finally {
+      executable.dispose()
+      for (const x of all) x.dispose()
+    }
+  },
+}
+
 /** Examples of one shape, put together along a new axis; and the example k of that. */
 const along = (rows: readonly TypedArray[], { shape, dtype, size }: Aval, axis: number): TypedArray => {
   const [n, inner] = [rows.length, sizeOf(shape.slice(axis))]
@@ -357,4 +416,4 @@ const batches: Law = {
 const moved = (x: TypedArray): TypedArray =>
   x instanceof Float64Array || x instanceof Float32Array ? (x.map((v) => v * (1 + 1e-7)) as TypedArray) : x.slice()
 
-export const laws: readonly Law[] = [duality, secondOrder, oracle, differences, json, targets, batches]
+export const laws: readonly Law[] = [duality, secondOrder, oracle, differences, json, targets, kept, batches]
