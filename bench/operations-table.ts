@@ -202,7 +202,7 @@ add('topk 10', 'torch.topk(x,10)', 'x', ({ x }) => cd.topk(x!, 10 as never).valu
 add('topk 10 of rows', 'torch.topk(m,10)', 'm', ({ m }) => cd.topk(m!, 10 as never).values)
 add('median', 'torch.median(x)', 'x', ({ x }) => cd.median(x!), '')
 add('histogram', 'torch.histc(x,100,-2,2.2)', 'x', ({ x }) => cd.histogram(x!, { bins: 100, range: [-2, 2.2] } as never).counts, '')
-add('bincount', 'torch.bincount(at,minlength=1000)', 'at', ({ at }) => cd.bincount(at!, { length: 1000 } as never), '')
+add('bincount', 'torch.bincount(at,minlength=1000)', 'at', ({ at }) => cd.bincount(at!, { size: 1000 } as never), '')
 
 // ---- layout ---------------------------------------------------------------------------------------------------------------
 add('transpose 2048', 'big.T.contiguous()', 'big', ({ big }) => cd.transpose(big!))

@@ -1,4 +1,4 @@
-// Single operations, most on a million f32, beside PyTorch's of one thread, by turns: forward with outputs that stay, and with the gradient of the sum.
+// Single operations, most on a million f32, beside PyTorch's of one thread, by turns: forward, and with the gradient of the sum, of tensors that stay in the backend's memory.
 // `npm run bench:operations [-- --only NAME,NAME] [--rounds 3] [--budget ms] [--above 2] [--no-blas]`; CODUAL_PYTHON names the Python that has torch (python3 unless given).
 import { mkdir, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -50,18 +50,24 @@ const least = (f: () => void): number => {
 }
 const library = values['no-blas'] ? undefined : blas({ threads: 1 })
 const backend = library === undefined ? cd.cpu() : cd.cpu({ blas: library })
+const kept = (await cd.onDevice(given as never, backend)) as unknown as typeof given
 type Run = ((g: unknown) => unknown) & { into(out: unknown): (g: unknown) => unknown; dispose(): void }
 /** A call, and the sum of what it gives. */
-const runner = (f: (g: Readonly<Record<string, E>>) => E, wrt: readonly string[], args: unknown) => {
+const runner = async (f: (g: Readonly<Record<string, E>>) => E, wrt: readonly string[], args: unknown) => {
   const whole =
     wrt.length === 0 ? f : (cd.grad as unknown as (f: unknown, o: unknown) => unknown)((g: never) => cd.sum(f(g) as never), { wrt })
   const run = (cd.compile as unknown as (f: unknown, b: cd.Backend) => Run)(whole, backend)
-  const made = run(args)
+  const made = await cd.onDevice(run(args) as never, backend)
   const into = run.into(made)
-  const first = (wrt.length === 0 ? made : (made as Readonly<Record<string, unknown>>)[wrt[0]!]) as cd.Tensor
+  into(args)
+  const first = (wrt.length === 0 ? made : (made as Readonly<Record<string, unknown>>)[wrt[0]!]) as unknown as cd.Tensor
   let total = 0
   for (const v of first.data) total += Number(v)
-  return { call: () => void into(args), total, free: () => run.dispose() }
+  const free = (): void => {
+    run.dispose()
+    for (const t of cd.treeLeaves(made as never)) (t as unknown as { readonly dispose: () => void }).dispose()
+  }
+  return { call: () => void into(args), total, free }
 }
 
 const server = await torchServer('torch-operations.py', 1)
@@ -73,12 +79,12 @@ const cell = (x: number | undefined): string => (x === undefined ? '' : x.toPrec
 console.log(`${'time over PyTorch'.padEnd(34)}  forward gradient   ms`)
 for (const { name, f, torch, of, wrt } of rows) {
   if (wanted !== undefined && !wanted.some((w) => name.startsWith(w))) continue
-  const args = Object.fromEntries(of.map((k) => [k, given[k]!]))
+  const args = Object.fromEntries(of.map((k) => [k, kept[k]!]))
   const ratios: (number | undefined)[] = []
   let ms = 0
   for (const by of [[], wrt]) {
     if (by !== wrt || wrt.length > 0) {
-      const { call, total, free } = runner(f, by, args)
+      const { call, total, free } = await runner(f, by, args)
       least(call)
       let [own, other] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
       for (let r = 0; r < rounds; r++) {
