@@ -212,7 +212,7 @@ add('add of a transpose', 'big+big.T', 'big', ({ big }) => cd.add(big!, cd.trans
 add('concat', 'torch.cat([m,n],0)', 'm n', ({ m, n }) => cd.concat([m!, n!] as never, { axis: 0 }))
 add('concat of columns', 'torch.cat([m,n],1)', 'm n', ({ m, n }) => cd.concat([m!, n!] as never, { axis: 1 }))
 add('stack', 'torch.stack([x,y],1)', 'x y', ({ x, y }) => cd.stack([x!, y!] as never, { axis: 1 }))
-add('slice of rows', 'm[100:900].contiguous()', 'm', ({ m }) => cd.slice(m!, [100, 0], [900, 1000]))
+add('slice of rows', 'm[100:900].clone()', 'm', ({ m }) => cd.slice(m!, [100, 0], [900, 1000]))
 add('slice of columns', 'm[:,100:900].contiguous()', 'm', ({ m }) => cd.slice(m!, [0, 100], [1000, 900]))
 add('slice with steps', 'm[::2,::2].contiguous()', 'm', ({ m }) => cd.slice(m!, [0, 0], [1000, 1000], [2, 2] as never))
 add('flip', 'torch.flip(m,[1])', 'm', ({ m }) => cd.flip(m!, { axis: 1 }))
@@ -241,8 +241,12 @@ add(
   ({ m, places }) => cd.takeAlongAxis(m!, places! as never, { axis: 1 } as never),
   'm',
 )
-add('scatterAdd', 'torch.zeros(1000).index_add(0,at,x[:100000])', 'x at', ({ x, at }) =>
-  cd.segmentSum(cd.slice(x!, [0], [100_000]), at! as never, 1000 as never),
+add(
+  'scatterAdd',
+  'torch.zeros(1000).index_add(0,at,x[:100000])',
+  'x at',
+  ({ x, at }) => cd.segmentSum(cd.slice(x!, [0], [100_000]), at! as never, 1000 as never),
+  'x',
 )
 add(
   'segmentSum of rows',
@@ -310,7 +314,7 @@ add('avgPool', 'F.avg_pool2d(image,2)', 'image', ({ image }) => cd.avgPool(image
 add('batchNorm', 'F.batch_norm(image,None,None,g,g,training=True)', 'image g', ({ image, g }) =>
   cd.batchNorm(image!, { scale: g!, bias: g! } as never),
 )
-add('groupNorm', 'F.group_norm(image,8)', 'image', ({ image }) => cd.groupNorm(image!, { groups: 8 } as never))
+add('groupNorm', 'F.group_norm(image,8)', 'image', ({ image }) => cd.groupNorm(image!, 8 as never))
 add('mse', 'F.mse_loss(x,y)', 'x y', ({ x, y }) => cd.mseLoss(x!, y!), 'x')
 add(
   'binary cross entropy',
