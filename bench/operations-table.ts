@@ -320,7 +320,7 @@ add(
   'binary cross entropy',
   'F.binary_cross_entropy_with_logits(x,(y-1)/2)',
   'x y',
-  ({ x, y }) => cd.sigmoidBinaryCrossEntropy(x!, cd.div(cd.sub(y!, 1), 2) as never),
+  ({ x, y }) => cd.bceWithLogits(x!, cd.div(cd.sub(y!, 1), 2) as never),
   'x',
 )
 

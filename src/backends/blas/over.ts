@@ -1,22 +1,30 @@
 /** A library as the CPU backend takes it. */
 import type { BlasInside } from '../cpu/kernel.js'
+import { CHANNELS, convolutionBy } from './convolutions.js'
 import { COLUMNS, factorisationBy } from './factorisations.js'
 import type { Library } from './library.js'
-import { LEAST, Mapped, productsBy } from './products.js'
+import { COPYING, LEAST, Mapped, productsBy } from './products.js'
 
 /** From where on the library is asked: multiplications of a product, columns of a matrix that is factorised. */
 export interface From {
   readonly multiplications: number
   readonly columns: number
+  /** Channels of a convolution. */
+  readonly channels: number
+  /** The other side of a product for which a matrix of no layout of BLAS is copied. */
+  readonly copying: number
 }
-export const blasOf = (library: Library, from: From = { multiplications: LEAST, columns: COLUMNS }): BlasInside => ({
+export const blasOf = (
+  library: Library,
+  from: From = { multiplications: LEAST, columns: COLUMNS, channels: CHANNELS, copying: COPYING },
+): BlasInside => ({
   library: library.name,
   reason: undefined,
   over: (memory) => {
     const at = new Mapped(memory, library)
     return {
-      products: (own) => productsBy(library, at, own, from.multiplications),
-      whole: (k) => factorisationBy(library, at, k, from.columns),
+      products: (own) => productsBy(library, at, own, from.multiplications, from.copying),
+      whole: (k) => factorisationBy(library, at, k, from.columns) ?? convolutionBy(library, at, k, from.channels),
     }
   },
 })

@@ -6,6 +6,7 @@ import type { FloatName } from '../cpu/wasm/float.js'
 import * as OP from '../cpu/wasm/opcodes.js'
 import type { Library } from './library.js'
 
+type Floats = Float32Array | Float64Array
 /** Multiplications of a product from which the call of the library is quicker than the backend's own kernel (bench/blas.ts). */
 export const LEAST = 4096
 /** CBLAS: rows one after the other; a matrix as it is, or its transpose. */
@@ -16,9 +17,32 @@ const TRANSPOSED = 112
 const parametersOf = (type: 'float' | 'double'): string =>
   `int, int, int, int m, int n, int k, ${type} alpha, uintptr_t a, int lda, uintptr_t b, int ldb, ${type} beta, uintptr_t c, int ldc`
 
+/** C = A B, or C + A B: of A and B or their transposes, by addresses and distances of rows. */
+export type Gemm = (
+  ta: boolean,
+  tb: boolean,
+  m: number,
+  n: number,
+  k: number,
+  a: number,
+  lda: number,
+  b: number,
+  ldb: number,
+  add: boolean,
+  c: number,
+  ldc: number,
+) => void
+export const gemmOf = (library: Library, type: FloatName): Gemm => {
+  const f = library.cblas('void', type === 'f32' ? 'sgemm' : 'dgemm', parametersOf(type === 'f32' ? 'float' : 'double'))
+  return (ta, tb, m, n, k, a, lda, b, ldb, add, c, ldc) =>
+    void f(ROWS, ta ? TRANSPOSED : AS_IS, tb ? TRANSPOSED : AS_IS, m, n, k, 1, a, lda, b, ldb, add ? 1 : 0, c, ldc)
+}
+
 /** Where the words of the memory are, and what its address 0 is to the library: read again after the memory grew. */
 export class Mapped {
   private of: Int32Array = new Int32Array(0)
+  private f32: Float32Array = new Float32Array(0)
+  private f64: Float64Array = new Float64Array(0)
   base = 0
   constructor(
     private readonly memory: WebAssembly.Memory,
@@ -28,9 +52,15 @@ export class Mapped {
     // A view of memory that grew since has no elements.
     if (this.of.length === 0) {
       this.of = new Int32Array(this.memory.buffer as ArrayBuffer)
+      this.f32 = new Float32Array(this.memory.buffer as ArrayBuffer)
+      this.f64 = new Float64Array(this.memory.buffer as ArrayBuffer)
       this.base = this.library.addressOf(this.memory.buffer as ArrayBuffer)
     }
     return this.of
+  }
+  /** The memory as floats; `words` is read before. */
+  floats(type: FloatName): Floats {
+    return type === 'f32' ? this.f32 : this.f64
   }
 }
 
@@ -44,12 +74,35 @@ export const leadingOf = (m: number, n: number, row: number, column: number, siz
   return 0
 }
 
+/** Copies of matrices of a layout that BLAS has no name for, outside of the memory: each as large as the largest so far. */
+class Copies {
+  private readonly held: { data: Floats; address: number }[] = []
+  constructor(
+    private readonly library: Library,
+    private readonly type: FloatName,
+  ) {}
+  /** The m x n matrix at an element of the memory, with these distances in elements, row by row: its address. */
+  copy(which: 0 | 1, from: Floats, at: number, m: number, n: number, row: number, column: number): number {
+    let held = this.held[which]
+    if (held === undefined || held.data.length < m * n) {
+      const buffer = new ArrayBuffer(itemBytes[this.type] * m * n)
+      held = { data: this.type === 'f32' ? new Float32Array(buffer) : new Float64Array(buffer), address: this.library.addressOf(buffer) }
+      this.held[which] = held
+    }
+    const { data } = held
+    for (let i = 0, k = 0, start = at; i < m; i++, start += row) for (let j = 0, x = start; j < n; j++, x += column) data[k++] = from[x]!
+    return held.address
+  }
+}
+/** The other side of a product for which a matrix of no layout is copied first. */
+export const COPYING = 16
+
 /** product(record): whether the library computed it. */
-const productBy = (library: Library, at: Mapped, type: FloatName, accumulate: boolean): ((record: number) => number) => {
-  const gemm = library.cblas('void', type === 'f32' ? 'sgemm' : 'dgemm', parametersOf(type === 'f32' ? 'float' : 'double'))
+const productBy = (library: Library, at: Mapped, type: FloatName, accumulate: boolean, copying: number): ((record: number) => number) => {
+  const gemm = gemmOf(library, type)
   const size = itemBytes[type]
+  const copies = new Copies(library, type)
   const { at: of } = gemmRecord
-  const beta = accumulate ? 1 : 0
   return (record) => {
     const w = at.words
     const r = record >>> 2
@@ -57,18 +110,20 @@ const productBy = (library: Library, at: Mapped, type: FloatName, accumulate: bo
     let batch = w[r + of.batch]!
     const [n, k] = [w[r + of.n]!, w[r + of.k]!]
     const [cRow, aRow, bRow] = [w[r + of.cRowStride]!, w[r + of.aRowStride]!, w[r + of.bRowStride]!]
+    const [aColumn, bColumn] = [w[r + of.aColStride]!, w[r + of.bColStride]!]
     const [cStep, aStep, bStep] = [w[r + of.cBatchStride]!, w[r + of.aBatchStride]!, w[r + of.bBatchStride]!]
     // A batch that shares B and continues C and A row by row is one tall product.
     if (bStep === 0 && aStep === m * aRow && cStep === m * cRow) [m, batch] = [m * batch, 1]
-    const a = leadingOf(m, k, aRow, w[r + of.aColStride]!, size)
-    const b = leadingOf(k, n, bRow, w[r + of.bColStride]!, size)
-    if (a === 0 || b === 0 || (m > 1 && cRow < n * size)) return 0
+    const a = leadingOf(m, k, aRow, aColumn, size)
+    const b = leadingOf(k, n, bRow, bColumn, size)
+    if ((a === 0 && n < copying) || (b === 0 && m < copying) || (m > 1 && cRow < n * size)) return 0
     const ldc = m === 1 ? n : cRow / size
     const { base } = at
-    let [pa, pb, pc] = [base + (w[r + of.a]! >>> 0), base + (w[r + of.b]! >>> 0), base + (w[r + of.c]! >>> 0)]
-    const [ta, tb] = [a > 0 ? AS_IS : TRANSPOSED, b > 0 ? AS_IS : TRANSPOSED]
+    let [pa, pb, pc] = [w[r + of.a]! >>> 0, w[r + of.b]! >>> 0, base + (w[r + of.c]! >>> 0)]
     for (; batch > 0; batch--) {
-      gemm(ROWS, ta, tb, m, n, k, 1, pa, Math.abs(a), pb, Math.abs(b), beta, pc, ldc)
+      const left = a === 0 ? copies.copy(0, at.floats(type), pa / size, m, k, aRow / size, aColumn / size) : base + pa
+      const right = b === 0 ? copies.copy(1, at.floats(type), pb / size, k, n, bRow / size, bColumn / size) : base + pb
+      gemm(a < 0, b < 0, m, n, k, left, a === 0 ? k : Math.abs(a), right, b === 0 ? n : Math.abs(b), accumulate, pc, ldc)
       pa += aStep
       pb += bStep
       pc += cStep
@@ -78,7 +133,7 @@ const productBy = (library: Library, at: Mapped, type: FloatName, accumulate: bo
 }
 
 /** The backend's products, with the library for those of `least` multiplications and more. */
-export const productsBy = (library: Library, at: Mapped, own: Products, least: number): Products => ({
+export const productsBy = (library: Library, at: Mapped, own: Products, least: number, copying: number): Products => ({
   ...own,
   emit: (module, type, accumulate, name) => {
     const word = `product ${type}${accumulate ? ' +=' : ''}`
@@ -99,5 +154,5 @@ export const productsBy = (library: Library, at: Mapped, own: Products, least: n
     f.call(otherwise, record)
     return f
   },
-  imports: (type, accumulate) => ({ [`product ${type}${accumulate ? ' +=' : ''}`]: productBy(library, at, type, accumulate) }),
+  imports: (type, accumulate) => ({ [`product ${type}${accumulate ? ' +=' : ''}`]: productBy(library, at, type, accumulate, copying) }),
 })

@@ -63,7 +63,7 @@ export interface WholeByLibrary {
 /** What a backend asks of one: what stands in the place of its own, on its memory. */
 export interface BlasOver {
   readonly products: (own: Products) => Products
-  /** A primitive that the backend drives in JavaScript, by the library; undefined where it stays the backend's. */
+  /** A primitive that runs as a whole, by the library; undefined where it stays the backend's. */
   readonly whole: (k: OpaqueKernel) => WholeByLibrary | undefined
 }
 /** A library as backends see it. */

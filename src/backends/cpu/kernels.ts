@@ -10,7 +10,7 @@ import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
 import type { DrivenKernel } from './driven.js'
 import type { CpuFacets } from './facets.js'
-import type { BlasOver, Products, WholeKernel } from './kernel.js'
+import type { BlasOver, Products, WholeByLibrary, WholeKernel } from './kernel.js'
 import { runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
 import type { Module } from './wasm/encoder.js'
@@ -279,6 +279,12 @@ export class Kernels {
     return this.add(key, { index, scratch, count }, code, shared)
   }
 
+  /** By a library; what it gives back by the meaning. */
+  private asked(k: OpaqueKernel, library: WholeByLibrary, record: Int32Array, buffer: ArrayBuffer): void {
+    const at = new OpaqueRecord(k.results.length, k.args.length - Number(k.inPlace !== undefined)).scratch
+    const arrays = arraysOf(k, record, buffer)
+    if (!library.run(arrays, addressAt(record, at))) k.prim.meaning(arrays.args, k.params, arrays.results)
+  }
   /** In JavaScript, with products of WebAssembly. */
   private driven(key: string, k: OpaqueKernel, own: DrivenKernel): Held {
     const bytes = own.scratchBytes(k.results[0]!.dtype as FloatName)
@@ -310,6 +316,13 @@ export class Kernels {
     if (facet.kind === 'whole' && this.arena.engine !== undefined) {
       const own = facet.make(k)
       if ('run' in own) return this.driven(key, k, own)
+      const library = this.blas?.whole(k)
+      if (library !== undefined)
+        return this.inJs(
+          key,
+          (record, { buffer }) => this.asked(k, library, record, buffer),
+          () => library.scratchBytes,
+        )
       return own.shared === undefined ? this.single(key, own.emit, () => own.scratchBytes) : this.counted(key, own, own.shared)
     }
     if (facet.kind === 'whole' || facet.kind === 'byMeaning' || (facet.kind === 'planned' && facet.otherwise !== undefined))
