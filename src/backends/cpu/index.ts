@@ -9,7 +9,7 @@ import { Lru } from '../../core/functions/lru.js'
 import { itemBytes } from '../../core/graph/aval.js'
 import { Identities } from '../../core/graph/identity.js'
 import type { Program } from '../../core/graph/program.js'
-import { KernelNames } from '../plan/body.js'
+import { KernelNames, type Tile } from '../plan/body.js'
 import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'
 import { buildIr, type Ir } from '../plan/ir.js'
@@ -87,6 +87,8 @@ export interface CpuBackend extends SyncBackend {
   readonly stats: () => CpuStats
 }
 
+/** A tile of f32 or f64 takes 16 lines of memory; loops that a cache holds need none. */
+const TILE: Tile = { side: 16, from: 2 ** 14 }
 const MAX_BYTES = 65535 * 65536
 
 const now = (): number => performance.now()
@@ -136,7 +138,7 @@ const tell = (fallback: string | undefined): void => {
 
 /** A new CPU backend (see cpu for the shared one), whose plans are made without some optimisations: tests find the one that is wrong so. */
 // long: the state of one backend, and the functions that share it
-export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass[] } = {}): CpuBackend => {
+export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass[]; readonly tile?: Tile } = {}): CpuBackend => {
   const maxBytes = Math.min(options.memoryBytes ?? MAX_BYTES, MAX_BYTES)
   const { engine, fallback } = engineOf(options)
   const name = 'cpu'
@@ -171,7 +173,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
   // Compiled functions that nobody disposed: the engine says when they are gone, between two turns of the event loop.
   const forgotten = new FinalizationRegistry<Pin>((pin) => awake.delete(pin.laidOut))
   const without = new Set(options.without)
-  const limits = { without, nodes: 512, buffers: 32 }
+  const limits = { without, nodes: 512, buffers: 32, tile: options.tile ?? TILE }
   const planned = (ir: Ir): { readonly made: Ready; readonly cached: boolean } =>
     cache.get(ir.key, () => {
       const plan = makePlan(ir, limits, names)

@@ -1,9 +1,11 @@
 /** Loop bodies: from the values of a loop to a scalar program, its operands and its canonical text. */
+
 import { APPLY, CONST } from '../../core/graph/expr.js'
 import { Identities } from '../../core/graph/identity.js'
 import { orderOf } from '../../core/graph/order.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
+import { sizeOf } from '../../core/graph/shape.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Access, Body, BodyOp, Fold, LoopKernel, LoopOutput } from './kernel.js'
 import type { Operand, Work } from './step.js'
@@ -107,6 +109,49 @@ export const collapse = (
   }
 }
 
+/** How loops that walk arrays in different orders are cut into tiles: of about so many elements along two axes, in loops of so many elements and more. */
+export interface Tile {
+  readonly side: number
+  readonly from: number
+}
+/** The largest part of an axis, near a side of a tile, by which it can be divided. */
+const partOf = (axis: number, { side }: Tile): number => {
+  for (let t = Math.min(2 * side, axis - 1); t > 1 && 2 * t >= side; t--) if (axis % t === 0) return t
+  return 0
+}
+type Collapsed = ReturnType<typeof collapse>
+/**
+ * A loop over two axes, one of which is the order of some arrays and the other that of others (transposes), in tiles: the lines of memory that a tile touches stay near until all of it is done.
+ * The order of elements is another, which is why nothing may be folded.
+ */
+const tiled = (c: Collapsed, tile: Tile | undefined): Collapsed => {
+  const inner = c.shape.length - 1
+  if (tile === undefined || inner < 1 || c.flags.some((f) => f.includes(true)) || sizeOf(c.shape) < tile.from) return c
+  // The axis along which an array lies in order that does not along the innermost.
+  const across = c.strides.find((s) => Math.abs(s[inner]!) >= tile.side && s.some((x, a) => a !== inner && x === 1))
+  const other = across?.findIndex((x, a) => a !== inner && x === 1) ?? -1
+  if (other < 0) return c
+  const [t, u] = [partOf(c.shape[other]!, tile), partOf(c.shape[inner]!, tile)]
+  if (t === 0 || u === 0) return c
+  const cut = (list: readonly number[], f: (x: number, a: number) => number, last: (x: number) => number): number[] => [
+    ...list.map(f),
+    last(list[other]!),
+    last(list[inner]!),
+  ]
+  const parts = (a: number): number => (a === other ? t : a === inner ? u : 1)
+  return {
+    shape: [...c.shape.map((d, a) => d / parts(a)), t, u],
+    strides: c.strides.map((s) =>
+      cut(
+        s,
+        (x, a) => x * parts(a),
+        (x) => x,
+      ),
+    ),
+    flags: c.flags.map((f) => [...f, false, false]),
+  }
+}
+
 /** A loop over `shape`: its kernel, axis lengths and operands. */
 export const makeLoop = (
   shape: readonly number[],
@@ -115,14 +160,18 @@ export const makeLoop = (
   outputs: readonly DraftOutput[],
   itemBytes: ItemBytes,
   merging = true,
+  tile?: Tile,
 ): Work & { readonly kernel: LoopKernel } => {
   const drafts: readonly Draft[] = [...inputs, ...outputs]
   const folded = outputs.map((o) => o.fold?.axes ?? shape.map(() => false))
-  const c = collapse(
-    shape,
-    drafts.map((d) => d.strides),
-    folded,
-    merging,
+  const c = tiled(
+    collapse(
+      shape,
+      drafts.map((d) => d.strides),
+      folded,
+      merging,
+    ),
+    tile,
   )
   const inner = c.shape.length - 1
   const single = c.shape.length === 1 && c.shape[0] === 1

@@ -115,7 +115,16 @@ export class Emitter {
     return this.loopStep([size], copyBody(dtype), [{ ...from, strides: [1], dtype }], [{ ...to, strides: [1], dtype }])
   }
   private loopStep(shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): Step {
-    const made = makeLoop(shape, body, inputs, outputs, this.places.itemBytes, !this.places.without.has('collapse'))
+    const { without, tile } = this.places
+    const made = makeLoop(
+      shape,
+      body,
+      inputs,
+      outputs,
+      this.places.itemBytes,
+      !without.has('collapse'),
+      without.has('tiles') ? undefined : tile,
+    )
     const cost = body.ops.reduce((c, o) => c + o.prim.cost, 0) + outputs.filter((o) => o.fold).length
     return {
       kernel: this.sheet.kernel(this.sheet.names.loop(made.kernel), () => made.kernel),

@@ -4,6 +4,7 @@ import { Groups } from '../../core/graph/groups.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { sameShape } from '../../core/graph/shape.js'
 import { add as addOp } from '../../core/ops/elementwise.js'
+import type { Tile } from './body.js'
 import type { Narrow } from './f16-storage.js'
 import type { Lists } from './ints.js'
 import { foldBy } from './kernel.js'
@@ -20,6 +21,8 @@ export interface Limits {
   readonly itemBytes?: ItemBytes
   /** Stores as f16 what may be (storeAsF16; default: nothing). */
   readonly f16?: Narrow
+  /** How loops that walk arrays in different orders are cut (default: not). */
+  readonly tile?: Tile
   /** What the plan is made without (default: nothing). */
   readonly without?: Without
 }

@@ -16,6 +16,7 @@
  * - `loops`: a loop stays one, whose step is planned once
  * - `carry`: the next state of a loop is made where the last one lies
  * - `collapse`: neighbouring axes are walked as one
+ * - `tiles`: arrays in different orders are walked in tiles
  */
 export const passes = [
   'numbering',
@@ -33,6 +34,7 @@ export const passes = [
   'loops',
   'carry',
   'collapse',
+  'tiles',
 ] as const
 export type Pass = (typeof passes)[number]
 

@@ -3,7 +3,7 @@
 import { sameShape, stridesOf } from '../../core/graph/shape.js'
 import type { SliceParams } from '../../core/ops/layout/slice.js'
 import type { DType } from '../../core/types/dtype.js'
-import { type Draft, spreadStrides, stillStrides } from './body.js'
+import { type Draft, spreadStrides, stillStrides, type Tile } from './body.js'
 import type { Fused } from './fuse.js'
 import { contiguousIn, reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
@@ -62,6 +62,8 @@ export class Places {
     readonly itemBytes: ItemBytes,
     readonly without: Without = ALL_PASSES,
     given?: Given,
+    /** How loops are cut into tiles. */
+    readonly tile?: Tile,
   ) {
     this.values = fused.values
     this.places = new Array<Place | undefined>(this.values.length)

@@ -48,7 +48,16 @@ const emitted = (ir: Ir, limits: Limits, sheet: Sheet, given?: Given, depth = 0)
   order.forEach((u, i) => {
     position[u] = i
   })
-  const places = new Places(ir, fused, position, sheet.buffers, limits.itemBytes ?? itemBytes, limits.without ?? ALL_PASSES, given)
+  const places = new Places(
+    ir,
+    fused,
+    position,
+    sheet.buffers,
+    limits.itemBytes ?? itemBytes,
+    limits.without ?? ALL_PASSES,
+    given,
+    limits.tile,
+  )
   for (const id of ir.inputs) if (id >= 0) places.own(values[id]!)
   for (const c of ir.captured) places.own(values[c.value]!)
   for (const u of units) if (u.kind === 'concat') places.placeParts(values[u.values[0]!]!)

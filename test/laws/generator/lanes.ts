@@ -46,12 +46,14 @@ const poisonOf = (backend: SyncBackend): (() => void) => {
 }
 export const laneOf = (name: string, backend: SyncBackend): Lane => ({ name, backend, poison: poisonOf(backend) })
 
+/** Tiles for arrays as small as those of random programs. */
+const tile = { side: 2, from: 0 }
 type Make = (options: Record<string, unknown>) => CpuBackend
 /** The CPU backend with vectors and without, their plans verified, against the reference; and one without each pass of the plan, which names the pass that a failure needs. */
 export const cpuLanes = (): Lanes => ({
   oracle: reference(),
-  lanes: [laneOf('simd', makeCpu({ verify: true, simd: true })), laneOf('plain', makeCpu({ verify: true, simd: false }))],
-  without: new Map(passes.map((pass) => [pass, () => (makeCpu as unknown as Make)({ verify: true, simd: true, without: [pass] })])),
+  lanes: [laneOf('simd', makeCpu({ verify: true, simd: true, tile })), laneOf('plain', makeCpu({ verify: true, simd: false, tile }))],
+  without: new Map(passes.map((pass) => [pass, () => (makeCpu as unknown as Make)({ verify: true, simd: true, tile, without: [pass] })])),
 })
 
 /** Runs a program once on a backend and frees it. */
