@@ -1,4 +1,6 @@
 /** Loops run in a memory of their own: by WebAssembly, in plain JavaScript, and by the definition, index by index. */
+// The packs of all functions: without them each lane would be the meaning that it is held against.
+import '../../src/index.js'
 import { runLoop, Views } from '../../src/backends/cpu/plain.js'
 import { type RecordWriter, writeLoop } from '../../src/backends/cpu/records.js'
 import { emitLoops } from '../../src/backends/cpu/wasm/loop.js'

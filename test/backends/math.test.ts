@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { arithmeticKernels } from '../../src/backends/cpu/arithmetic.js'
 import { compareKernels } from '../../src/backends/cpu/compare.js'
 import { exponentialKernels, gammaKernels, trigonometricKernels } from '../../src/backends/cpu/functions.js'
+import { packOf } from '../../src/core/calculus/pack.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { compare, elementwise } from '../../src/core/ops/families.js'
 import type { DType } from '../../src/core/types/dtype.js'
@@ -219,6 +220,10 @@ const argumentsOf = (arity: number, on: Row['on'], dtype: 'f32' | 'f64'): number
 }
 
 describe('vector functions', () => {
+  it('are found by what is tested here: without its pack a function would be held against itself', () => {
+    const base = arithmeticKernels as Readonly<Record<string, unknown>>
+    for (const prim of floatFunctions) expect(base[prim.name] ?? packOf(prim)?.cpu[prim.name], prim.name).toBeDefined()
+  })
   for (const prim of floatFunctions) {
     const { name } = prim
     const row = rowOf(prim)
