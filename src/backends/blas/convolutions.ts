@@ -205,7 +205,10 @@ const wayOf = (s: Shape, channels: number): Way | undefined => {
 /** Which arrays of a primitive are x, the kernel and the result. */
 type Roles = (k: OpaqueKernel) => { readonly x: readonly number[]; readonly k: readonly number[]; readonly y: readonly number[] }
 const shape = (x: { readonly shape: readonly number[] } | undefined): readonly number[] => x!.shape
-const kinds = new Map<AnyPrimitive, readonly [run: 'forward' | 'toInput' | 'toKernel', roles: Roles]>([
+const kinds: ReadonlyMap<AnyPrimitive, readonly [run: 'forward' | 'toInput' | 'toKernel', roles: Roles]> = /*#__PURE__*/ new Map<
+  AnyPrimitive,
+  readonly [run: 'forward' | 'toInput' | 'toKernel', roles: Roles]
+>([
   [convPrimitive, ['forward', ({ args: [x, k], results: [y] }) => ({ x: shape(x), k: shape(k), y: shape(y) })]],
   [convInputPrimitive, ['toInput', ({ args: [y, k], results: [x] }) => ({ x: shape(x), k: shape(k), y: shape(y) })]],
   [convInputAddPrimitive, ['toInput', ({ args: [, y, k], results: [x] }) => ({ x: shape(x), k: shape(k), y: shape(y) })]],
