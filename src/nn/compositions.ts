@@ -1,6 +1,8 @@
 /** What compositions are, and how sizes go from part to part: types alone. */
 import type { AnyExpr, Dim, DType, Expr, Exprs, Operand, Shape, Spec, Tensor, Tensors } from '../index.js'
 import type { Key } from '../random/index.js'
+import type { ConvLayer, Convolved, Pool, Pooled } from './conv.js'
+import type { Flat } from './dense.js'
 import type { DeclaredOf, Described, Given, MadeBy, Part, Run, RunWith, StateOf, TakenBy } from './layer.js'
 
 /** Parts by place or by name. */
@@ -29,13 +31,17 @@ interface States<L> {
 export type Sequence<L extends readonly unknown[]> = HasState<L> extends true ? SequenceWithState<L> : SequencePlain<L>
 export interface SequencePlain<L extends readonly unknown[]> extends Parameters<L> {
   readonly kind: 'sequential'
-  apply<X extends First<L>>(params: Given<DeclaredIn<L>>, x: X, run?: Run): Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>
+  apply<X extends First<L>>(
+    params: Given<DeclaredIn<L>>,
+    x: X & CheckedInput<L, X>,
+    run?: Run,
+  ): Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>
 }
 export interface SequenceWithState<L extends readonly unknown[]> extends Parameters<L>, States<L> {
   readonly kind: 'sequential'
   apply<X extends First<L>>(
     params: Given<DeclaredIn<L>>,
-    x: X,
+    x: X & CheckedInput<L, X>,
     run: RunWith<Given<StateIn<L>>>,
   ): readonly [y: Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>, state: Exprs<StateIn<L>>]
 }
@@ -135,9 +141,11 @@ type Ended<A, S extends Shape, T extends Shape, M extends Shape, D extends DType
 /** All axes but the last. */
 type Before<S extends Shape> = S extends readonly [...infer H extends Shape, Dim] ? H : Dim[]
 type AfterOne<L, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = T extends readonly [Dim, ...Shape]
-  ? L extends Applied
-    ? Led<L['apply'], S, T, M, D, E>
-    : M
+  ? L extends (x: never) => unknown
+    ? M // a function, whose method `apply` is that of all functions
+    : L extends Applied
+      ? Led<L['apply'], S, T, M, D, E>
+      : M
   : Keeps<L, D> extends true
     ? S
     : L extends Applied
@@ -158,7 +166,19 @@ type After<L, S extends Shape> = L extends { readonly kind: 'sequential' }
         : ShapeIn<MadeBy<L>>
       : L extends { readonly kind: `repeat ${number}` }
         ? S
-        : AfterOne<L, S, ShapeIn<TakenBy<L>>, ShapeIn<MadeBy<L>>, DTypeIn<TakenBy<L>>, DTypeIn<MadeBy<L>>>
+        : L extends { readonly kind: 'flatten' }
+          ? Flat<S>
+          : L extends { readonly kind: `conv${string}` | `${string}Pool` }
+            ? Slid<L, S>
+            : AfterOne<L, S, ShapeIn<TakenBy<L>>, ShapeIn<MadeBy<L>>, DTypeIn<TakenBy<L>>, DTypeIn<MadeBy<L>>>
+/** The shape of what windows L make of S. */
+type Slid<L, S extends Shape> = S extends readonly [infer N extends Dim, infer C extends Dim, ...infer H extends Shape]
+  ? L extends ConvLayer<infer _I, infer O, infer _N, infer _P, infer _D, infer K, infer Q>
+    ? [N, O, ...Convolved<H, K, Q>]
+    : L extends Pool<infer Q>
+      ? [N, C, ...Pooled<H, Q>]
+      : ShapeIn<MadeBy<L>>
+  : ShapeIn<MadeBy<L>>
 /** What part L makes of X: where that is an expression, with the axes that it has from X. */
 type Sent<L, X> = MadeBy<L> extends Expr<Shape, infer D> ? Expr<After<L, ShapeIn<X>>, D> : MadeBy<L>
 /** Parts as they are, or a message at the first whose input is not what the part before it makes. */
@@ -170,6 +190,17 @@ type Checked<L extends readonly unknown[], S extends Shape = Shape, R extends re
     ? Checked<T, After<H, S>, [...R, unknown]>
     : [...R, ShapeError<Clash<S, ShapeIn<TakenBy<H>>>>, ...T]
   : [...R, ...unknown[]]
+/** Nothing, or the reason why X does not go through the parts L: what lies behind a part that takes anything shows where a shape is given. */
+type CheckedInput<L extends readonly unknown[], X> = InputFor<L, ShapeIn<X>>['input']
+/** Looked up: of a size that is a parameter, where it is not known which, TypeScript takes either. */
+type InputFor<L extends readonly unknown[], S extends Shape> = [Jam<L, S>] extends [never]
+  ? { readonly input: unknown }
+  : { readonly input: ShapeError<Jam<L, S>> }
+type Jam<L extends readonly unknown[], S extends Shape> = L extends readonly [infer H, ...infer T]
+  ? [Clash<S, ShapeIn<TakenBy<H>>>] extends [never]
+    ? Jam<T, After<H, S>>
+    : Clash<S, ShapeIn<TakenBy<H>>>
+  : never
 /*
  * A record: TypeScript does not know the order of its keys, so what is asked holds in any order. Only one part may take what no other makes, the first; only one may make what no other takes, the last.
  */
@@ -304,7 +335,9 @@ export interface SequentialFn {
   <const L extends readonly [Part, ...Part[]]>(
     ...layers: { readonly [K in keyof L]: L[K] & (K extends keyof Checked<L> ? Checked<L>[K] : unknown) }
   ): Sequence<L>
-  <const L extends Readonly<Record<string, Part>>>(layers: L & CheckedRecord<L>): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
+  <const L extends Readonly<Record<string, Part>>>(
+    layers: L & Readonly<Record<string, Part>> & CheckedRecord<L>,
+  ): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
 }
 /** residual(layer), residual(layer, shortcut). */
 export interface ResidualFn {
@@ -315,9 +348,9 @@ export interface ResidualFn {
 export type Joining = 'add' | 'concat' | ((...ys: readonly AnyExpr[]) => AnyExpr)
 /** parallel(layers), parallel(layers, 'add'), parallel(layers, 'concat'), parallel(layers, f). */
 export interface ParallelFn {
-  <const L extends Parts>(layers: { readonly [K in keyof L]: L[K] & CheckedBeside<L[K], L, 'add'> }): Beside<L, 'add'>
+  <const L extends Parts>(layers: L & { readonly [K in keyof L]: CheckedBeside<L[K], L, 'add'> }): Beside<L, 'add'>
   <const L extends Parts, const J extends 'add' | 'concat' | undefined, Y extends AnyExpr = never>(
-    layers: { readonly [K in keyof L]: L[K] & CheckedBeside<L[K], L, By<J, Y>> },
+    layers: L & { readonly [K in keyof L]: CheckedBeside<L[K], L, By<J, Y>> },
     join: J | ((...ys: readonly AnyExpr[]) => Y),
   ): Beside<L, By<J, Y>>
 }
