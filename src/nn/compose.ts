@@ -2,9 +2,9 @@
 import { badInput } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import { type OptionsOf, raw, readOptions } from '../core/errors/options.js'
-import { type AnyExpr, add, assertShape, concat, evaluate, scan, stack, treeZip } from '../index.js'
+import { type AnyExpr, add, concat, evaluate, scan, stack, treeZip } from '../index.js'
 import { foldIn, type Key, splitKey } from '../random/index.js'
-import type { Joining, ParallelFn, Parts, Repeated, ResidualFn, SequentialFn } from './compositions.js'
+import type { CheckedRepeat, Joining, ParallelFn, Parts, Repeated, ResidualFn, SequentialFn } from './compositions.js'
 import { sizeIn } from './given.js'
 import { guarded, inputIn } from './guard.js'
 import {
@@ -18,6 +18,7 @@ import {
   type Run,
   type RunWith,
   runPart,
+  shapeOf,
   stackedDeclaration,
 } from './layer.js'
 
@@ -90,7 +91,7 @@ export const sequential: SequentialFn = ((...given: readonly unknown[]): unknown
 /**
  * Layers side by side on one input; their results are added, joined along the last axis (`concat`), or given to a function.
  *
- * Parameters  a list or record of theirs, as of `sequential`.   Errors  BadInput where there is no layer.
+ * Parameters  a list or record of theirs, as of `sequential`.   Errors  BadInput where there is no layer, and where what is added differs in shape.
  * @example
  * const both = parallel([dense(2, 3), dense(2, 4)], 'concat')
  * fn({ p: both.declared, x: f32('n', 2) }, ({ p, x }) => both.apply(p, x))({ p: both.init(key(1)), x: [[0, 0]] }).shape // [1, 7]
@@ -104,11 +105,24 @@ export const parallel: ParallelFn = ((layers: Parts, join: Joining = 'add'): unk
     parts,
     apply: (params, x, run) => {
       const { ys, states } = sideBySide(parts, params, x, run)
-      const y = join === 'add' ? ys.reduce((a, b) => add(a, b) as AnyExpr) : join === 'concat' ? concat(ys, { axis: -1 }) : join(...ys)
+      const y = join === 'add' ? added(ys, parts) : join === 'concat' ? concat(ys, { axis: -1 }) : join(...ys)
       return [y, states]
     },
   })
 }) as never
+
+/** The sum of what stands side by side, where all of it has one shape. */
+const added = (ys: readonly AnyExpr[], { named }: PartsRead): AnyExpr => {
+  const [first, ...others] = ys.map((y) => y.shape as readonly number[])
+  const at = 1 + others.findIndex((s) => s.length !== first!.length || s.some((d, i) => d !== first![i]))
+  if (at > 0)
+    badInput(
+      'parallel',
+      `${named[at]![0]} makes [${others[at - 1]!.join(', ')}], ${named[0]![0]} makes [${first!.join(', ')}], which are to be added.`,
+      "give layers that make one shape, or join them: parallel(layers, 'concat').",
+    )
+  return ys.reduce((a, b) => add(a, b) as AnyExpr)
+}
 
 /**
  * A shortcut around a layer: x + layer(x), or shortcut(x) + layer(x) where the shapes differ.
@@ -137,6 +151,12 @@ export const repeatOptions = {
 }
 /** Options of `repeat`. */
 export type RepeatOptions = OptionsOf<typeof repeatOptions>
+/** repeat(layer, n, options). */
+export type RepeatFn = <const L extends Part, const N extends number>(
+  layer: L & CheckedRepeat<L>,
+  n: N,
+  options?: RepeatOptions,
+) => Repeated<L, N>
 /**
  * n layers alike, one after the other, as one loop: a plan for 48 of them is no longer than one for 2, and with a checkpoint the way back keeps little.
  *
@@ -146,7 +166,7 @@ export type RepeatOptions = OptionsOf<typeof repeatOptions>
  * const deep = repeat(residual(dense(2, 2)), 48)
  * fn({ p: deep.declared, x: f32('n', 2) }, ({ p, x }) => deep.apply(p, x))({ p: deep.init(key(1)), x: [[0, 0]] }) // [[0, 0]]
  */
-export const repeat = <const L extends Part, const N extends number>(layer: L, n: N, options?: RepeatOptions): Repeated<L, N> => {
+export const repeat: RepeatFn = ((layer: Part, n: number, options?: RepeatOptions): unknown => {
   const { checkpoint } = readOptions(repeatOptions, options, 'repeat')
   const count = sizeIn(n, 'n', 'repeat')
   const one = layerOf(layer, 'repeat')
@@ -174,7 +194,14 @@ export const repeat = <const L extends Part, const N extends number>(layer: L, n
         (h: AnyExpr, [p, key]: readonly [unknown, Key | null]) => {
           const { onLayer: _, ...told } = run ?? {}
           const [next] = runPart(one, { name: 'each', index: 0 }, p, h, { ...told, ...(key !== null && { key }) })
-          return [assertShape(next as AnyExpr, begin.shape as number[]), null] as never
+          const [made, taken] = [shapeOf(next), begin.shape as readonly number[]]
+          if (made.length !== taken.length || made.some((d, i) => d !== taken[i]))
+            badInput(
+              'repeat',
+              `the layer makes [${made.join(', ')}] of [${taken.join(', ')}].`,
+              'repeat one that keeps the shape, or write them one after the other with sequential.',
+            )
+          return [next, null] as never
         },
         begin,
         [params, keys] as never,
@@ -183,5 +210,5 @@ export const repeat = <const L extends Part, const N extends number>(layer: L, n
       return y
     },
   }
-  return guarded(made, { inputs: false }) as never
-}
+  return guarded(made, { inputs: false })
+}) as never

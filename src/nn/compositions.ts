@@ -1,6 +1,8 @@
 /** What compositions are, and how sizes go from part to part: types alone. */
 import type { AnyExpr, Dim, DType, Expr, Exprs, Operand, Shape, Spec, Tensor, Tensors } from '../index.js'
 import type { Key } from '../random/index.js'
+import type { ConvLayer, Convolved, Pool, Pooled } from './conv.js'
+import type { Flat } from './dense.js'
 import type { DeclaredOf, Described, Given, MadeBy, Part, Run, RunWith, StateOf, TakenBy } from './layer.js'
 
 /** Parts by place or by name. */
@@ -29,13 +31,17 @@ interface States<L> {
 export type Sequence<L extends readonly unknown[]> = HasState<L> extends true ? SequenceWithState<L> : SequencePlain<L>
 export interface SequencePlain<L extends readonly unknown[]> extends Parameters<L> {
   readonly kind: 'sequential'
-  apply<X extends First<L>>(params: Given<DeclaredIn<L>>, x: X, run?: Run): Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>
+  apply<X extends First<L>>(
+    params: Given<DeclaredIn<L>>,
+    x: X & CheckedInput<L, X>,
+    run?: Run,
+  ): Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>
 }
 export interface SequenceWithState<L extends readonly unknown[]> extends Parameters<L>, States<L> {
   readonly kind: 'sequential'
   apply<X extends First<L>>(
     params: Given<DeclaredIn<L>>,
-    x: X,
+    x: X & CheckedInput<L, X>,
     run: RunWith<Given<StateIn<L>>>,
   ): readonly [y: Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>, state: Exprs<StateIn<L>>]
 }
@@ -135,9 +141,11 @@ type Ended<A, S extends Shape, T extends Shape, M extends Shape, D extends DType
 /** All axes but the last. */
 type Before<S extends Shape> = S extends readonly [...infer H extends Shape, Dim] ? H : Dim[]
 type AfterOne<L, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = T extends readonly [Dim, ...Shape]
-  ? L extends Applied
-    ? Led<L['apply'], S, T, M, D, E>
-    : M
+  ? L extends (x: never) => unknown
+    ? M // a function, whose method `apply` is that of all functions
+    : L extends Applied
+      ? Led<L['apply'], S, T, M, D, E>
+      : M
   : Keeps<L, D> extends true
     ? S
     : L extends Applied
@@ -154,11 +162,23 @@ type After<L, S extends Shape> = L extends { readonly kind: 'sequential' }
       : ShapeIn<MadeBy<L>>
     : L extends { readonly kind: 'parallel' }
       ? L extends BesidePlain<infer P, infer J> | BesideWithState<infer P, infer J>
-        ? Joined<P, S, J>
+        ? ShapeIn<Joint<P, Expr<S>, J>>
         : ShapeIn<MadeBy<L>>
       : L extends { readonly kind: `repeat ${number}` }
         ? S
-        : AfterOne<L, S, ShapeIn<TakenBy<L>>, ShapeIn<MadeBy<L>>, DTypeIn<TakenBy<L>>, DTypeIn<MadeBy<L>>>
+        : L extends { readonly kind: 'flatten' }
+          ? Flat<S>
+          : L extends { readonly kind: `conv${string}` | `${string}Pool` }
+            ? Slid<L, S>
+            : AfterOne<L, S, ShapeIn<TakenBy<L>>, ShapeIn<MadeBy<L>>, DTypeIn<TakenBy<L>>, DTypeIn<MadeBy<L>>>
+/** The shape of what windows L make of S. */
+type Slid<L, S extends Shape> = S extends readonly [infer N extends Dim, infer C extends Dim, ...infer H extends Shape]
+  ? L extends ConvLayer<infer _I, infer O, infer _N, infer _P, infer _D, infer K, infer Q>
+    ? [N, O, ...Convolved<H, K, Q>]
+    : L extends Pool<infer Q>
+      ? [N, C, ...Pooled<H, Q>]
+      : ShapeIn<MadeBy<L>>
+  : ShapeIn<MadeBy<L>>
 /** What part L makes of X: where that is an expression, with the axes that it has from X. */
 type Sent<L, X> = MadeBy<L> extends Expr<Shape, infer D> ? Expr<After<L, ShapeIn<X>>, D> : MadeBy<L>
 /** Parts as they are, or a message at the first whose input is not what the part before it makes. */
@@ -169,7 +189,18 @@ type Checked<L extends readonly unknown[], S extends Shape = Shape, R extends re
   ? [Clash<S, ShapeIn<TakenBy<H>>>] extends [never]
     ? Checked<T, After<H, S>, [...R, unknown]>
     : [...R, ShapeError<Clash<S, ShapeIn<TakenBy<H>>>>, ...T]
-  : R
+  : [...R, ...unknown[]]
+/** Nothing, or the reason why X does not go through the parts L: what lies behind a part that takes anything shows where a shape is given. */
+type CheckedInput<L extends readonly unknown[], X> = InputFor<L, ShapeIn<X>>['input']
+/** Looked up: of a size that is a parameter, where it is not known which, TypeScript takes either. */
+type InputFor<L extends readonly unknown[], S extends Shape> = [Jam<L, S>] extends [never]
+  ? { readonly input: unknown }
+  : { readonly input: ShapeError<Jam<L, S>> }
+type Jam<L extends readonly unknown[], S extends Shape> = L extends readonly [infer H, ...infer T]
+  ? [Clash<S, ShapeIn<TakenBy<H>>>] extends [never]
+    ? Jam<T, After<H, S>>
+    : Clash<S, ShapeIn<TakenBy<H>>>
+  : never
 /*
  * A record: TypeScript does not know the order of its keys, so what is asked holds in any order. Only one part may take what no other makes, the first; only one may make what no other takes, the last.
  */
@@ -198,20 +229,19 @@ type CheckedRecord<L> =
     : true extends AreSeveral<Lasts<L, Own<L>>>
       ? ShapeError<`sequential: no other layer takes what '${Lasts<L, Own<L>> & string}' makes`>
       : unknown
-/** The shape F, if all the parts L make it of S. */
-type Alike<L extends readonly unknown[], S extends Shape, F extends Shape> = L extends readonly [infer H, ...infer T]
-  ? [After<H, S>] extends [F]
-    ? Alike<T, S, F>
-    : Shape
-  : F
-/** The shape of what the parts L make of S, added or joined along the last axis. */
-type Joined<L extends readonly unknown[], S extends Shape, J> = L extends readonly [infer H, ...infer T]
-  ? J extends 'concat'
-    ? Before<Alike<T, S, [...Before<After<H, S>>, Dim]>> extends infer B extends Shape
-      ? [...B, number]
-      : Shape
-    : Alike<T, S, After<H, S>>
-  : Shape
+/** The names or places of parts. */
+type Of<L> = L extends readonly unknown[] ? keyof L & number : keyof L
+/** The shape F, if it is one and not several. */
+type TheOne<F, G = F> = [F] extends [never] ? Shape : F extends Shape ? ([G] extends [F] ? F : Shape) : Shape
+/** What the parts L make of X side by side. */
+type Joint<L, X, J> = J extends (...ys: never) => infer Y
+  ? Y
+  : Expr<J extends 'concat' ? Concatenated<L, ShapeIn<X>> : Added<L, ShapeIn<X>>, DTypeAmong<L>>
+/** The shape of what the parts L make of S, added. */
+type Added<L, S extends Shape> = TheOne<{ readonly [K in keyof L]: After<L[K], S> }[Of<L>]>
+/** That of what they make, joined along the last axis. */
+type Concatenated<L, S extends Shape> =
+  TheOne<{ readonly [K in keyof L]: Before<After<L[K], S>> }[Of<L>]> extends infer B extends Shape ? [...B, number] : Shape
 /** A message where axes of shapes, as far as they are known, cannot be added; else never. */
 type NotAdded<A extends Shape, B extends Shape> = [A, B] extends [
   readonly [...infer AH extends Shape, infer a extends Dim],
@@ -225,6 +255,33 @@ type NotAdded<A extends Shape, B extends Shape> = [A, B] extends [
 type CheckedShortcut<L> = [NotAdded<ShapeIn<MadeBy<L>>, ShapeIn<TakenBy<L>>>] extends [never]
   ? unknown
   : ShapeError<NotAdded<ShapeIn<MadeBy<L>>, ShapeIn<TakenBy<L>>>>
+/** A message where axes of shapes, as far as they are known, differ; else never. */
+type Differ<A extends Shape, B extends Shape> = [A, B] extends [
+  readonly [...infer AH extends Shape, infer a extends Dim],
+  readonly [...infer BH extends Shape, infer b extends Dim],
+]
+  ? [a, b] extends [b, Dim] | [Dim, a]
+    ? Differ<AH, BH>
+    : `${a} where ${b}`
+  : never
+/** Nothing, or the reason why what the part H makes is not added to what the others of L make: of a list to what the first makes. */
+type CheckedBeside<H, L, J> = J extends 'concat' | ((...ys: never) => unknown)
+  ? unknown
+  : [
+        {
+          readonly [K in keyof L]: Differ<ShapeIn<MadeBy<H>>, ShapeIn<MadeBy<L[K]>>>
+        }[L extends readonly unknown[] ? 0 & keyof L : keyof L],
+      ] extends [infer M extends string]
+    ? [M] extends [never]
+      ? unknown
+      : ShapeError<`parallel: this layer makes ${M} is made beside it: what is added has one shape; 'concat' joins them`>
+    : unknown
+/** Nothing, or the reason why the layer L does not go behind itself. */
+export type CheckedRepeat<L> = [Differ<ShapeIn<MadeBy<L>>, ShapeIn<TakenBy<L>>>] extends [infer M extends string]
+  ? [M] extends [never]
+    ? unknown
+    : ShapeError<`repeat: the layer makes ${M} is taken: only one that keeps the shape is repeated`>
+  : unknown
 interface ShapeError<Message extends string> {
   readonly 'shape error': Message
 }
@@ -278,7 +335,9 @@ export interface SequentialFn {
   <const L extends readonly [Part, ...Part[]]>(
     ...layers: { readonly [K in keyof L]: L[K] & (K extends keyof Checked<L> ? Checked<L>[K] : unknown) }
   ): Sequence<L>
-  <const L extends Readonly<Record<string, Part>>>(layers: L & CheckedRecord<L>): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
+  <const L extends Readonly<Record<string, Part>>>(
+    layers: L & Readonly<Record<string, Part>> & CheckedRecord<L>,
+  ): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
 }
 /** residual(layer), residual(layer, shortcut). */
 export interface ResidualFn {
@@ -287,23 +346,27 @@ export interface ResidualFn {
 }
 /** How results that stand side by side become one. */
 export type Joining = 'add' | 'concat' | ((...ys: readonly AnyExpr[]) => AnyExpr)
-/** parallel(layers, 'add'), parallel(layers, 'concat'), parallel(layers, f). */
+/** parallel(layers), parallel(layers, 'add'), parallel(layers, 'concat'), parallel(layers, f). */
 export interface ParallelFn {
-  <const L extends readonly [Part, ...Part[]], const J extends 'add' | 'concat' = 'add'>(layers: L, join?: J): Beside<L, J>
-  <const L extends Parts>(layers: L, join?: 'add' | 'concat' | undefined): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
-  <const L extends Parts>(layers: L, join: Joining): Composed<L, Operand, AnyExpr>
+  <const L extends Parts>(layers: L & { readonly [K in keyof L]: CheckedBeside<L[K], L, 'add'> }): Beside<L, 'add'>
+  <const L extends Parts, const J extends 'add' | 'concat' | undefined, Y extends AnyExpr = never>(
+    layers: L & { readonly [K in keyof L]: CheckedBeside<L[K], L, By<J, Y>> },
+    join: J | ((...ys: readonly AnyExpr[]) => Y),
+  ): Beside<L, By<J, Y>>
 }
+/** How results are joined: by a word, or a function to Y. */
+type By<J, Y> = [Y] extends [never] ? (J extends undefined ? 'add' : J) : (...ys: readonly AnyExpr[]) => Y
 /** Layers side by side: the axes that none of them changes are those of the input. */
-export type Beside<L extends readonly unknown[], J> = HasState<L> extends true ? BesideWithState<L, J> : BesidePlain<L, J>
-export interface BesidePlain<L extends readonly unknown[], J> extends Parameters<L> {
+export type Beside<L, J> = HasState<L> extends true ? BesideWithState<L, J> : BesidePlain<L, J>
+export interface BesidePlain<L, J> extends Parameters<L> {
   readonly kind: 'parallel'
-  apply<X extends First<L>>(params: Given<DeclaredIn<L>>, x: X, run?: Run): Expr<Joined<L, ShapeIn<X>, J>, DTypeAmong<L>>
+  apply<X extends First<L>>(params: Given<DeclaredIn<L>>, x: X, run?: Run): Joint<L, X, J>
 }
-export interface BesideWithState<L extends readonly unknown[], J> extends Parameters<L>, States<L> {
+export interface BesideWithState<L, J> extends Parameters<L>, States<L> {
   readonly kind: 'parallel'
   apply<X extends First<L>>(
     params: Given<DeclaredIn<L>>,
     x: X,
     run: RunWith<Given<StateIn<L>>>,
-  ): readonly [y: Expr<Joined<L, ShapeIn<X>, J>, DTypeAmong<L>>, state: Exprs<StateIn<L>>]
+  ): readonly [y: Joint<L, X, J>, state: Exprs<StateIn<L>>]
 }

@@ -6,6 +6,7 @@ import {
   type AnyExpr,
   add,
   avgPool as averaged,
+  type ConvSizes,
   conv,
   convTranspose,
   type Dim,
@@ -14,7 +15,9 @@ import {
   maxPool as greatest,
   mean,
   type Operand,
+  type PoolSizes,
   reshape,
+  type Shape,
   type Spec,
   type Tensors,
 } from '../index.js'
@@ -46,13 +49,20 @@ export const convOptions = {
   init: initials,
 }
 /** Options of the convolutions. */
-export interface ConvLayerOptions<B extends boolean = boolean, D extends Float = Float, G extends number = number> {
+export interface ConvLayerOptions<
+  B extends boolean = boolean,
+  D extends Float = Float,
+  G extends number = number,
+  S extends PerAxis = PerAxis,
+  P extends Pad = Pad,
+  L extends PerAxis = PerAxis,
+> {
   /** Steps from one window to the next: 1 unless given. */
-  readonly stride?: PerAxis | undefined
+  readonly stride?: S | undefined
   /** 'same', 'valid', a number, or pairs: 0 unless given. */
-  readonly padding?: Pad | undefined
+  readonly padding?: P | undefined
   /** Steps between the entries of a window: 1 unless given. */
-  readonly dilation?: PerAxis | undefined
+  readonly dilation?: L | undefined
   /** So many groups of channels, each by itself: 1 unless given. */
   readonly groups?: G | undefined
   /** Is something added: b? It is, unless false. */
@@ -71,17 +81,39 @@ type WindowOf<K, N extends number> = K extends readonly number[]
       ? [K & number, K & number]
       : [K & number, K & number, K & number]
 type Sizes<N extends number> = N extends 1 ? [Dim] : N extends 2 ? [Dim, Dim] : [Dim, Dim, Dim]
-type Found<N extends number> = N extends 1 ? [number] : N extends 2 ? [number, number] : [number, number, number]
 /** The parameters of a convolution. */
 export type ConvParams<O extends number, I extends number, W extends readonly number[], D extends Float, B> = {
   readonly w: Spec<[O, I, ...W], D>
   readonly b: B extends false ? null : Spec<[O], D>
 }
-/** A convolution from I channels to O over N axes. */
-export interface ConvLayer<I extends number, O extends number, N extends number, P, D extends Float> extends Described {
+/** How windows lie: their steps, what stands around, the steps inside of them. */
+interface Steps<S, P, L> {
+  readonly stride: S
+  readonly padding: P
+  readonly dilation: L
+}
+/** So many positions as windows of the sizes K, which lie as Q says, have on positions of the sizes H. */
+export type Convolved<H extends Shape, K, Q> =
+  Q extends Steps<PerAxis, Pad, PerAxis> ? (K extends readonly number[] ? ConvSizes<H, K, Q> : Unsized<H>) : Unsized<H>
+type Unsized<H extends Shape> = { readonly [K in keyof H]: number }
+/** A convolution from I channels to O over N axes, by windows K that lie as Q says. What varies how is said, since TypeScript takes ten times as long to find out. */
+export interface ConvLayer<
+  out I extends number,
+  out O extends number,
+  out N extends number,
+  in out P,
+  out D extends Float,
+  in out K = unknown,
+  in out Q = unknown,
+> extends Described {
+  readonly kind: `conv${string}`
   readonly declared: P
   readonly init: (key: Key) => Tensors<P>
-  apply<E extends Dim>(params: Given<P>, x: Operand<readonly [E, I, ...Sizes<N>], D>, run?: Run): Expr<[E, O, ...Found<N>], D>
+  apply<E extends Dim, H extends Sizes<N>>(
+    params: Given<P>,
+    x: Operand<readonly [E, I, ...H], D>,
+    run?: Run,
+  ): Expr<[E, O, ...Convolved<H, K, Q>], D>
 }
 type OfGroups<I extends number, G> = G extends 1 ? I : number
 type ConvOf<N extends number> = <
@@ -91,12 +123,15 @@ type ConvOf<N extends number> = <
   B extends boolean = true,
   D extends Float = 'f32',
   const G extends number = 1,
+  const S extends PerAxis = 1,
+  const P extends Pad = 0,
+  const L extends PerAxis = 1,
 >(
   inputs: I,
   outputs: O,
   window: K,
-  options?: ConvLayerOptions<B, D, G>,
-) => ConvLayer<I, O, N, ConvParams<O, OfGroups<I, G>, WindowOf<K, N>, D, B>, D>
+  options?: ConvLayerOptions<B, D, G, S, P, L>,
+) => ConvLayer<I, O, N, ConvParams<O, OfGroups<I, G>, WindowOf<K, N>, D, B>, D, WindowOf<K, N>, Steps<S, P, L>>
 type ConvTransposeOf<N extends number> = <
   const I extends number,
   const O extends number,
@@ -203,42 +238,62 @@ export const convTranspose2d: ConvTransposeOf<2> = /*#__PURE__*/ layerOver('conv
 export const convTranspose3d: ConvTransposeOf<3> = /*#__PURE__*/ layerOver('convTranspose3d', 3, true) as never
 
 /** Options of the pools. */
-export interface PoolLayerOptions {
+export interface PoolLayerOptions<W extends PerAxis = PerAxis, S extends PerAxis | undefined = PerAxis | undefined, P extends Pad = Pad> {
   /** The sizes of a window, or one for all axes. */
-  readonly window: PerAxis
+  readonly window: W
   /** Steps from one window to the next: the window unless given. */
-  readonly stride?: PerAxis | undefined
+  readonly stride?: S | undefined
   /** 'same', 'valid', a number, or pairs: 0 unless given. */
-  readonly padding?: Pad | undefined
+  readonly padding?: P | undefined
 }
-/** A layer over positions that keeps examples and channels. */
-export interface Pool extends Described {
+/** How the windows of a pool lie. */
+interface Windows<W, S, P> {
+  readonly window: W
+  readonly stride: S
+  readonly padding: P
+}
+/** So many positions as windows Q have on positions of the sizes H. */
+export type Pooled<H extends Shape, Q> = Q extends Windows<PerAxis, PerAxis | undefined, Pad> ? PoolSizes<H, Q> : Unsized<H>
+/** A layer over positions that keeps examples and channels, by windows Q. */
+export interface Pool<in out Q = unknown> extends Described {
+  readonly kind: `${string}Pool`
   readonly declared: null
   readonly init: (key: Key) => null
   apply<N extends Dim, C extends Dim, R extends readonly Dim[], D extends Float>(
     params: null,
     x: Operand<readonly [N, C, ...R], D>,
     run?: Run,
-  ): Expr<[N, C, ...{ [K in keyof R]: number }], D>
+  ): Expr<[N, C, ...Pooled<R, Q>], D>
 }
-const pool = (kind: string, f: (x: never, options: never) => unknown, options: unknown): Pool => {
-  const made: Layer<null, AnyExpr> = { kind, declared: null, init: () => null, apply: (_, x) => f(x as never, options as never) as AnyExpr }
-  return guarded(made) as unknown as Pool
-}
+/** maxPool({ window, stride, padding }), avgPool. */
+type PoolOf = <const W extends PerAxis, const S extends PerAxis | undefined = undefined, const P extends Pad = 0>(
+  options: PoolLayerOptions<W, S, P>,
+) => Pool<Windows<W, S, P>>
+const pool =
+  (kind: 'maxPool' | 'avgPool', f: (x: never, options: never) => unknown) =>
+  (options: unknown): unknown => {
+    const made: Layer<null, AnyExpr> = {
+      kind,
+      declared: null,
+      init: () => null,
+      apply: (_, x) => f(x as never, options as never) as AnyExpr,
+    }
+    return guarded(made)
+  }
 /**
  * The greatest of each window.
  *
  * Shapes  x: [n, c, ...] -> [n, c, ...fewer].   Errors  those of `maxPool` of codual, when it runs.
  * @example evaluate(maxPool({ window: 2 }).apply(null, tensor([[[1, 2, 3, 4]]]))) // [[[2, 4]]]
  */
-export const maxPool = (options: PoolLayerOptions): Pool => pool('maxPool', greatest as never, options)
+export const maxPool: PoolOf = /*#__PURE__*/ pool('maxPool', greatest as never) as never
 /**
  * The mean of each window.
  *
  * Shapes  x: [n, c, ...] -> [n, c, ...fewer].   Errors  those of `avgPool` of codual, when it runs.
  * @example evaluate(avgPool({ window: 2 }).apply(null, tensor([[[1, 3, 3, 5]]]))) // [[[2, 4]]]
  */
-export const avgPool = (options: PoolLayerOptions): Pool => pool('avgPool', averaged as never, options)
+export const avgPool: PoolOf = /*#__PURE__*/ pool('avgPool', averaged as never) as never
 /** The mean over all positions of each channel. */
 export interface GlobalPool extends Described {
   readonly declared: null

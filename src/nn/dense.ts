@@ -3,6 +3,7 @@ import { badInput } from '../core/errors/explain.js'
 import { flag, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
+  type Dim,
   type DType,
   type Expr,
   type Exprs,
@@ -160,11 +161,26 @@ export const dropout = (rate: number): Keeping => {
   return guarded(made) as unknown as Keeping
 }
 
+/** One axis of all but the first. */
+export type Flat<S extends Shape> = [number] extends [S['length']]
+  ? [Dim, number]
+  : S extends readonly [infer N extends Dim, ...infer R extends Shape]
+    ? R extends readonly []
+      ? [N]
+      : [N, Product<R>]
+    : [Dim, number]
+/** As many as there are in an array of the shape R: what reshape to [-1] says. */
+type Product<R extends Shape> = typeof reshape<readonly [-1], R, 'f32'> extends (x: never, shape: never) => Expr<infer S, infer _D>
+  ? S extends readonly [infer P extends Dim]
+    ? P
+    : number
+  : number
 /** A layer that makes one axis of all but the first. */
 export interface Flatten extends Described {
+  readonly kind: 'flatten'
   readonly declared: null
   readonly init: (key: Key) => null
-  apply<N extends Shape, D extends DType>(params: null, x: Operand<N, D>, run?: Run): Expr<[N[0] & (number | string), number], D>
+  apply<N extends Shape, D extends DType>(params: null, x: Operand<N, D>, run?: Run): Expr<Flat<N>, D>
 }
 /**
  * One vector for each example: all axes but the first become one.

@@ -74,7 +74,9 @@ export interface AnyLayer extends Described {
   apply(params: never, x: never, run: never): unknown
 }
 /** What goes into a composition: a layer, or a function of arrays. */
-export type Part = AnyLayer | ((x: never) => unknown)
+export type Part = AnyLayer | OfArrays
+/** A function of arrays, whose parameter is an expression where it does not say what it is. */
+export type OfArrays = { of(x: AnyExpr): unknown }['of']
 
 /** The parameters of a part: null of a function. */
 export type DeclaredOf<L> = L extends { readonly declared: infer P } ? P : null

@@ -138,7 +138,17 @@ describe('compositions', () => {
     expect(of('concat' as never)[1]).toEqual([...y![1]!, ...z![1]!])
     expect(of(((a: cd.AnyExpr, b: cd.AnyExpr) => mul(a, b)) as never)[1]![2]).toBeCloseTo(y![1]![2]! * z![1]![2]!, 6)
     expect(() => nn.parallel([])).toThrow(/no layer/)
-    expect(() => nn.parallel(layers, 'sum' as never)).toThrow(/neither/)
+    expect(() => nn.parallel(layers, 'sum' as 'add')).toThrow(/neither/)
+  })
+  it('what is added has one shape, what is repeated keeps it: else the error names the layer and both shapes', () => {
+    const x = wave([2, 4])
+    const applied = (layer: nn.AnyLayer) => () => layer.apply(layer.init(key(1)) as never, x as never, {} as never)
+    const [four, one] = [nn.dense(4, 4), nn.dense(4, 1)]
+    expect(applied(nn.parallel([four, one as never]))).toThrow(/parallel: 1 makes \[2, 1\], 0 makes \[2, 4\], which are to be added/)
+    expect(applied(nn.parallel({ wide: four, thin: one as never, more: four }, 'add'))).toThrow(/thin makes \[2, 1\], wide makes \[2, 4\]/)
+    expect(applied(nn.parallel([four, (h) => sum(h, { axis: 1 })]))).toThrow(/1 makes \[2\], 0 makes \[2, 4\]/)
+    expect(applied(nn.repeat(one as never, 2))).toThrow(/repeat: the layer makes \[2, 1\] of \[2, 4\]/)
+    expect(applied(nn.repeat((h) => sum(h, { axis: 1 }), 2))).toThrow(/repeat: the layer makes \[2\] of \[2, 4\]/)
   })
   it('repeat is its layers one after the other; 48 of them plan as 2', () => {
     const block = nn.residual(nn.sequential(nn.dense(4, 4), tanh))

@@ -1,12 +1,12 @@
 // The public faces of an expression, a concrete array and a declared input. Data only: no methods that compute.
 import type { DataOf, DType, Float, LeafOf, Weak, WeakF64 } from './dtype.js'
-import type { IsLiteral, Shape } from './shape.js'
+import type { IsLiteral, Shape, SizeFor } from './shape.js'
 
 /** Holds a shape's names in the type of a value; no value has this property. */
 declare const shapeOf: unique symbol
 
 /** The sizes a value of shape S has: literals stay, a name is a number. */
-export type Sizes<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? S[K] : number }
+export type Sizes<S extends Shape> = { readonly [K in keyof S]: SizeFor<S[K], S[K]> }
 
 /** Says which shapes a value may have after all, where not all of its sizes are known; no value has this property. */
 declare const accepts: unique symbol
@@ -165,6 +165,6 @@ type PlainShape<A, R extends number[] = []> = A extends number | boolean
         ? [number]
         : Shape
 /** The dtype of an argument; that of plain numbers and arrays nobody has declared. */
-export type DTypeOf<A> = A extends Typed<Shape, infer D> ? D : WeakF64
+export type DTypeOf<A> = A extends Typed<infer _S, infer D> ? D : WeakF64
 /** The shapes of a tuple (or array) of arguments. */
 export type ShapesOf<T extends readonly unknown[]> = { -readonly [K in keyof T]: ShapeOf<T[K]> }

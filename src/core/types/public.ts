@@ -4,6 +4,7 @@ export type { AnyExpr, Arg, Expr, Operand, Scalar, Spec, Tensor } from './expr.j
 export type { Fn } from './fn.js'
 export type { AnyFunction, JSONValue, Program, TraceOptions } from './program.js'
 export type { Dim, Shape } from './shape.js'
+export type { ConvSizes, PoolSizes } from './shape-contract.js'
 export type { Codual } from './signatures/codual.js'
 export type { DeviceTensor, OnDevice } from './signatures/device.js'
 export type { ComplexPair } from './signatures/fft.js'

@@ -162,8 +162,8 @@ type Extent<K, Dilation> = [Dilation] extends [1]
       ? Add<Mul<Sub<K & number, 1>, Dilation & number>, 1>
       : number
     : number
-/** One spatial axis after a window: floor((h + pad - extent) / stride) + 1; `never` when the window is larger. */
-export type WindowDim<H, K, Stride, P, Dilation = 1> =
+/** One spatial axis after a window: floor((h + pad - extent) / stride) + 1; Larger when the window is larger. */
+export type WindowDim<H, K, Stride, P, Dilation = 1, Larger = never> =
   IsNat<Stride> extends true
     ? P extends 'same'
       ? Stride extends 1
@@ -173,7 +173,7 @@ export type WindowDim<H, K, Stride, P, Dilation = 1> =
           : number
       : [IsNat<H>, IsNat<Extent<K, Dilation>>, IsNat<PadTotal<P>>] extends [true, true, true]
         ? [Sub<Add<H & number, PadTotal<P> & number>, Extent<K, Dilation> & number>] extends [never]
-          ? never
+          ? Larger
           : Add<Div<Sub<Add<H & number, PadTotal<P> & number>, Extent<K, Dilation> & number>, Stride & number>, 1>
         : [Extent<K, Dilation>, PadTotal<P>, Stride] extends [1, 0, 1]
           ? H
@@ -196,6 +196,28 @@ type WindowDims<Hs extends Shape, Ks extends Shape, Stride, P, Dilation, R exten
     ? R
     : never
 
+/** The sizes of positions H after windows K: each by itself, so that their number is known where sizes are parameters. */
+export type ConvSizes<H extends Shape, K extends Shape, O> = {
+  -readonly [I in keyof H]: WindowDim<
+    H[I],
+    I extends keyof K ? K[I] : number,
+    PerAxis<Option<O, 'stride', 1>, I>,
+    PerAxis<Option<O, 'padding', 0>, I>,
+    PerAxis<Option<O, 'dilation', 1>, I>,
+    number
+  > &
+    Dim
+}
+/** The same of a pooling. */
+export type PoolSizes<H extends Shape, O extends PoolOptions> = ConvSizes<
+  H,
+  Filled<H, O['window']>,
+  {
+    readonly stride: Option<O, 'stride', O['window']>
+    readonly padding: Option<O, 'padding', 0>
+    readonly dilation: Option<O, 'dilation', 1>
+  }
+>
 /** The shape of a convolution of x [n, c, ...spatial] with k [o, c / groups, ...window]. */
 export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length']]
   ? Shape

@@ -8,10 +8,10 @@ import type { AnySizes } from './shape-index.js'
 /** A + B for dimensions. */
 export type AddDim<A, B> = IsLiteral<A> extends true ? (IsLiteral<B> extends true ? Add<A & number, B & number> : number) : number
 /** A * B for dimensions; 1 keeps a name. */
-export type MulDim<A, B> = [A] extends [1]
-  ? B
-  : [B] extends [1]
-    ? A
+export type MulDim<A, B> = [B] extends [1]
+  ? A
+  : [A] extends [1]
+    ? B
     : IsLiteral<A> extends true
       ? IsLiteral<B> extends true
         ? Mul<A & number, B & number>

@@ -14,6 +14,9 @@ export interface ShapeError<Message extends string> {
 }
 /** The parameter type T, or the error R when R is one. Not distributive: code generic in a shape stays assignable. */
 export type Guard<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
+/** `Guard`, through which T goes too as long as R depends on a type parameter: a conditional type takes what both of its branches take, and what is looked up in a deferred one any of its entries. */
+export type GuardLater<R, T> = [R] extends [ShapeError<string>] ? Told<R>['error'] : T
+type Told<R> = [R] extends [ShapeError<string>] ? { readonly error: NoInfer<R> } : { readonly error: unknown }
 /** The shape R, or an unknown one when R is an error (already reported at an argument). */
 // `any`: [N, 3] of a type parameter N is an array for certain, but to TypeScript no Shape before N is known.
 // biome-ignore lint/suspicious/noExplicitAny: see above; it is in the question alone
@@ -40,11 +43,22 @@ export type Show<S extends readonly unknown[]> = [number] extends [S['length']] 
 
 // ---- unification and broadcasting
 
+/** T in an object: whether one extends another TypeScript says at once where both are the same parameter, and later where they are not; of T itself it says it later in any case. */
+export interface Box<out T> {
+  readonly in: T
+}
 /** The more precise of two dimensions that may be equal; `never` when they clash. */
 export type Same<A, B> = [A] extends [B] ? A : [B] extends [A] ? B : IsUnknown<A> extends true ? B : IsUnknown<B> extends true ? A : never
 /** One axis of a broadcast: 1 stretches; `never` when the two clash. */
 export type BroadcastDim<A, B> = [A] extends [1] ? B : [B] extends [1] ? A : Same<A, B>
 
+/** S, where an axis of length 1 may be of any length, and any other 1: what has one shape with it. A size that is a parameter stands beside itself and 1. */
+export type Facing<S extends Shape> = [number] extends [S['length']]
+  ? never
+  : { readonly [K in keyof S]: [S[K]] extends [1] ? Dim : S[K] | 1 }
+/** The shape of two that face each other. Of a size that is a parameter each branch is that size, or the other where it is 1. */
+export type Faced<A extends Shape, B extends Shape> = { -readonly [K in keyof A]: FacedDim<A[K], K extends keyof B ? B[K] : A[K]> & Dim }
+type FacedDim<A, B> = [A] extends [1] ? ([B] extends [1] ? A & B : B) : [B] extends [1] ? A : [B] extends [A] ? B : A
 type BroadcastTail<A extends Shape, B extends Shape, R extends Dim[] = []> = A extends readonly [...infer AH extends Shape, infer a]
   ? B extends readonly [...infer BH extends Shape, infer b]
     ? [BroadcastDim<a, b>] extends [never]
@@ -174,7 +188,11 @@ type BadAxis<S extends Shape, A> = A extends number ? (Axis<S, A> extends 'bad' 
 export type DimAt<S extends Shape, A> =
   Axis<S, A> extends infer I extends number ? (`${I}` extends keyof S ? S[`${I}`] & Dim : number) : number
 /** S with every name made `number`: what a caller with another size for that name sees. */
-export type Unnamed<S extends Shape> = { -readonly [K in keyof S]: S[K] extends number ? S[K] : number }
+export type Unnamed<S extends Shape> = { -readonly [K in keyof S]: SizeFor<S[K], S[K]> }
+/**
+ * The size that an axis D has: a name is a number. E is D again: of a parameter D that extends number TypeScript takes the branch of number, in which E is the parameter itself.
+ */
+export type SizeFor<D, E> = D extends string ? number : E & number
 /** A size that was given: one that the compiler does not know may be that of any name. */
 export type MadeDim<D> = number extends D ? Dim : D
 /** S as `[2, 3]`, where a caller's literal or another array's shape gave `readonly [2, 3]`. */

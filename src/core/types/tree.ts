@@ -2,7 +2,7 @@
 import type { NoTangent } from '../graph/tangent.js'
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled, WeakF64 } from './dtype.js'
 import type { AnyExpr, Expr, MayFit, Nested, NestedArray, OfAnyDType, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
-import type { Dim, MadeDim, Shape, ShapeError, Show, Unnamed } from './shape.js'
+import type { Dim, MadeDim, Shape, ShapeError, Show, SizeFor, Unnamed } from './shape.js'
 
 export type { NoTangent }
 
@@ -134,11 +134,10 @@ type ExprsIn<T> =
 /** The concrete shape behind S: a name may be any size. */
 export type Concrete<S extends Shape> = Unnamed<S>
 /**
- * The concrete shape behind a declared one. Written as that of `zeros` is, which may be of any size where it is a `number`: so, in a function that is generic in sizes, a tensor of zeros is
- * what is declared.
+ * The concrete shape behind a declared one. Written as that of drawn numbers is, which may be of any size where it is a `number`: so, in a function that is generic in sizes, a tensor of
+ * them is what is declared, and so is one of zeros.
  */
-type Declared<S extends Shape> = { -readonly [K in keyof S]: SizeOf<MadeDim<S[K]>> }
-type SizeOf<D> = D extends number ? D : number
+type Declared<S extends Shape> = { -readonly [K in keyof S]: SizeFor<MadeDim<S[K]>, MadeDim<S[K]>> }
 /** Shapes that fit the declared S: a name may be any size, and an unknown rank any rank. */
 export type Fitting<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? (number extends S[K] ? Dim : S[K]) : Dim }
 /** What may be passed for an input declared with shape S and dtype D. */

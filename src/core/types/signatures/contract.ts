@@ -15,17 +15,13 @@ export interface MatMulFn {
     a: Operand<[N, K], D>,
     b: Operand<[NoInfer<K>, M], NoInfer<D>>,
   ): Expr<[N, M], D>
-  <B extends Shape, N extends Dim, K extends Dim, M extends Dim, D extends Float>(
-    a: Operand<[...B, N, K], D>,
-    b: Operand<[NoInfer<K>, M], NoInfer<D>>,
-  ): Expr<[...B, N, M], D>
+  // leading axes may be one parameter, and axes readonly
+  <S extends Shape, K extends Dim, M extends Dim, D extends Float>(
+    a: Operand<readonly [...S, K], D>,
+    b: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
+  ): Expr<[...S, M], D>
   <N extends Dim, K extends Dim, D extends Float>(a: Operand<[N, K], D>, b: Operand<[NoInfer<K>], NoInfer<D>>): Expr<[N], D>
   <K extends Dim, M extends Dim, D extends Float>(a: Operand<[K], D>, b: Operand<[NoInfer<K>, M], NoInfer<D>>): Expr<[M], D>
-  // the same where they are declared readonly, which code generic in its sizes may do
-  <N extends Dim, K extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [N, K], D>,
-    b: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
-  ): Expr<[N, M], D>
   // stacks of as many
   <P extends Dim, N extends Dim, K extends Dim, M extends Dim, D extends Float>(
     a: Operand<[P, N, K], D>,

@@ -5,7 +5,7 @@ import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
 import type { roundOptions } from '../../ops/rounding.js'
 import type { AsFloat, AsNumber, Discrete, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor } from '../expr.js'
-import type { Broadcast, Broadcast3, Dim, Guard, Ok, Shape } from '../shape.js'
+import type { Broadcast, Broadcast3, Dim, Faced, Facing, Guard, Ok, Shape } from '../shape.js'
 
 /**
  * Shape and dtype stay (bool becomes i32): neg, sign, square.
@@ -123,6 +123,11 @@ export interface Binary<Op extends string> {
     b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>,
   ): Expr<[P, Q, ...S], D>
   <S extends Shape, D extends Float>(a: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
+  <S extends Shape, O extends Dim, D extends Float>(
+    a: Operand<readonly [...S, O], D>,
+    b: Operand<readonly [NoInfer<O>], NoInfer<D>>,
+  ): Expr<[...S, O], D>
+  <S extends Shape, T extends Facing<S>, D extends Float>(a: Operand<S, D>, b: Operand<T, NoInfer<D>>): Expr<Faced<S, T>, D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
@@ -157,6 +162,11 @@ export interface FloatBinary<Op extends string> {
     b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>,
   ): Expr<[P, Q, ...S], D>
   <S extends Shape, D extends Float>(a: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
+  <S extends Shape, O extends Dim, D extends Float>(
+    a: Operand<readonly [...S, O], D>,
+    b: Operand<readonly [NoInfer<O>], NoInfer<D>>,
+  ): Expr<[...S, O], D>
+  <S extends Shape, T extends Facing<S>, D extends Float>(a: Operand<S, D>, b: Operand<T, NoInfer<D>>): Expr<Faced<S, T>, D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,

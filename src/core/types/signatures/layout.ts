@@ -3,7 +3,21 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { padOptions } from '../../ops/layout/pad-modes.js'
 import type { DType, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapesOf, Sizes, Spec, Tensor } from '../expr.js'
-import type { BroadcastTo, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, Unnamed, Writable } from '../shape.js'
+import type {
+  Box,
+  BroadcastTo,
+  Dim,
+  Guard,
+  GuardLater,
+  MadeDim,
+  NoOptions,
+  Ok,
+  Shape,
+  ShapeError,
+  SizeFor,
+  Unnamed,
+  Writable,
+} from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
@@ -60,15 +74,25 @@ export interface TensorFn {
  * Where a type is asked for, `let h: Expr<['batch', 24], 'f32'> = zeros([x.shape[0], 24], 'f32')`, R is the shape in it.
  */
 type Made<S extends Shape> = { -readonly [K in keyof S]: MadeDim<S[K]> }
+/** Takes literals and parameters, and no `number`: of what is looked up in a deferred type TypeScript takes any of its entries. */
+type Fixed<S extends NewShape> = { readonly [K in keyof S]: FixedDim<S[K]>['size'] }
+type FixedDim<D> = number extends D ? { readonly size: never } : { readonly size: unknown }
+/** Takes shapes with a `number` in them. */
+type Computed<S extends NewShape> = { readonly [K in keyof S]: number extends S[K] ? unknown : never }[number]
 /** zeros, ones: full arrays of one value. */
 export interface FilledFn {
-  <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S): Expr<R, WeakF64>
-  <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S, dtype: D): Expr<R, D>
+  // sizes that are literals or parameters
+  <const S extends NewShape>(shape: S & Fixed<S>): Expr<Writable<S>, WeakF64>
+  <const S extends NewShape, D extends DType>(shape: S & Fixed<S>, dtype: D): Expr<Writable<S>, D>
+  <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S & Computed<S>): Expr<R, WeakF64>
+  <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S & Computed<S>, dtype: D): Expr<R, D>
 }
 /** full(shape, value, dtype?). */
 export interface FullFn {
-  <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S, value: number): Expr<R, WeakF64>
-  <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S, value: number, dtype: D): Expr<R, D>
+  <const S extends NewShape>(shape: S & Fixed<S>, value: number): Expr<Writable<S>, WeakF64>
+  <const S extends NewShape, D extends DType>(shape: S & Fixed<S>, value: number, dtype: D): Expr<Writable<S>, D>
+  <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S & Computed<S>, value: number): Expr<R, WeakF64>
+  <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S & Computed<S>, value: number, dtype: D): Expr<R, D>
 }
 /** zerosLike, onesLike. */
 export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
@@ -125,16 +149,44 @@ export interface ReshapeFn {
   // the first axis stays: in code that is generic in it too
   <N extends Dim, R extends Shape, D extends DType, const T extends NewShape>(
     x: Operand<readonly [N, ...R], D>,
-    shape: Guard<
-      -1 extends T[number] ? ShapeError<'one -1'> : Reshape<R, Unnamed<T>>,
-      readonly [(N extends number ? N : number) | -1, ...T]
-    >,
+    shape: GuardLater<-1 extends T[number] ? ShapeError<'one -1'> : Reshape<R, Unnamed<T>>, readonly [SizeFor<N, N> | -1, ...T]>,
   ): Expr<[N, ...Unnamed<T>], D>
+  // sizes that are parameters: how many elements there are is known when it runs
+  <const T extends NewShape, S extends Shape, D extends DType>(
+    x: Operand<S, D>,
+    shape: T & ReshapeLater<S, T>['given'],
+  ): Expr<Rest<T>, NoInfer<D>>
   <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
     x: Operand<S, D> | Plain,
     shape: Guard<Reshape<S, Unnamed<T>>, T>,
   ): Expr<Ok<Reshape<S, Unnamed<T>>>, NoInfer<D>>
 }
+/**
+ * Takes T where its sizes or those of S are parameters, whose number of elements is known later: what is looked up in a deferred type is any of its entries. Where S and T begin with the
+ * same parameter, what follows has to fit.
+ */
+type ReshapeLater<S extends Shape, T extends NewShape> = [number] extends [T['length']]
+  ? Given<unknown>
+  : [Reshape<S, Unnamed<T>>] extends [ShapeError<string>]
+    ? Given<never>
+    : [Reshape<S, Unnamed<T>>] extends [Shape]
+      ? Given<never>
+      : [S, T] extends [
+            readonly [infer N extends Dim, ...infer R extends Shape],
+            readonly [infer M extends number, ...infer U extends NewShape],
+          ]
+        ? Box<M> extends Box<SizeFor<N, N>>
+          ? Reshape<R, U> extends ShapeError<string>
+            ? Given<never>
+            : Given<unknown>
+          : Given<unknown>
+        : Given<unknown>
+interface Given<T> {
+  readonly given: T
+}
+/** T with a number in the place of -1. */
+type Rest<T extends NewShape> = [number] extends [T['length']] ? Shape : { -readonly [K in keyof T]: RestDim<T[K], T[K]> }
+type RestDim<D, E> = D extends -1 ? number : E
 /** broadcastTo(x, shape). */
 export type BroadcastToFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,

@@ -25,11 +25,11 @@ export interface LinearFn {
     w: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
     b?: Operand<readonly [NoInfer<M>], NoInfer<D>>,
   ): Expr<[N, M], D>
-  <B extends Shape, N extends Dim, K extends Dim, M extends Dim, D extends Float>(
-    x: Operand<readonly [...B, N, K], D>,
+  <S extends Shape, K extends Dim, M extends Dim, D extends Float>(
+    x: Operand<readonly [...S, K], D>,
     w: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
     b?: Operand<readonly [NoInfer<M>], NoInfer<D>>,
-  ): Expr<[...B, N, M], D>
+  ): Expr<[...S, M], D>
   <X extends Arg, W extends Arg, B extends Arg | undefined = undefined>(
     x: X,
     w: Guard<Linear<ShapeOf<X>, ShapeOf<W>, []>, W>,
@@ -46,16 +46,19 @@ type Losses<S extends Shape, O> = O extends { readonly reduction: infer R }
       : []
   : []
 /** crossEntropy(logits, targets, { axis, reduction }), and nllLoss of log probabilities: targets are probabilities of the logits' shape, or i32 classes without the axis. */
-export type CrossEntropyFn<Options> = <
-  T extends Arg | Int32Array,
-  S extends Shape = Shape,
-  D extends DType = WeakF64,
-  const O extends Options = NoOptions & Options,
->(
-  logits: Operand<S, D> | Plain,
-  targets: Guard<Targets<S, ShapeOf<T>, AxisOf<O, -1>>, T>,
-  options?: O,
-) => Expr<Losses<S, O>, T extends Plain | Int32Array ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
+export interface CrossEntropyFn<Options> {
+  // code generic in its sizes, along the last axis
+  <S extends Shape, C extends Dim, D extends Float, const O extends Options = NoOptions & Options>(
+    logits: Operand<readonly [...S, C], D>,
+    targets: Operand<NoInfer<S>, 'i32'> | NoInfer<Operand<readonly [...S, C], D>>,
+    options?: O & { readonly axis?: -1 | undefined },
+  ): Expr<LossesOf<S, O>, D>
+  <T extends Arg | Int32Array, S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+    logits: Operand<S, D> | Plain,
+    targets: Guard<Targets<S, ShapeOf<T>, AxisOf<O, -1>>, T>,
+    options?: O,
+  ): Expr<Losses<S, O>, T extends Plain | Int32Array ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
+}
 type LossesOf<S extends Shape, O> = O extends { readonly reduction: infer R }
   ? [R] extends ['none']
     ? S
