@@ -1,4 +1,4 @@
-/** A program's image in the memory: one record per step, the step table, literals, the arena, scratch. Addresses are relative to its base. */
+/** A program's image in the memory: one record per step, the step table, literals, tables of kernels, the arena, scratch. Addresses are relative to its base. */
 
 import type { Start } from '../plan/f16-storage.js'
 import { IntList } from '../plan/ints.js'
@@ -96,12 +96,14 @@ export interface Image {
   readonly moves: ReadonlyMap<Loop, readonly Move[]>
   readonly stepTable: number
   readonly constants: number
+  /** Tables that kernels read, and where they lie. */
+  readonly tables: readonly (readonly [bytes: Uint8Array, at: number])[]
   readonly arena: number
   readonly bytes: number
 }
 
-const write = (kernel: Kernel, s: Step, to: RecordWriter, { count }: Installed): void =>
-  kernel.kind === 'loop' ? writeLoop(s, to) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to, count)
+const write = (kernel: Kernel, s: Step, to: RecordWriter, installed: Installed): void =>
+  kernel.kind === 'loop' ? writeLoop(s, to) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to, installed)
 
 /** The words of an image while they are written, in any order inside of a record. */
 class Words {
@@ -110,6 +112,7 @@ class Words {
   /** Addresses as (word, storage), known only when the records' length is. */
   private readonly addresses = new IntList()
   private readonly scratchWords = new IntList()
+  private readonly tables = new Map<Uint8Array, number[]>()
   private record = 0
 
   get length(): number {
@@ -146,6 +149,26 @@ class Words {
   scratch(word: number): void {
     this.put(word, 0)
     this.scratchWords.push(this.record + word)
+  }
+  table(word: number, bytes: Uint8Array): void {
+    this.put(word, 0)
+    const words = this.tables.get(bytes) ?? []
+    words.push(this.record + word)
+    this.tables.set(bytes, words)
+  }
+  /** Puts tables one behind the other from an address on: where each lies, and the end. */
+  settleTables(from: number): { readonly tables: Image['tables']; readonly end: number } {
+    let end = from
+    const tables = [...this.tables].map(([bytes, words]): Image['tables'][number] => {
+      const at = end
+      end = aligned(at + bytes.length)
+      for (const word of words) {
+        this.list.set(word, at)
+        this.relocations.push(word)
+      }
+      return [bytes, at]
+    })
+    return { tables, end }
   }
   /** Puts in what is known at the end: where each storage and the scratch lie. */
   settle(at: (storage: number) => number, scratchAt: number): void {
@@ -224,6 +247,7 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
         if (o.advance !== undefined) moving.push({ step, depth: o.advance.length, word, advance: o.advance })
       },
       scratch: (word) => words.scratch(word),
+      table: (word, bytes) => words.table(word, bytes),
     }
     write(plan.kernels[s.kernel]!, s, to, installed[s.kernel]!)
     recordEnd[step] = words.length
@@ -245,7 +269,7 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
     words.put(repeatRecord.at.moving, moves.get(loop)!.length)
   })
   const constants = aligned(4 * end)
-  const arena = aligned(constants + 8 * ir.consts.length)
+  const { tables, end: arena } = words.settleTables(aligned(constants + 8 * ir.consts.length))
   const scratchAt = arena + plan.arenaBytes
   words.settle((storage) => (storage < 0 ? constants + 8 * (-1 - storage) : arena + plan.storages[storage]!.offset), scratchAt)
   return {
@@ -257,6 +281,7 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
     moves,
     stepTable,
     constants,
+    tables,
     arena,
     bytes: aligned(scratchAt + scratch),
   }

@@ -32,8 +32,9 @@ export interface Installed {
   readonly index: number
   readonly run?: (record: Int32Array, views: Views) => void
   readonly scratch: (sizes: readonly number[]) => number
-  /** A word of its records, where its code reads one. */
+  /** What a word of its records says, where its code reads one: a count, or where the table lies. */
   readonly count?: number
+  readonly table?: Uint8Array
 }
 /** Code in the table that kernels of several sizes share, by what names it. */
 interface Shared {
@@ -252,17 +253,17 @@ export class Kernels {
     return this.inJs(key, (w, v) => runLoop(k, w, v))
   }
 
-  /** One whose code does not depend on a count: that of all of them. */
-  private counted(key: string, own: WholeKernel, { code: shared, count }: NonNullable<WholeKernel['shared']>): Held {
+  /** One whose code is that of others. */
+  private sharing(key: string, own: WholeKernel, { code: shared, ...said }: NonNullable<WholeKernel['shared']>): Held {
     const scratch = () => own.scratchBytes
     const known = this.sharedBy.get(shared)
     if (known !== undefined) {
       known.users++
-      return this.add(key, { index: known.index, scratch, count }, known.code, shared)
+      return this.add(key, { index: known.index, scratch, ...said }, known.code, shared)
     }
     const { index, code } = this.emitted(own.emit)
     this.sharedBy.set(shared, { index, code, users: 1 })
-    return this.add(key, { index, scratch, count }, code, shared)
+    return this.add(key, { index, scratch, ...said }, code, shared)
   }
 
   /** In JavaScript, with products of WebAssembly. */
@@ -292,7 +293,7 @@ export class Kernels {
     if (facet.kind === 'whole' && this.arena.engine !== undefined) {
       const own = facet.make(k)
       if ('run' in own) return this.driven(key, k, own)
-      return own.shared === undefined ? this.single(key, own.emit, () => own.scratchBytes) : this.counted(key, own, own.shared)
+      return own.shared === undefined ? this.single(key, own.emit, () => own.scratchBytes) : this.sharing(key, own, own.shared)
     }
     if (facet.kind === 'whole' || facet.kind === 'byMeaning' || (facet.kind === 'planned' && facet.otherwise !== undefined))
       return this.inJs(key, byMeaning(k))

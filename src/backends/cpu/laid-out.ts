@@ -123,9 +123,10 @@ export class LaidOut {
     const { image, constants } = parts
     const words = 2 * image.words.length + image.relocations.length + image.recordOf.length
     const arrays = of.program.inputs.length + of.program.outputs.length + of.ir.captured.length
+    const tables = image.tables.reduce((n, [bytes]) => n + bytes.length, 0)
     // A value stands for its node too.
     const objects = 2048 + 400 * of.ir.values.length + 256 * arrays
-    this.bytes = HEAP * objects + 4 * words + constants.length + planBytes(of.plan)
+    this.bytes = HEAP * objects + 4 * words + constants.length + tables + planBytes(of.plan)
   }
 
   /** Not after it was disposed. */
@@ -166,6 +167,7 @@ export class LaidOut {
     if (arena.owner !== this) {
       this.wordsAt!.set(of.words)
       this.constantsAt!.set(of.constants)
+      for (const [bytes, at] of image.tables) new Uint8Array(arena.buffer, base + at, bytes.length).set(bytes)
       arena.owner = this
     }
   }

@@ -39,7 +39,7 @@ const passes = (n: number, factors: readonly number[]): Transform => {
   const [ur, ui] = [new Float64Array(most), new Float64Array(most)]
   return (re, im) => {
     let span = 1
-    let [xr, xi, yr, yi] = [re, im, tr, ti]
+    let [xr, xi, yr, yi]: readonly Float64Array[] & { readonly length: 4 } = [re, im, tr, ti]
     for (const r of factors) {
       const rows = n / (span * r)
       for (let p = 0; p < rows; p++)
@@ -72,7 +72,10 @@ const passes = (n: number, factors: readonly number[]): Transform => {
 }
 
 /** exp(-pi i k^2 / n) for each k below n, and the transform of length m that convolves with its conjugate, over m. */
-export const chirpOf = (n: number, m: number): { readonly own: readonly [Float64Array, Float64Array]; readonly over: readonly [Float64Array, Float64Array] } => {
+export const chirpOf = (
+  n: number,
+  m: number,
+): { readonly own: readonly [Float64Array, Float64Array]; readonly over: readonly [Float64Array, Float64Array] } => {
   const [c, s] = [new Float64Array(n), new Float64Array(n)]
   const [re, im] = [new Float64Array(m), new Float64Array(m)]
   for (let k = 0; k < n; k++) {
@@ -87,10 +90,21 @@ export const chirpOf = (n: number, m: number): { readonly own: readonly [Float64
 }
 const chirped = (n: number): Transform => {
   const m = 2 ** Math.ceil(Math.log2(2 * n - 1))
-  const { own: [c, s], over: [hr, hi] } = chirpOf(n, m)
+  const {
+    own: [c, s],
+    over: [hr, hi],
+  } = chirpOf(n, m)
   const convolved = fourier(m)
   const [ar, ai] = [new Float64Array(m), new Float64Array(m)]
-  const times = (xr: Float64Array, xi: Float64Array, wr: Float64Array, wi: Float64Array, yr: Float64Array, yi: Float64Array, size: number): void => {
+  const times = (
+    xr: Float64Array,
+    xi: Float64Array,
+    wr: Float64Array,
+    wi: Float64Array,
+    yr: Float64Array,
+    yi: Float64Array,
+    size: number,
+  ): void => {
     for (let k = 0; k < size; k++) {
       const [a, b] = [xr[k]!, xi[k]!]
       yr[k] = a * wr[k]! - b * wi[k]!

@@ -180,26 +180,26 @@ const emitPass = (module: Module, F: Float, r: number, variant: Variant): Functi
   return f
 }
 
-/** The transposes of blocks of vectors: those of r parts of consecutive p become runs of memory. */
-const unzipped = (f: FunctionBuilder, F: Float, x: readonly Local[]): readonly Local[] => {
+/** A square of lanes, transposed. */
+export const transposed = (f: FunctionBuilder, x: readonly Local[]): readonly Local[] => {
   const two = (a: Local, b: Local, lanes: readonly number[]): Local => {
     const y = f.local('v128')
     f.get(a).get(b)
     if (lanes.length === 2) f.i64x2Shuffle(lanes[0]!, lanes[1]!)
     else f.i32x4Shuffle(...(lanes as [number, number, number, number]))
-    return f.set(y), y
+    f.set(y)
+    return y
   }
-  if (F.lanes === 2)
-    return [0, 1].flatMap((l) =>
-      Array.from({ length: x.length / 2 }, (_, k) => two(x[2 * k]!, x[2 * k + 1]!, l === 0 ? [0, 2] : [1, 3])),
-    )
-  const groups = Array.from({ length: x.length / 4 }, (_, k) => {
-    const [a, b, c, d] = x.slice(4 * k, 4 * k + 4) as [Local, Local, Local, Local]
-    const [ab, cd] = [two(a, b, [0, 4, 1, 5]), two(c, d, [0, 4, 1, 5])]
-    const [AB, CD] = [two(a, b, [2, 6, 3, 7]), two(c, d, [2, 6, 3, 7])]
-    return [two(ab, cd, [0, 1, 4, 5]), two(ab, cd, [2, 3, 6, 7]), two(AB, CD, [0, 1, 4, 5]), two(AB, CD, [2, 3, 6, 7])]
-  })
-  return [0, 1, 2, 3].flatMap((l) => groups.map((g) => g[l]!))
+  if (x.length === 2) return [two(x[0]!, x[1]!, [0, 2]), two(x[0]!, x[1]!, [1, 3])]
+  const [a, b, c, d] = x as [Local, Local, Local, Local]
+  const [ab, cd] = [two(a, b, [0, 4, 1, 5]), two(c, d, [0, 4, 1, 5])]
+  const [AB, CD] = [two(a, b, [2, 6, 3, 7]), two(c, d, [2, 6, 3, 7])]
+  return [two(ab, cd, [0, 1, 4, 5]), two(ab, cd, [2, 3, 6, 7]), two(AB, CD, [0, 1, 4, 5]), two(AB, CD, [2, 3, 6, 7])]
+}
+/** Vectors over p, of each of r parts, as a run of memory: the parts of one p after those of another. */
+const interleaved = (f: FunctionBuilder, lanes: number, parts: readonly Local[]): readonly Local[] => {
+  const squares = Array.from({ length: parts.length / lanes }, (_, i) => transposed(f, parts.slice(i * lanes, (i + 1) * lanes)))
+  return Array.from({ length: lanes }, (_, l) => squares.map((s) => s[l]!)).flat()
 }
 
 /** The first pass over a run of memory (q is one element): vectors lie along p. Its twiddles are vectors too: for each vector of p, w, w^2 ... */
@@ -226,8 +226,12 @@ const emitFirst = (module: Module, F: Float, r: number): FunctionBuilder => {
     for (const part of ['re', 'im'] as const) {
       const parts = ys.map((y) => y[part])
       if (part === 'im') f.increment(to, dy)
-      if (r % F.lanes === 0) unzipped(f, F, parts).forEach((v, i) => f.get(to).get(v).v128Store(16 * i))
-      else for (let l = 0; l < F.lanes; l++) parts.forEach((v, k) => F.storeLane(f.get(to).get(v), l, F.bytes * (l * r + k)))
+      if (r % F.lanes === 0)
+        for (const [i, y] of interleaved(f, F.lanes, parts).entries())
+          f.push(to)
+            .push(y)
+            .v128Store(16 * i)
+      else for (let l = 0; l < F.lanes; l++) for (const [k, y] of parts.entries()) F.storeLane(f.get(to).get(y), l, F.bytes * (l * r + k))
     }
     f.increment(p, 16).increment(o.tw, 32 * (r - 1))
     f.op(OP.i32_lt_s, p, o.size).if(() => {
@@ -253,10 +257,7 @@ export const emitPasses = (module: Module, type: FloatName, radices: readonly nu
     single: emitPass(module, F, r, 'single'),
     first: emitFirst(module, F, r),
   }))
-  const pass = module.func(
-    undefined,
-    ['i32', ...PASS.map(() => 'i32' as const)],
-  )
+  const pass = module.func(undefined, ['i32', ...PASS.map(() => 'i32' as const)])
   const args = PASS.map((_, i) => pass.param(i + 1))
   const [s, tw] = [args[PASS.indexOf('s')]!, args[PASS.indexOf('tw')]!]
   for (const { r, turned, plain, single } of made)

@@ -1,18 +1,18 @@
 /** How the length of a Fourier transform is cut, as a table that its code follows: nodes and twiddles, which are exact to the last bit. */
 import { chirpOf, rootOfUnity } from '../../core/ops/fourier-loops.js'
 import { aligned } from '../plan/memory.js'
-import { BLOCK, BLOCKS, blocksNode, CHIRP, chirpNode, type FftKind, LINE, lineNode, passEntry, tableHead } from './wasm/fft.js'
 import { type FloatName, floats } from './wasm/float.js'
+import { BLOCK, BLOCKS, blocksNode, CHIRP, chirpNode, type FourierKind, LINE, lineNode, passEntry, tableHead } from './wasm/fourier.js'
 
 /** The transform of an array [outer, n, inner] along its middle; of a real one n are the real elements. */
-export interface FftShape {
-  readonly kind: FftKind
+export interface FourierShape {
+  readonly kind: FourierKind
   readonly type: FloatName
   readonly outer: number
   readonly n: number
   readonly inner: number
 }
-export interface FftPlan {
+export interface FourierPlan {
   readonly radices: readonly number[]
   readonly table: Uint8Array<ArrayBuffer>
   readonly scratchBytes: number
@@ -154,7 +154,7 @@ const blocks = (table: Table, n1: number, n2: number): Made => {
   const fine = turns(columns, 1)
   const node = { kind: BLOCKS, n1, n2, line1: line1.at - at, line2: line2.at - at, coarse: coarse - at, fine: fine - at }
   table.words(at, blocksNode.of(node))
-  const scratch = 2 * n * bytes + 2 * n1 * BLOCK + Math.max(line1.scratch, line2.scratch)
+  const scratch = 2 * n1 * BLOCK + Math.max(line1.scratch, line2.scratch)
   return { at, scratch, radices: [...line1.radices, ...line2.radices] }
 }
 /** A length of 2, 3 and 5 that is at least this, and costs least. */
@@ -183,7 +183,7 @@ const chirp = (table: Table, n: number): Made => {
   return { at, scratch: 4 * m * bytes + child.scratch, radices: child.radices }
 }
 
-export const fftPlan = ({ kind, type, outer, n, inner }: FftShape): FftPlan => {
+export const fourierPlan = ({ kind, type, outer, n, inner }: FourierShape): FourierPlan => {
   const { bytes } = floats[type]
   const table = new Table(type)
   table.take(4 * tableHead.words)

@@ -1,5 +1,5 @@
 /*
- * Fourier transforms. How a length is cut is data (`cpu/fft-plan.ts`): nodes of words beside their twiddles in a table, which the same code follows whatever the length is.
+ * Fourier transforms. How a length is cut is data (`cpu/fourier-plan.ts`): nodes of words beside their twiddles in a table, which the same code follows whatever the length is.
  *
  *   line    Stockham's passes, over vectors of s bytes beside each other
  *   blocks  n = n1 n2, each in blocks of columns that stay in the cache, twiddles and a transposition between
@@ -10,8 +10,8 @@
 import { layout } from '../../record.js'
 import { OpaqueRecord } from '../records.js'
 import type { FunctionBuilder, Local, Module, Operand } from './encoder.js'
-import { emitPasses } from './fft-passes.js'
 import { type FloatName, floats } from './float.js'
+import { emitPasses, transposed } from './fourier-passes.js'
 import * as OP from './opcodes.js'
 
 /** Bytes of a block's rows, in `blocks` and along axes that are not the last. */
@@ -29,9 +29,9 @@ export const chirpNode = /*#__PURE__*/ layout('kind n m node chirp transformed')
 export const tableHead = /*#__PURE__*/ layout('outer inner n node weights columns')
 
 /** Which transform: of complex numbers, of real ones to half of theirs, and the transpose of that. */
-export type FftKind = 'complex' | 'real' | 'realTransposed'
-export interface FftCode {
-  readonly kind: FftKind
+export type FourierKind = 'complex' | 'real' | 'realTransposed'
+export interface FourierCode {
+  readonly kind: FourierKind
   readonly type: FloatName
   readonly radices: readonly number[]
 }
@@ -95,14 +95,15 @@ const emitLine = (module: Module, type: FloatName, radices: readonly number[]): 
           () =>
             f.get(v.together).if(
               () => f.call(pass, v.r, v.fr, v.fi, v.tr, v.ti, 1, v.span, v.span, v.step, v.span, v.span, v.tw),
-              () =>
-                f.call(pass, v.r, v.fr, v.fi, v.tr, v.ti, v.done, o.s, o.s, v.step, o.yRow, times(f, o.yRow, v.done), 0),
+              () => f.call(pass, v.r, v.fr, v.fi, v.tr, v.ti, v.done, o.s, o.s, v.step, o.yRow, times(f, o.yRow, v.done), 0),
             ),
           () => f.call(pass, v.r, v.fr, v.fi, v.tr, v.ti, v.rows, v.span, v.from, v.step, times(f, v.span, v.r), v.span, v.tw),
         ),
     )
     f.localSet(v.fr, v.tr).localSet(v.fi, v.ti)
-    f.localSet(v.done, times(f, v.done, v.r)).localSet(v.span, times(f, v.span, v.r)).localSet(v.from, v.span)
+    f.localSet(v.done, times(f, v.done, v.r))
+      .localSet(v.span, times(f, v.span, v.r))
+      .localSet(v.from, v.span)
     f.increment(v.entry, 4 * passEntry.words)
   })
   return f
@@ -140,34 +141,23 @@ const emitTurned = (module: Module, type: FloatName): FunctionBuilder => {
         const wr = op(F.vsub, op(F.vmul, cr, fr), op(F.vmul, ci, fi))
         const wi = op(F.vadd, op(F.vmul, cr, fi), op(F.vmul, ci, fr))
         const [a, b] = [re[l]!, im[l]!]
-        f.get(v.to).get(op(F.vsub, op(F.vmul, a, wr), op(F.vmul, b, wi))).v128Store()
-        f.push(sum(f, v.to, v.dy)).get(op(F.vadd, op(F.vmul, a, wi), op(F.vmul, b, wr))).v128Store()
+        f.get(v.to)
+          .get(op(F.vsub, op(F.vmul, a, wr), op(F.vmul, b, wi)))
+          .v128Store()
+        f.push(sum(f, v.to, v.dy))
+          .get(op(F.vadd, op(F.vmul, a, wi), op(F.vmul, b, wr)))
+          .v128Store()
         f.increment(v.to, o.size).increment(v.tw, times(f, o.size, 2))
       }
       f.increment(v.from, BLOCK * F.lanes).increment(v.k, 16)
       f.op(OP.i32_lt_u, v.k, o.size).if(() => f.br(again))
     })
-    f.increment(o.xr, 16).increment(o.yr, times(f, o.size, F.lanes)).increment(o.fine, times(f, o.size, 2 * F.lanes))
+    f.increment(o.xr, 16)
+      .increment(o.yr, times(f, o.size, F.lanes))
+      .increment(o.fine, times(f, o.size, 2 * F.lanes))
   })
   return f
 }
-/** A square of lanes. */
-const transposed = (f: FunctionBuilder, x: readonly Local[]): readonly Local[] => {
-  const two = (a: Local, b: Local, lanes: readonly number[]): Local => {
-    const y = f.local('v128')
-    f.get(a).get(b)
-    if (lanes.length === 2) f.i64x2Shuffle(lanes[0]!, lanes[1]!)
-    else f.i32x4Shuffle(...(lanes as [number, number, number, number]))
-    f.set(y)
-    return y
-  }
-  if (x.length === 2) return [two(x[0]!, x[1]!, [0, 2]), two(x[0]!, x[1]!, [1, 3])]
-  const [a, b, c, d] = x as [Local, Local, Local, Local]
-  const [ab, cd] = [two(a, b, [0, 4, 1, 5]), two(c, d, [0, 4, 1, 5])]
-  const [AB, CD] = [two(a, b, [2, 6, 3, 7]), two(c, d, [2, 6, 3, 7])]
-  return [two(ab, cd, [0, 1, 4, 5]), two(ab, cd, [2, 3, 6, 7]), two(AB, CD, [0, 1, 4, 5]), two(AB, CD, [2, 3, 6, 7])]
-}
-
 /** y = x w of `size` bytes, at least a vector; y is none of the others unless that is whole vectors. */
 const emitProducts = (module: Module, type: FloatName): FunctionBuilder => {
   const F = floats[type]
@@ -180,7 +170,10 @@ const emitProducts = (module: Module, type: FloatName): FunctionBuilder => {
     f.set(x, () => f.push(at(base)).v128Load())
     return x
   }
-  const product = (a: Local, b: Local): Operand => () => f.op(F.vmul, a, b)
+  const product =
+    (a: Local, b: Local): Operand =>
+    () =>
+      f.op(F.vmul, a, b)
   f.loop((again) => {
     const [a, b, c, d] = [load(o.xr), load(o.xi), load(o.wr), load(o.wi)]
     f.push(at(o.yr)).op(F.vsub, product(a, c), product(b, d)).v128Store()
@@ -209,32 +202,52 @@ const emitNode = (module: Module, type: FloatName, line: FunctionBuilder): Funct
   f.op(OP.i32_eq, v.kind, BLOCKS).if(() => {
     const at = blocksNode.at
     f.localSet(v.n1, times(f, word(f, o.node, at.n1), bytes)).localSet(v.n2, times(f, word(f, o.node, at.n2), bytes))
-    f.localSet(v.line1, place(f, o.node, at.line1)).localSet(v.line2, place(f, o.node, at.line2)).localSet(v.coarse, place(f, o.node, at.coarse))
+    f.localSet(v.line1, place(f, o.node, at.line1))
+      .localSet(v.line2, place(f, o.node, at.line2))
+      .localSet(v.coarse, place(f, o.node, at.coarse))
     const n1 = word(f, o.node, at.n1)
     const n2 = word(f, o.node, at.n2)
-    f.localSet(v.size, times(f, v.n1, n2))
-    f.localSet(v.tr, o.work).localSet(v.ti, sum(f, v.tr, v.size))
-    f.localSet(v.zr, sum(f, v.ti, v.size)).localSet(v.zi, sum(f, v.zr, times(f, n1, BLOCK)))
+    // Between the two the blocks lie where the results will: each is read as a whole before these are written.
+    f.localSet(v.zr, o.work).localSet(v.zi, sum(f, v.zr, times(f, n1, BLOCK)))
     f.localSet(v.room, sum(f, v.zi, times(f, n1, BLOCK)))
     f.forLoop(v.c, 0, v.n2, BLOCK, () => {
       f.call(line, v.line1, sum(f, o.xr, v.c), sum(f, o.xi, v.c), v.n2, v.zr, v.zi, BLOCK, BLOCK, times(f, n1, BLOCK), v.room)
       const to = times(f, v.c, n1)
-      f.call(turned, v.zr, v.zi, sum(f, v.tr, to), sum(f, v.ti, to), v.n1, v.coarse, place(f, o.node, at.fine))
+      f.call(turned, v.zr, v.zi, sum(f, o.yr, to), sum(f, o.yi, to), v.n1, v.coarse, place(f, o.node, at.fine))
       f.increment(v.coarse, times(f, v.n1, 2))
     })
     f.forLoop(v.c, 0, v.n1, BLOCK, () =>
-      f.call(line, v.line2, sum(f, v.tr, v.c), sum(f, v.ti, v.c), v.n1, sum(f, o.yr, v.c), sum(f, o.yi, v.c), v.n1, BLOCK, times(f, n2, BLOCK), v.room),
+      f.call(
+        line,
+        v.line2,
+        sum(f, o.yr, v.c),
+        sum(f, o.yi, v.c),
+        v.n1,
+        sum(f, o.yr, v.c),
+        sum(f, o.yi, v.c),
+        v.n1,
+        BLOCK,
+        times(f, n2, BLOCK),
+        v.room,
+      ),
     )
   })
   f.op(OP.i32_eq, v.kind, CHIRP).if(() => {
     const at = chirpNode.at
     f.localSet(v.n, times(f, word(f, o.node, at.n), bytes)).localSet(v.m, times(f, word(f, o.node, at.m), bytes))
     f.localSet(v.child, place(f, o.node, at.node)).localSet(v.chirp, place(f, o.node, at.chirp))
-    f.localSet(v.ar, o.work).localSet(v.ai, sum(f, v.ar, v.m)).localSet(v.br, sum(f, v.ai, v.m)).localSet(v.bi, sum(f, v.br, v.m))
+    f.localSet(v.ar, o.work)
+      .localSet(v.ai, sum(f, v.ar, v.m))
+      .localSet(v.br, sum(f, v.ai, v.m))
+      .localSet(v.bi, sum(f, v.br, v.m))
     f.localSet(v.room, sum(f, v.bi, v.m))
     const [wr, wi] = [v.chirp, sum(f, v.chirp, v.n)]
     f.call(products, o.xr, o.xi, wr, wi, v.ar, v.ai, v.n)
-    for (const a of [v.ar, v.ai]) f.push(sum(f, a, v.n)).push(0).op(OP.i32_sub, v.m, v.n).memoryFill()
+    for (const a of [v.ar, v.ai])
+      f.push(sum(f, a, v.n))
+        .push(0)
+        .op(OP.i32_sub, v.m, v.n)
+        .memoryFill()
     f.call(f, v.child, v.ar, v.ai, v.br, v.bi, v.room)
     f.localSet(v.tr, place(f, o.node, at.transformed))
     f.call(products, v.br, v.bi, v.tr, sum(f, v.tr, v.m), v.br, v.bi, v.m)
@@ -259,8 +272,18 @@ const emitZip = (module: Module, type: FloatName, apart: boolean): FunctionBuild
   const [a, b] = f.locals('v128', 2)
   const [evens, odds, low, high] = (
     F.lanes === 2
-      ? [[0, 2], [1, 3], [0, 2], [1, 3]]
-      : [[0, 2, 4, 6], [1, 3, 5, 7], [0, 4, 1, 5], [2, 6, 3, 7]]
+      ? [
+          [0, 2],
+          [1, 3],
+          [0, 2],
+          [1, 3],
+        ]
+      : [
+          [0, 2, 4, 6],
+          [1, 3, 5, 7],
+          [0, 4, 1, 5],
+          [2, 6, 3, 7],
+        ]
   ) as [number[], number[], number[], number[]]
   const shuffled = (lanes: readonly number[]): unknown => {
     f.get(a).get(b)
@@ -272,17 +295,28 @@ const emitZip = (module: Module, type: FloatName, apart: boolean): FunctionBuild
     f.localSet(from, sum(f, o.x, q, q))
     if (apart) {
       f.localSet(a, () => f.get(from).v128Load()).localSet(b, () => f.get(from).v128Load(16))
-      f.push(at(o.re)).push(() => shuffled(evens)).v128Store()
-      f.push(at(o.im)).push(() => shuffled(odds)).v128Store()
+      f.push(at(o.re))
+        .push(() => shuffled(evens))
+        .v128Store()
+      f.push(at(o.im))
+        .push(() => shuffled(odds))
+        .v128Store()
     } else {
       f.localSet(a, () => f.push(at(o.re)).v128Load()).localSet(b, () => f.push(at(o.im)).v128Load())
-      f.get(from).push(() => shuffled(low)).v128Store()
-      f.get(from).push(() => shuffled(high)).v128Store(16)
+      f.get(from)
+        .push(() => shuffled(low))
+        .v128Store()
+      f.get(from)
+        .push(() => shuffled(high))
+        .v128Store(16)
     }
   })
   f.forLoop(q, end, o.size, F.bytes, () => {
     f.localSet(from, sum(f, o.x, q, q))
-    const parts = [[o.re, 0], [o.im, F.bytes]] as const
+    const parts = [
+      [o.re, 0],
+      [o.im, F.bytes],
+    ] as const
     for (const [part, by] of parts)
       if (apart) F.store(F.load(f.push(at(part)).get(from), by))
       else F.store(F.load(f.get(from).push(at(part))), by)
@@ -338,9 +372,24 @@ const emitPairs = (module: Module, type: FloatName, back: boolean): FunctionBuil
     }
   }
   f.localSet(size, times(f, o.half, F.bytes))
-  f.localSet(imaginary, sum(f, o.weights, F.bytes, times(f, () => f.op(OP.i32_shr_u, o.half, 1), F.bytes)))
+  f.localSet(
+    imaginary,
+    sum(
+      f,
+      o.weights,
+      F.bytes,
+      times(f, () => f.op(OP.i32_shr_u, o.half, 1), F.bytes),
+    ),
+  )
   const [first, last] = back ? [o.xr, sum(f, o.xr, size)] : [o.xr, o.xi]
-  const both = (add: boolean): Operand => () => f.op(add ? F.add : F.sub, () => F.load(f.push(first)), () => F.load(f.push(last)))
+  const both =
+    (add: boolean): Operand =>
+    () =>
+      f.op(
+        add ? F.add : F.sub,
+        () => F.load(f.push(first)),
+        () => F.load(f.push(last)),
+      )
   F.store(f.get(o.yr).push(both(true)))
   F.store(f.push(back ? o.yi : sum(f, o.yr, size)).push(both(false)))
   if (!back) for (const at of [o.yi, sum(f, o.yi, size)]) F.store(F.constant(f.push(at), 0))
@@ -383,7 +432,7 @@ const emitColumns = (module: Module, type: FloatName, back: boolean): FunctionBu
 }
 
 /** The kernel; its record has the table's address behind the scratch. */
-export const emitFft = (module: Module, { kind, type, radices }: FftCode, name: string): void => {
+export const emitFourier = (module: Module, { kind, type, radices }: FourierCode, name: string): void => {
   const { bytes } = floats[type]
   const line = emitLine(module, type, radices)
   const node = emitNode(module, type, line)
@@ -396,7 +445,11 @@ export const emitFft = (module: Module, { kind, type, radices }: FftCode, name: 
     const zip = emitZip(module, type, kind === 'real')
     const pairs = emitPairs(module, type, kind !== 'real')
     one.localSet(h, times(one, half, bytes))
-    one.localSet(zr, p.work).localSet(zi, sum(one, zr, h)).localSet(tr, sum(one, zi, h)).localSet(ti, sum(one, tr, h))
+    one
+      .localSet(zr, p.work)
+      .localSet(zi, sum(one, zr, h))
+      .localSet(tr, sum(one, zi, h))
+      .localSet(ti, sum(one, tr, h))
     one.localSet(p.work, sum(one, ti, h))
     const weights = place(one, p.head, at.weights)
     if (kind === 'real') {
@@ -417,7 +470,9 @@ export const emitFft = (module: Module, { kind, type, radices }: FftCode, name: 
   const of = f.param(0)
   const v = f.namedLocals('i32', 'head outer inner n lengthX lengthY xr xi yr yi work c s room rows left gr gi hr hi')
   f.localSet(v.head, word(f, of, record.count))
-  f.localSet(v.outer, word(f, v.head, at.outer)).localSet(v.inner, word(f, v.head, at.inner)).localSet(v.n, word(f, v.head, at.n))
+  f.localSet(v.outer, word(f, v.head, at.outer))
+    .localSet(v.inner, word(f, v.head, at.inner))
+    .localSet(v.n, word(f, v.head, at.n))
   const most = (own: boolean): Operand => (own ? sum(f, 1, () => f.op(OP.i32_shr_u, v.n, 1)) : v.n)
   f.localSet(v.lengthX, times(f, most(kind === 'realTransposed'), bytes)).localSet(v.lengthY, times(f, most(kind === 'real'), bytes))
   f.localSet(v.yr, word(f, of, record.result(0))).localSet(v.xr, word(f, of, record.argument(0)))
@@ -463,12 +518,15 @@ export const emitFft = (module: Module, { kind, type, radices }: FftCode, name: 
       f.call(scatter, sum(f, v.yr, v.c), v.inner, v.hr, v.lengthY, v.s)
       if (results > 1) f.call(scatter, sum(f, v.yi, v.c), v.inner, v.hi, v.lengthY, v.s)
     })
-  f.countDown(v.outer, () => {
-    f.op(OP.i32_eq, v.inner, bytes).if(
-      () => f.call(one, v.head, v.xr, v.xi, v.yr, v.yi, v.work),
-      () => (kind === 'complex' ? f.push(word(f, v.head, at.columns)).if(byColumns, byRows) : byRows()),
-    )
-    for (const x of [v.xr, v.xi]) f.increment(x, times(f, v.lengthX, () => f.op(OP.i32_div_u, v.inner, bytes)))
-    for (const y of [v.yr, v.yi]) f.increment(y, times(f, v.lengthY, () => f.op(OP.i32_div_u, v.inner, bytes)))
-  })
+  const elements: Operand = () => f.op(OP.i32_div_u, v.inner, bytes)
+  f.get(v.outer).if(() =>
+    f.countDown(v.outer, () => {
+      f.op(OP.i32_eq, v.inner, bytes).if(
+        () => f.call(one, v.head, v.xr, v.xi, v.yr, v.yi, v.work),
+        () => (kind === 'complex' ? f.push(word(f, v.head, at.columns)).if(byColumns, byRows) : byRows()),
+      )
+      for (const x of [v.xr, v.xi]) f.increment(x, times(f, v.lengthX, elements))
+      for (const y of [v.yr, v.yi]) f.increment(y, times(f, v.lengthY, elements))
+    }),
+  )
 }
