@@ -74,7 +74,7 @@ const lineOf = (x: ArrayLike<number>, n: number, inner: number, o: number, i: nu
 // One pass, several, in vectors and element by element; odd radices alone and with others; primes that have a pass and that have none.
 const lengths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 22, 26, 30, 49, 64, 97, 100, 121, 128, 143, 1009, 1024]
 const more = [10, 14, 15, 18, 20, 24, 25, 27, 32, 34, 48, 60, 77, 81, 96, 125, 169, 210, 243, 256, 343, 512, 625, 1000, 1331, 2018, 2048]
-const shapes: readonly (readonly [outer: number, inner: number])[] = [[1, 1], [3, 1], [2, 2], [1, 3], [2, 9], [1, 21]] // biome-ignore format: one row
+const shapes: readonly (readonly [outer: number, inner: number])[] = [[1, 1], [3, 1], [2, 2], [1, 3], [2, 9], [1, 21], [19, 1]] // biome-ignore format: one row
 
 describe.each(backends)('%s', (_name, backend) => {
   for (const dtype of ['f64', 'f32'] as const)

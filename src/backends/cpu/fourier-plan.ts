@@ -32,6 +32,8 @@ const radicesOf = (n: number): readonly number[] | undefined => {
     }
   return rest === 1 ? radices : undefined
 }
+/** Lengths up to which many lines are transformed beside each other, in bytes of a part. */
+const SHORT = 128
 /** Lengths from which on they are cut into blocks, in bytes of a part. */
 const WHOLE = 1 << 17
 
@@ -189,8 +191,13 @@ export const fourierPlan = ({ kind, type, outer, n, inner }: FourierShape): Four
   table.take(4 * tableHead.words)
   const points = kind === 'complex' ? n : n / 2
   const radices = radicesOf(points)
-  const columns = kind === 'complex' && inner * bytes >= 16 && radices !== undefined
-  const node = columns && inner > 1 ? line(table, n, radices, Math.min(BLOCK, inner * bytes)) : run(table, points)
+  const columns = kind === 'complex' && inner > 1 && inner * bytes >= 16 && radices !== undefined
+  const beside = kind === 'complex' && inner === 1 && outer * bytes >= BLOCK && n * bytes <= SHORT && radices !== undefined
+  const node = columns
+    ? line(table, n, radices, Math.min(BLOCK, inner * bytes))
+    : beside
+      ? line(table, n, radices, BLOCK)
+      : run(table, points)
   const half = Math.floor(n / 4) + 1
   const weights =
     kind === 'complex'
@@ -202,10 +209,18 @@ export const fourierPlan = ({ kind, type, outer, n, inner }: FourierShape): Four
             to[half + k] = s / 2
           }
         })
-  const head = { outer: inner === 0 ? 0 : outer, inner: inner * bytes, n, node: node.at, weights, columns: Number(columns) }
+  const head = {
+    outer: inner === 0 ? 0 : outer,
+    inner: inner * bytes,
+    n,
+    node: node.at,
+    weights,
+    columns: Number(columns),
+    beside: Number(beside),
+  }
   table.words(0, tableHead.of(head))
   const real = kind === 'complex' ? 0 : 4 * points * bytes
-  const rows = inner === 1 || columns ? 0 : 4 * (n + 2) * Math.min(BLOCK, inner * bytes)
+  const rows = beside ? 4 * n * BLOCK : inner === 1 || columns ? 0 : 4 * (n + 2) * Math.min(BLOCK, inner * bytes)
   return {
     radices: [...new Set(node.radices)].sort((a, b) => a - b),
     table: table.finish(),

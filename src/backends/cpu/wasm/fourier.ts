@@ -25,8 +25,8 @@ export const lineNode = /*#__PURE__*/ layout('kind n count')
 export const passEntry = /*#__PURE__*/ layout('radix rows twiddles first')
 export const blocksNode = /*#__PURE__*/ layout('kind n1 n2 line1 line2 coarse fine')
 export const chirpNode = /*#__PURE__*/ layout('kind n m node chirp transformed')
-/** `n`: points of a line of the node; `outer`, `inner`: lines before and behind the axis; `weights`: those of a real transform. */
-export const tableHead = /*#__PURE__*/ layout('outer inner n node weights columns')
+/** `n`: points of a line of the node; `outer`, `inner`: lines before and behind the axis; `weights`: those of a real transform; `columns`, `beside`: the node goes along columns, of the array or of lines turned into such. */
+export const tableHead = /*#__PURE__*/ layout('outer inner n node weights columns beside')
 
 /** Which transform: of complex numbers, of real ones to half of theirs, and the transpose of that. */
 export type FourierKind = 'complex' | 'real' | 'realTransposed'
@@ -413,21 +413,45 @@ const emitPairs = (module: Module, type: FloatName, back: boolean): FunctionBuil
   return f
 }
 
-/** Columns [points, inner] as rows, or back: `width` of them. */
-const emitColumns = (module: Module, type: FloatName, back: boolean): FunctionBuilder => {
+/** A matrix, transposed: squares of lanes, of which the last overlap, or element by element where it is too narrow for them. Sizes and distances of rows are in bytes. */
+const emitTransposed = (module: Module, type: FloatName): FunctionBuilder => {
   const F = floats[type]
-  const [f, o] = named(module, 'columns inner rows size width')
-  const [j, b, row] = f.locals('i32', 3)
-  f.forLoop(j, 0, o.size, F.bytes, () => {
-    f.localSet(row, sum(f, o.rows, j))
-    f.forLoop(b, 0, o.width, F.bytes, () => {
-      const column = sum(f, o.columns, b)
-      if (back) F.store(F.load(f.push(column).get(row)))
-      else F.store(F.load(f.get(row).push(column)))
-      f.increment(row, o.size)
+  const [f, o] = named(module, 'x xRow y yRow rows columns')
+  const v = f.namedLocals('i32', 'r c from to last lastColumn rowStep')
+  const elements = (n: Operand): Operand => (F.bytes === 8 ? () => f.op(OP.i32_shr_u, n, 3) : () => f.op(OP.i32_shr_u, n, 2))
+  const at = (base: Local, row: Local, rowBytes: Local, column: Local): Operand => sum(f, base, times(f, elements(row), rowBytes), column)
+  const square = (): void => {
+    f.localSet(v.from, at(o.x, v.r, o.xRow, v.c)).localSet(v.to, at(o.y, v.c, o.yRow, v.r))
+    const rows = Array.from({ length: F.lanes }, () => {
+      const x = f.local('v128')
+      f.localSet(x, () => f.get(v.from).v128Load()).increment(v.from, o.xRow)
+      return x
     })
-    f.increment(o.columns, o.inner)
-  })
+    for (const y of transposed(f, rows)) {
+      f.get(v.to).get(y).v128Store()
+      f.increment(v.to, o.yRow)
+    }
+  }
+  const narrow: Operand = () => f.op(OP.i32_lt_u, () => f.op(OP.select, o.rows, o.columns, () => f.op(OP.i32_lt_u, o.rows, o.columns)), 16)
+  f.push(narrow).if(
+    () =>
+      f.forLoop(v.r, 0, o.rows, F.bytes, () =>
+        f.forLoop(v.c, 0, o.columns, F.bytes, () => {
+          f.localSet(v.from, at(o.x, v.r, o.xRow, v.c)).localSet(v.to, at(o.y, v.c, o.yRow, v.r))
+          F.store(F.load(f.get(v.to).get(v.from)))
+        }),
+      ),
+    () => {
+      f.localSet(v.last, () => f.op(OP.i32_sub, o.rows, 16)).localSet(v.lastColumn, () => f.op(OP.i32_sub, o.columns, 16))
+      f.forLoop(v.r, 0, o.rows, 16, () => {
+        f.op(OP.i32_gt_u, v.r, v.last).if(() => f.set(v.r, v.last))
+        f.forLoop(v.c, 0, o.columns, 16, () => {
+          f.op(OP.i32_gt_u, v.c, v.lastColumn).if(() => f.set(v.c, v.lastColumn))
+          square()
+        })
+      })
+    },
+  )
   return f
 }
 
@@ -464,8 +488,7 @@ export const emitFourier = (module: Module, { kind, type, radices }: FourierCode
   }
   const [args, results] = [kind === 'real' ? 1 : 2, kind === 'realTransposed' ? 1 : 2]
   const record = new OpaqueRecord(results, args)
-  const gather = emitColumns(module, type, false)
-  const scatter = emitColumns(module, type, true)
+  const turn = emitTransposed(module, type)
   const f = module.kernel(name)
   const of = f.param(0)
   const v = f.namedLocals('i32', 'head outer inner n lengthX lengthY xr xi yr yi work c s room rows left gr gi hr hi')
@@ -507,19 +530,19 @@ export const emitFourier = (module: Module, { kind, type, radices }: FourierCode
       f.localSet(v.hr, args > 1 ? sum(f, v.gi, times(f, v.lengthX, columns)) : v.gi)
       f.localSet(v.hi, sum(f, v.hr, times(f, v.lengthY, columns)))
       f.localSet(v.room, results > 1 ? sum(f, v.hi, times(f, v.lengthY, columns)) : v.hi)
-      f.call(gather, sum(f, v.xr, v.c), v.inner, v.gr, v.lengthX, v.s)
-      if (args > 1) f.call(gather, sum(f, v.xi, v.c), v.inner, v.gi, v.lengthX, v.s)
+      f.call(turn, sum(f, v.xr, v.c), v.inner, v.gr, v.lengthX, v.lengthX, v.s)
+      if (args > 1) f.call(turn, sum(f, v.xi, v.c), v.inner, v.gi, v.lengthX, v.lengthX, v.s)
       f.localSet(v.left, columns)
       f.countDown(v.left, () => {
         f.call(one, v.head, v.gr, v.gi, v.hr, v.hi, v.room)
         f.increment(v.gr, v.lengthX).increment(v.gi, v.lengthX).increment(v.hr, v.lengthY).increment(v.hi, v.lengthY)
       })
       for (const x of [v.hr, v.hi]) f.localSet(x, () => f.op(OP.i32_sub, x, times(f, v.lengthY, columns)))
-      f.call(scatter, sum(f, v.yr, v.c), v.inner, v.hr, v.lengthY, v.s)
-      if (results > 1) f.call(scatter, sum(f, v.yi, v.c), v.inner, v.hi, v.lengthY, v.s)
+      f.call(turn, v.hr, v.lengthY, sum(f, v.yr, v.c), v.inner, v.s, v.lengthY)
+      if (results > 1) f.call(turn, v.hi, v.lengthY, sum(f, v.yi, v.c), v.inner, v.s, v.lengthY)
     })
   const elements: Operand = () => f.op(OP.i32_div_u, v.inner, bytes)
-  f.get(v.outer).if(() =>
+  const eachOuter = (): void => {
     f.countDown(v.outer, () => {
       f.op(OP.i32_eq, v.inner, bytes).if(
         () => f.call(one, v.head, v.xr, v.xi, v.yr, v.yi, v.work),
@@ -527,6 +550,33 @@ export const emitFourier = (module: Module, { kind, type, radices }: FourierCode
       )
       for (const x of [v.xr, v.xi]) f.increment(x, times(f, v.lengthX, elements))
       for (const y of [v.yr, v.yi]) f.increment(y, times(f, v.lengthY, elements))
-    }),
-  )
+    })
+  }
+  /** Short lines: blocks of them, as columns. */
+  const beside = (): void => {
+    f.localSet(v.gr, v.work).localSet(v.s, times(f, v.n, BLOCK))
+    f.localSet(v.gi, sum(f, v.gr, v.s))
+      .localSet(v.hr, sum(f, v.gi, v.s))
+      .localSet(v.hi, sum(f, v.hr, v.s))
+      .localSet(v.room, sum(f, v.hi, v.s))
+    f.localSet(v.rows, () => f.op(OP.i32_sub, v.outer, BLOCK / bytes))
+    f.localSet(v.c, 0)
+    f.loop((again) => {
+      const line1 = (base: Local): Operand => sum(f, base, times(f, v.c, v.lengthX))
+      f.call(turn, line1(v.xr), v.lengthX, v.gr, BLOCK, BLOCK, v.lengthX)
+      f.call(turn, line1(v.xi), v.lengthX, v.gi, BLOCK, BLOCK, v.lengthX)
+      f.call(line, place(f, v.head, at.node), v.gr, v.gi, BLOCK, v.hr, v.hi, BLOCK, BLOCK, v.s, v.room)
+      f.call(turn, v.hr, BLOCK, line1(v.yr), v.lengthX, v.lengthX, BLOCK)
+      f.call(turn, v.hi, BLOCK, line1(v.yi), v.lengthX, v.lengthX, BLOCK)
+      f.increment(v.c, BLOCK / bytes)
+      f.op(OP.i32_lt_u, v.c, v.outer).if(() => {
+        f.op(OP.i32_gt_u, v.c, v.rows).if(() => f.set(v.c, v.rows))
+        f.br(again)
+      })
+    })
+  }
+  f.get(v.outer).if(() => {
+    if (kind === 'complex') f.push(word(f, v.head, at.beside)).if(beside, eachOuter)
+    else eachOuter()
+  })
 }
