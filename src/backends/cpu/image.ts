@@ -96,8 +96,8 @@ export interface Image {
   readonly moves: ReadonlyMap<Loop, readonly Move[]>
   readonly stepTable: number
   readonly constants: number
-  /** Tables that kernels read, and where they lie. */
-  readonly tables: readonly (readonly [bytes: Uint8Array, at: number])[]
+  /** Tables that kernels read, which lie behind the literals: each with its first slot. */
+  readonly tables: ReadonlyMap<Uint8Array, number>
   readonly arena: number
   readonly bytes: number
 }
@@ -112,7 +112,6 @@ class Words {
   /** Addresses as (word, storage), known only when the records' length is. */
   private readonly addresses = new IntList()
   private readonly scratchWords = new IntList()
-  private readonly tables = new Map<Uint8Array, number[]>()
   private record = 0
 
   get length(): number {
@@ -149,26 +148,6 @@ class Words {
   scratch(word: number): void {
     this.put(word, 0)
     this.scratchWords.push(this.record + word)
-  }
-  table(word: number, bytes: Uint8Array): void {
-    this.put(word, 0)
-    const words = this.tables.get(bytes) ?? []
-    words.push(this.record + word)
-    this.tables.set(bytes, words)
-  }
-  /** Puts tables one behind the other from an address on: where each lies, and the end. */
-  settleTables(from: number): { readonly tables: Image['tables']; readonly end: number } {
-    let end = from
-    const tables = [...this.tables].map(([bytes, words]): Image['tables'][number] => {
-      const at = end
-      end = aligned(at + bytes.length)
-      for (const word of words) {
-        this.list.set(word, at)
-        this.relocations.push(word)
-      }
-      return [bytes, at]
-    })
-    return { tables, end }
   }
   /** Puts in what is known at the end: where each storage and the scratch lie. */
   settle(at: (storage: number) => number, scratchAt: number): void {
@@ -237,6 +216,8 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
   const recordOf = new Int32Array(plan.steps.length)
   const recordEnd = new Int32Array(plan.steps.length)
   const moving: Moving[] = []
+  const tables = new Map<Uint8Array, number>()
+  let slots = ir.consts.length
   let scratch = 0
   plan.steps.forEach((s, step) => {
     recordOf[step] = words.begin()
@@ -247,7 +228,13 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
         if (o.advance !== undefined) moving.push({ step, depth: o.advance.length, word, advance: o.advance })
       },
       scratch: (word) => words.scratch(word),
-      table: (word, bytes) => words.table(word, bytes),
+      table: (word, bytes) => {
+        if (!tables.has(bytes)) {
+          tables.set(bytes, slots)
+          slots += Math.ceil(bytes.length / 8)
+        }
+        words.address(word, { storage: -1 - tables.get(bytes)!, offset: 0 })
+      },
     }
     write(plan.kernels[s.kernel]!, s, to, installed[s.kernel]!)
     recordEnd[step] = words.length
@@ -269,7 +256,7 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
     words.put(repeatRecord.at.moving, moves.get(loop)!.length)
   })
   const constants = aligned(4 * end)
-  const { tables, end: arena } = words.settleTables(aligned(constants + 8 * ir.consts.length))
+  const arena = aligned(constants + 8 * slots)
   const scratchAt = arena + plan.arenaBytes
   words.settle((storage) => (storage < 0 ? constants + 8 * (-1 - storage) : arena + plan.storages[storage]!.offset), scratchAt)
   return {

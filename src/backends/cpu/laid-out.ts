@@ -23,9 +23,9 @@ const copy = (to: TypedArray, from: TypedArray): void => {
   else for (let i = 0; i < n; i++) to[i] = from[i]!
 }
 
-/** Literals in slots of eight bytes. */
-const literalsOf = (ir: Ir): Uint8Array => {
-  const buffer = new ArrayBuffer(8 * ir.consts.length)
+/** Literals in slots of eight bytes, and the tables behind. */
+const literalsOf = (ir: Ir, { constants, arena, tables }: Image): Uint8Array => {
+  const buffer = new ArrayBuffer(arena - constants)
   const views = new Map<DType, TypedArray>()
   const view = (dtype: DType): TypedArray => {
     let v = views.get(dtype)
@@ -39,7 +39,9 @@ const literalsOf = (ir: Ir): Uint8Array => {
     const { dtype } = ir.values[c.value]!
     view(dtype)[(8 / itemBytes[dtype]) * i] = c.number
   })
-  return new Uint8Array(buffer)
+  const bytes = new Uint8Array(buffer)
+  tables.forEach((slot, table) => void bytes.set(table, 8 * slot))
+  return bytes
 }
 
 /** What is laid out. */
@@ -83,7 +85,7 @@ const partsOf = ({ program, ir, plan, installed, image, poison, release }: Makin
     inputs: program.inputs.map((x) => elementsOf(x.aval)),
     captured: ir.captured.map(({ tensor }) => ({ dtype: tensor.dtype, size: tensor.data.length })),
     outputs: program.outputs.map((o) => elementsOf(o.aval)),
-    constants: literalsOf(ir),
+    constants: literalsOf(ir, image),
     words,
     records: moved
       ? plan.steps.map((s, i) =>
@@ -123,10 +125,9 @@ export class LaidOut {
     const { image, constants } = parts
     const words = 2 * image.words.length + image.relocations.length + image.recordOf.length
     const arrays = of.program.inputs.length + of.program.outputs.length + of.ir.captured.length
-    const tables = image.tables.reduce((n, [bytes]) => n + bytes.length, 0)
     // A value stands for its node too.
     const objects = 2048 + 400 * of.ir.values.length + 256 * arrays
-    this.bytes = HEAP * objects + 4 * words + constants.length + tables + planBytes(of.plan)
+    this.bytes = HEAP * objects + 4 * words + constants.length + planBytes(of.plan)
   }
 
   /** Not after it was disposed. */
@@ -167,7 +168,6 @@ export class LaidOut {
     if (arena.owner !== this) {
       this.wordsAt!.set(of.words)
       this.constantsAt!.set(of.constants)
-      for (const [bytes, at] of image.tables) new Uint8Array(arena.buffer, base + at, bytes.length).set(bytes)
       arena.owner = this
     }
   }

@@ -16,13 +16,10 @@ interface Pair {
 
 /** Arithmetic on vectors: each result is a new local. */
 class Arithmetic {
-  private readonly negated: Op
   constructor(
     readonly f: FunctionBuilder,
     readonly F: Float,
-  ) {
-    this.negated = F.name === 'f64' ? OP.f64x2_neg : OP.f32x4_neg
-  }
+  ) {}
   kept(x: Operand): Local {
     const y = this.f.local('v128')
     this.f.set(y, x)
@@ -39,9 +36,6 @@ class Arithmetic {
   }
   mul(a: Operand, b: Operand): Local {
     return this.two(this.F.vmul, a, b)
-  }
-  neg(a: Operand): Local {
-    return this.kept(() => this.f.op(this.negated, a))
   }
   scaled(a: Operand, by: number): Local {
     return this.mul(a, () => (this.F.name === 'f64' ? this.f.f64x2Const(by) : this.f.f32x4Const(by)))
@@ -75,18 +69,6 @@ const butterfly = (a: Arithmetic, x: readonly Pair[]): readonly Pair[] => {
     const [even, odd] = [a.plus(x[0]!, x[2]!), a.plus(x[1]!, x[3]!)]
     const [evens, odds] = [a.minus(x[0]!, x[2]!), a.minus(x[1]!, x[3]!)]
     return [a.plus(even, odd), a.minusTurned(evens, odds), a.minus(even, odd), a.plusTurned(evens, odds)]
-  }
-  if (r === 8) {
-    const half = Math.SQRT1_2
-    const sums = [0, 1, 2, 3].map((k) => a.plus(x[k]!, x[k + 4]!))
-    const [d0, d1, d2, d3] = [0, 1, 2, 3].map((k) => a.minus(x[k]!, x[k + 4]!)) as [Pair, Pair, Pair, Pair]
-    // d1 (1 - i) / sqrt 2, -i d2, d3 (-1 - i) / sqrt 2.
-    const t1 = { re: a.scaled(a.add(d1.re, d1.im), half), im: a.scaled(a.sub(d1.im, d1.re), half) }
-    const t3 = { re: a.scaled(a.sub(d3.im, d3.re), half), im: a.scaled(a.add(d3.re, d3.im), -half) }
-    const [even, evens] = [a.minusTurned(d0, d2), a.plusTurned(d0, d2)]
-    const [odd, odds] = [a.plus(t1, t3), a.minus(t1, t3)]
-    const [y0, y2, y4, y6] = butterfly(a, sums) as [Pair, Pair, Pair, Pair]
-    return [y0, a.plus(even, odd), y2, a.minusTurned(evens, odds), y4, a.minus(even, odd), y6, a.plusTurned(evens, odds)]
   }
   return oddButterfly(a, x)
 }
