@@ -452,7 +452,6 @@ export const exceptions: readonly { readonly law: string; readonly names: readon
     names: ['cholesky', 'eigh', 'lu', 'qr', 'svd', 'triangularSolve', 'det', 'slogdet', 'solve'],
     why: 'within one matrix everything is taken to depend on everything, and patterns do not read stacks',
   },
-  { law: 'patterns', names: ['dft', 'realDft', 'realDftTransposed'], why: 'nothing says that what is multiplied by sin 0 is not read' },
   {
     law: 'patterns',
     names: ['convInput', 'convKernel', 'conv', 'avgPoolInput', 'avgPool', 'maxPool', 'unpool'],

@@ -27,6 +27,7 @@ const samples = (sizes: readonly number[]): readonly Sample<FourierParams>[] => 
     { shape: [2, m], axis: 1 },
     { shape: [l, 2], axis: 0 },
     { shape: [2, m, 2], axis: 1 },
+    { shape: [3, 2], axis: 1 },
     { shape: [0, n], axis: 1 },
   ].map(({ shape, axis }) => ({ args: [{ shape }], params: { axis } }))
 }
