@@ -38,8 +38,8 @@ export interface WholeKernel {
    */
   readonly shared?: { readonly code: string } & ({ readonly count: number } | { readonly table: Uint8Array })
 }
-/** The kernel of a primitive at these shapes: of WebAssembly, or in JavaScript with its products. Where the engine has no SIMD, the meaning runs instead. */
-export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel
+/** The kernel of a primitive at these shapes: of WebAssembly, or in JavaScript with its products; where there is none, or the engine has no SIMD, the meaning runs instead. */
+export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel | undefined
 
 /** How matrix products are computed: in WebAssembly, with this much scratch, or in JavaScript. */
 export interface Products {
