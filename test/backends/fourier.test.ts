@@ -53,7 +53,7 @@ const norm = (x: ArrayLike<number>): number => {
 }
 const far = (got: readonly number[], want: readonly number[], eps: number): number =>
   norm(got.map((v, i) => v - want[i]!)) / (eps * (norm(want) || 1))
-/** Units of rounding: what NumPy's stays below, too. */
+/** Units of rounding. */
 const bound = (n: number): number => 2 + Math.log2(n) / 4
 const range = (n: number): readonly number[] => Array.from({ length: n }, (_, k) => k)
 const data = (x: unknown): readonly number[] => Array.from((x as { data: ArrayLike<number> }).data)
