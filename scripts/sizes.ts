@@ -29,9 +29,9 @@ export const weighed: readonly Weighed[] = [
     most: 109_000,
   },
   { name: '`dense`, `sequential` of codual/nn', code: `export { dense, sequential } from 'codual/nn'`, most: 103_600 },
-  { name: '`transformer` of codual/nn', code: `export { transformer } from 'codual/nn'`, most: 136_200 },
+  { name: '`transformer` of codual/nn', code: `export { transformer } from 'codual/nn'`, most: 136_700 },
   { name: '`fit`, `accuracy` of codual/train', code: `export { accuracy, fit } from 'codual/train'`, most: 113_700 },
-  { name: 'everything of `codual`', code: `export * from 'codual'`, most: 324_600 },
+  { name: 'everything of `codual`', code: `export * from 'codual'`, most: 334_800 },
 ]
 
 /** Bytes of a bundle: minified, and compressed. fp-ts and io-ts are in it where it needs them. */

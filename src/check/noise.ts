@@ -61,8 +61,8 @@ const mover = (ulp: number | undefined, next: () => number): Touch => {
     }
     const sizes = sizesOf(prim, params, args, results)
     const given = new Set<number>()
-    // What a factorisation cancels is rounded as its largest numbers are, plain ones too.
-    const factors = prim.stacked !== undefined
+    // What a factorisation or a transform cancels is rounded as its largest numbers are, plain ones too.
+    const factors = prim.stacked !== undefined || prim.structure?.kind === 'lines'
     let [plain, top] = [!factors, 0]
     for (const a of args)
       for (const x of a.data) {

@@ -2,7 +2,7 @@
 import { evaluateNodes } from '../backends/reference/index.js'
 import { type Registry, ruleFor } from '../core/calculus/rule.js'
 import { isFloat, showAval } from '../core/graph/aval.js'
-import { asExpr, asNode, constant, input, linearize, type Node } from '../core/graph/expr.js'
+import { APPLY, asExpr, asNode, constant, input, linearize, type Node, OUTPUT, resultAvals } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { sameShape, stridesOf } from '../core/graph/shape.js'
@@ -235,13 +235,16 @@ const checkSubsets = (
   out: Collector,
 ): void => {
   const places = mask.flatMap((m, i) => (m ? [i] : [])).slice(0, 6)
+  /** What was built with a node: an application of several results with all of these. */
+  const withSiblings = (n: Node, before: number): number =>
+    n.kind === OUTPUT && n.args[0]!.id > before ? 0 : n.kind === APPLY && n.prim!.multi ? 1 + resultAvals(n).length : 1
   /** Nodes built for nothing: not below any cotangent that was asked for. */
   const wasted = (active: readonly boolean[]): number => {
     const before = clock()
     const asked = pull(yBars, active).flatMap((t, i) => (active[i] ? [unthunk(t)] : []))
     const built = clock() - before - 1
     const roots = asked.flatMap((f) => (f._tag === 'Expr' ? [asNode(f)] : []))
-    return built - linearize(roots).nodes.filter((n) => n.id > before).length
+    return built - linearize(roots).nodes.reduce((count, n) => count + (n.id > before ? withSiblings(n, before) : 0), 0)
   }
   const usual = lazy ? wasted(mask) : 0
   for (let m = 1; m < 2 ** places.length - 1; m++) {

@@ -12,6 +12,7 @@ import { controlPack } from './control.js'
 import { customPack } from './custom.js'
 import { eighPack } from './eigh.js'
 import { exponentialsPack } from './exponentials.js'
+import { fourierPack } from './fourier.js'
 import { gammaPack } from './gamma.js'
 import { indexingPack } from './indexing.js'
 import { nnPack } from './nn.js'
@@ -38,6 +39,7 @@ const packs: readonly Pack[] = [
   eighPack,
   svdPack,
   systemsPack,
+  fourierPack,
   nnPack,
   customPack,
   controlPack,

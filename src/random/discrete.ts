@@ -135,18 +135,23 @@ export const randint = <const S extends readonly number[], R extends Drawn<S> = 
 
 // ---- random order
 
-/** x in random order along an axis: sorted by random words, as often as their collisions ask for. */
-const shuffled = (key: Words, x: AnyExpr, axis: number, size: number): AnyExpr => {
+/** Random places along an axis of a shape: sorted by random words, as often as their collisions ask for; none where there is no more than one. */
+const order = (key: Words, shape: readonly number[], axis: number, size: number): AnyExpr | undefined => {
   const rounds = Math.ceil((3 * Math.log(Math.max(1, size))) / Math.log(2 ** 32 - 1))
-  let [rest, y] = [key, x]
+  let [rest, y] = [key, undefined as AnyExpr | undefined]
   for (let i = 0; i < rounds; i++) {
-    const order = argsort(bitwiseXor(wordOf(wordsFor(childKey(rest, 1), x.shape)), SIGN), { axis })
+    const next = argsort(bitwiseXor(wordOf(wordsFor(childKey(rest, 1), shape)), SIGN), { axis }) as AnyExpr
     rest = childKey(rest, 0)
-    y = takeAlongAxis(y, order as never, { axis }) as AnyExpr
+    y = y === undefined ? next : (takeAlongAxis(y, next as never, { axis }) as AnyExpr)
   }
   return y
 }
-const places = (key: Words, n: number): AnyExpr => shuffled(key, arange(n, 'i32') as AnyExpr, 0, n)
+/** x in random order along an axis. */
+const shuffled = (key: Words, x: AnyExpr, axis: number, size: number): AnyExpr => {
+  const at = order(key, x.shape, axis, size)
+  return at === undefined ? x : (takeAlongAxis(x, at as never, { axis }) as AnyExpr)
+}
+const places = (key: Words, n: number): AnyExpr => order(key, [n], 0, n) ?? (arange(n, 'i32') as AnyExpr)
 /** An array, or the number of those that are meant. */
 const arrayOrCount = (given: unknown, op: string): AnyExpr | number => {
   if (typeof given === 'number') {

@@ -21,6 +21,7 @@ const floors = [
   'eigh',
   'svd',
   'systems',
+  'fourier',
   'nn',
   'control',
   'custom',

@@ -37,7 +37,7 @@ const layOut = (c: Case): { readonly at: readonly number[]; readonly end: number
   return { at, end }
 }
 /** A word of a record before memory has addresses. */
-export type Word = number | PlanOperand | 'scratch'
+export type Word = number | PlanOperand | Uint8Array | 'scratch'
 /** The words that a step's record is written with. */
 export const wordsOf = (write: (work: Work, to: RecordWriter) => void, work: Work): Word[] => {
   const words: Word[] = []
@@ -45,7 +45,7 @@ export const wordsOf = (write: (work: Work, to: RecordWriter) => void, work: Wor
     if (words[word] !== undefined) throw new Error(`word ${word} is written twice`)
     words[word] = x
   }
-  write(work, { number: put, address: put, scratch: (word) => put(word, 'scratch') })
+  write(work, { number: put, address: put, scratch: (word) => put(word, 'scratch'), table: put })
   return words
 }
 
@@ -57,7 +57,9 @@ const recordOf = (c: Case, at: readonly number[], scratch = 0): Int32Array => {
   })
   const n = c.kernel.body.inputs.length
   const words = wordsOf(writeLoop, { sizes: c.sizes, reads: operands.slice(0, n), writes: operands.slice(n) })
-  return Int32Array.from(words, (w) => (w === 'scratch' ? scratch : typeof w === 'number' ? w : at[w.storage]! + w.offset))
+  return Int32Array.from(words, (w) =>
+    w === 'scratch' ? scratch : typeof w === 'number' ? w : w instanceof Uint8Array ? 0 : at[w.storage]! + w.offset,
+  )
 }
 const prepare = (c: Case, buffer: ArrayBuffer, at: readonly number[]): TypedArray[] =>
   c.buffers.map((b, i) => {

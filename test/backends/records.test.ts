@@ -13,7 +13,9 @@ import { type Word, wordsOf } from './loop-harness.js'
 const operand = (storage: number, strides: readonly number[]): Operand => ({ storage, offset: 0, strides })
 /** A record of a step whose storage k lies at `address(k)`. */
 const recordOf = (words: readonly Word[], address: (storage: number) => number): Int32Array =>
-  Int32Array.from(words, (w) => (w === 'scratch' ? 0 : typeof w === 'number' ? w : address(w.storage) + w.offset))
+  Int32Array.from(words, (w) =>
+    w === 'scratch' || w instanceof Uint8Array ? 0 : typeof w === 'number' ? w : address(w.storage) + w.offset,
+  )
 
 const [C, A, B] = [0, 1, 2] as const
 /** C [2, 1] = A [2, 3] B [3, 1] in f64, or in f32. */
@@ -53,6 +55,9 @@ describe('records', () => {
       ...loop.reads,
       'scratch',
     ])
+    expect(wordsOf((work, to) => writeOpaque(work, to, { count: 3 }), loop)[o.count]).toBe(3)
+    const table = Uint8Array.of(1)
+    expect(wordsOf((work, to) => writeOpaque(work, to, { table }), loop)[o.count]).toBe(table)
   })
 
   it('have unsigned addresses', () => {

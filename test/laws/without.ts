@@ -41,6 +41,8 @@ export const alive: Readonly<Record<string, string>> = {
   'zeros of mul':
     'of the zeros of two factors those of the (co)tangent count, and that is the first by convention: seen where a rule is wrong, not where one is left out',
   'zeros of strongMul': 'as of mul',
+  'zeros of dft':
+    'imaginary parts that are 0 make that of the first element 0, so zeros are seen to be handed on; that both parts have to be 0 is not',
   'kinks of stopGradient': 'its derivative is no limit of differences anywhere',
   'kinks of strongMul': 'it is smooth; the kink says that 0 absorbs NaN',
   'kinks of square': 'it is smooth; the kink asks for a derivative without 0 / 0',

@@ -1,4 +1,4 @@
-/** A program's image in the memory: one record per step, the step table, literals, the arena, scratch. Addresses are relative to its base. */
+/** A program's image in the memory: one record per step, the step table, literals, tables of kernels, the arena, scratch. Addresses are relative to its base. */
 
 import type { Start } from '../plan/f16-storage.js'
 import { IntList } from '../plan/ints.js'
@@ -98,12 +98,14 @@ export interface Image {
   readonly moves: ReadonlyMap<Loop, readonly Move[]>
   readonly stepTable: number
   readonly constants: number
+  /** Tables that kernels read, which lie behind the literals: each with its first slot. */
+  readonly tables: ReadonlyMap<Uint8Array, number>
   readonly arena: number
   readonly bytes: number
 }
 
-const write = (kernel: Kernel, s: Step, to: RecordWriter, { count }: Installed): void =>
-  kernel.kind === 'loop' ? writeLoop(s, to) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to, count)
+const write = (kernel: Kernel, s: Step, to: RecordWriter, installed: Installed): void =>
+  kernel.kind === 'loop' ? writeLoop(s, to) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to, installed)
 
 /** The words of an image while they are written, in any order inside of a record. */
 class Words {
@@ -218,6 +220,8 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
   const recordOf = new Int32Array(plan.steps.length)
   const recordEnd = new Int32Array(plan.steps.length)
   const moving: Moving[] = []
+  const tables = new Map<Uint8Array, number>()
+  let slots = ir.consts.length
   let scratch = 0
   plan.steps.forEach((s, step) => {
     recordOf[step] = words.begin()
@@ -228,6 +232,13 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
         if (o.advance !== undefined) moving.push({ step, depth: o.advance.length, word, advance: o.advance })
       },
       scratch: (word) => words.scratch(word),
+      table: (word, bytes) => {
+        if (!tables.has(bytes)) {
+          tables.set(bytes, slots)
+          slots += Math.ceil(bytes.length / 8)
+        }
+        words.address(word, { storage: -1 - tables.get(bytes)!, offset: 0 })
+      },
     }
     write(plan.kernels[s.kernel]!, s, to, installed[s.kernel]!)
     recordEnd[step] = words.length
@@ -249,7 +260,7 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
     words.put(repeatRecord.at.moving, moves.get(loop)!.length)
   })
   const constants = aligned(4 * end)
-  const arena = aligned(constants + 8 * ir.consts.length)
+  const arena = aligned(constants + 8 * slots)
   const scratchAt = arena + plan.arenaBytes
   const wordsOf = new Map([...plan.inputs, ...plan.captured, ...plan.outputs.map((o) => o.storage)].map((s) => [s, [] as number[]]))
   words.settle((storage) => (storage < 0 ? constants + 8 * (-1 - storage) : arena + plan.storages[storage]!.offset), scratchAt, wordsOf)
@@ -263,6 +274,7 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
     moves,
     stepTable,
     constants,
+    tables,
     arena,
     bytes: aligned(scratchAt + scratch),
   }

@@ -33,11 +33,14 @@ export interface WholeKernel {
   /** Adds the kernel; its record is an OpaqueRecord. */
   readonly emit: (module: Module, name: string) => unknown
   readonly scratchBytes: number
-  /** Where its code is that of others with another count (of images, of planes): what names the code, and the count, which its record holds. */
-  readonly shared?: { readonly code: string; readonly count: number }
+  /**
+   * Where its code is that of others: what names the code, and what its record holds behind the scratch, a count (of images, of planes) or the address of a table, which lies in the image
+   * of each program.
+   */
+  readonly shared?: { readonly code: string } & ({ readonly count: number } | { readonly table: Uint8Array })
 }
-/** The kernel of a primitive at these shapes: of WebAssembly, or in JavaScript with its products. Where the engine has no SIMD, the meaning runs instead. */
-export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel
+/** The kernel of a primitive at these shapes: of WebAssembly, or in JavaScript with its products; where there is none, or the engine has no SIMD, the meaning runs instead. */
+export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel | undefined
 
 /** How matrix products are computed: in WebAssembly, with this much scratch, or in JavaScript. */
 export interface Products {

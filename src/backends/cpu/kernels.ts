@@ -32,8 +32,9 @@ export interface Installed {
   readonly index: number
   readonly run?: (record: Int32Array, views: Views) => void
   readonly scratch: (sizes: readonly number[]) => number
-  /** A word of its records, where its code reads one. */
+  /** What a word of its records says, where its code reads one: a count, or where the table lies. */
   readonly count?: number
+  readonly table?: Uint8Array
 }
 /** Code in the table that kernels of several sizes share, by what names it. */
 interface Shared {
@@ -266,17 +267,17 @@ export class Kernels {
     return this.inJs(key, (w, v) => runLoop(k, w, v))
   }
 
-  /** One whose code does not depend on a count: that of all of them. */
-  private counted(key: string, own: WholeKernel, { code: shared, count }: NonNullable<WholeKernel['shared']>): Held {
+  /** One whose code is that of others. */
+  private sharing(key: string, own: WholeKernel, { code: shared, ...said }: NonNullable<WholeKernel['shared']>): Held {
     const scratch = () => own.scratchBytes
     const known = this.sharedBy.get(shared)
     if (known !== undefined) {
       known.users++
-      return this.add(key, { index: known.index, scratch, count }, known.code, shared)
+      return this.add(key, { index: known.index, scratch, ...said }, known.code, shared)
     }
     const { index, code } = this.emitted(own.emit)
     this.sharedBy.set(shared, { index, code, users: 1 })
-    return this.add(key, { index, scratch, count }, code, shared)
+    return this.add(key, { index, scratch, ...said }, code, shared)
   }
 
   /** By a library; what it gives back by the meaning. */
@@ -315,6 +316,7 @@ export class Kernels {
     if (facet.kind === 'call') return this.inJs(key, byCall(k, facet.f, this.arena))
     if (facet.kind === 'whole' && this.arena.engine !== undefined) {
       const own = facet.make(k)
+      if (own === undefined) return this.inJs(key, byMeaning(k))
       if ('run' in own) return this.driven(key, k, own)
       const library = this.blas?.whole(k)
       if (library !== undefined)
@@ -323,7 +325,7 @@ export class Kernels {
           (record, { buffer }) => this.asked(k, library, record, buffer),
           () => library.scratchBytes,
         )
-      return own.shared === undefined ? this.single(key, own.emit, () => own.scratchBytes) : this.counted(key, own, own.shared)
+      return own.shared === undefined ? this.single(key, own.emit, () => own.scratchBytes) : this.sharing(key, own, own.shared)
     }
     if (facet.kind === 'whole' || facet.kind === 'byMeaning' || (facet.kind === 'planned' && facet.otherwise !== undefined))
       return this.inJs(key, byMeaning(k))

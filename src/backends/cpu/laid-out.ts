@@ -24,9 +24,9 @@ const copy = (to: TypedArray, from: TypedArray): void => {
   else for (let i = 0; i < n; i++) to[i] = from[i]!
 }
 
-/** Literals in slots of eight bytes. */
-const literalsOf = (ir: Ir): Uint8Array => {
-  const buffer = new ArrayBuffer(8 * ir.consts.length)
+/** Literals in slots of eight bytes, and the tables behind. */
+const literalsOf = (ir: Ir, { constants, arena, tables }: Image): Uint8Array => {
+  const buffer = new ArrayBuffer(arena - constants)
   const views = new Map<DType, TypedArray>()
   const view = (dtype: DType): TypedArray => {
     let v = views.get(dtype)
@@ -40,7 +40,9 @@ const literalsOf = (ir: Ir): Uint8Array => {
     const { dtype } = ir.values[c.value]!
     view(dtype)[(8 / itemBytes[dtype]) * i] = c.number
   })
-  return new Uint8Array(buffer)
+  const bytes = new Uint8Array(buffer)
+  tables.forEach((slot, table) => void bytes.set(table, 8 * slot))
+  return bytes
 }
 
 /** What is laid out. */
@@ -84,7 +86,7 @@ const partsOf = ({ program, ir, plan, installed, image, poison, release }: Makin
     inputs: program.inputs.map((x) => elementsOf(x.aval)),
     captured: ir.captured.map(({ tensor }) => ({ dtype: tensor.dtype, size: tensor.data.length })),
     outputs: program.outputs.map((o) => elementsOf(o.aval)),
-    constants: literalsOf(ir),
+    constants: literalsOf(ir, image),
     words,
     records: moved
       ? plan.steps.map((s, i) =>

@@ -12,6 +12,8 @@ export interface RecordWriter {
   readonly address: (word: number, o: Operand) => void
   /** The address of the scratch. */
   readonly scratch: (word: number) => void
+  /** The address of a table. */
+  readonly table: (word: number, bytes: Uint8Array) => void
 }
 
 /** An entry of the step table: the kernel's place in the table of functions, and the address of its record. */
@@ -85,7 +87,7 @@ export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter): voi
   to.scratch(at.scratch)
 }
 
-/** Positions in the record of a primitive that runs as a whole: addresses of results, of arguments (an accumulator is a result), of scratch; a count, where its code is that of any. */
+/** Positions in the record of a primitive that runs as a whole: addresses of results, of arguments (an accumulator is a result), of scratch; a count or the address of a table, where its code is that of any. */
 export class OpaqueRecord {
   constructor(
     private readonly results: number,
@@ -104,13 +106,18 @@ export class OpaqueRecord {
     return this.scratch + 1
   }
 }
-/** `count`: the word behind, where the kernel reads one. */
-export const writeOpaque = ({ reads, writes }: Work, to: RecordWriter, count?: number): void => {
+/** `count` or `table`: the word behind, where the kernel reads one. */
+export const writeOpaque = (
+  { reads, writes }: Work,
+  to: RecordWriter,
+  { count, table }: { readonly count?: number; readonly table?: Uint8Array } = {},
+): void => {
   const at = new OpaqueRecord(writes.length, reads.length)
   for (let i = 0; i < writes.length; i++) to.address(at.result(i), writes[i]!)
   for (let i = 0; i < reads.length; i++) to.address(at.argument(i), reads[i]!)
   to.scratch(at.scratch)
   if (count !== undefined) to.number(at.count, count)
+  if (table !== undefined) to.table(at.count, table)
 }
 
 /** The address in a word: unsigned, since memory may have more than 2 GiB. */

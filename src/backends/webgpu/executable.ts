@@ -44,6 +44,8 @@ export interface Making {
   /** The device that is open now: another one after a loss. */
   readonly open: () => Promise<Device>
   readonly program: Program
+  /** Its last inputs, which calls do not give: tensors of compositions that stand in place of primitives. */
+  readonly constants: readonly Elements[]
   /** The program's plan for arguments and results that are stored so. */
   readonly planned: (stored: Stored) => Prepared
   readonly poison: boolean
@@ -82,8 +84,9 @@ export class WebGpuExecutable implements AsyncExecutable {
     return made
   }
 
-  async run(inputs: readonly Elements[], into?: readonly Elements[], accumulate = false): Promise<readonly Elements[]> {
-    const { program } = this.of
+  async run(given: readonly Elements[], into?: readonly Elements[], accumulate = false): Promise<readonly Elements[]> {
+    const { program, constants } = this.of
+    const inputs = constants.length === 0 ? given : [...given, ...constants]
     const resident = await this.resident({ inputs: storedAsF16(inputs), outputs: storedAsF16(into) })
     const { device } = resident
     const outs = program.outputs

@@ -9,6 +9,7 @@ import { bitwiseKernels } from './bitwise.js'
 import { compareKernels } from './compare.js'
 import { contractKernels } from './contract.js'
 import { elementwiseKernels } from './elementwise.js'
+import { fourierKernels } from './fourier.js'
 import { indexingKernels } from './indexing.js'
 import type { WebGpuKernelTable, WebGpuTable, WgslScalar, WholeShader } from './kernel.js'
 import { linalgKernels } from './linalg.js'
@@ -31,6 +32,7 @@ const webgpuFamilies: { readonly [F in keyof typeof families]: WebGpuTable<(type
   indexing: indexingKernels,
   contract: contractKernels,
   linalg: linalgKernels,
+  fourier: fourierKernels,
   nn: nnKernels,
 }
 

@@ -4,6 +4,7 @@ import { raise } from '../../core/errors/explain.js'
 import { readOptions } from '../../core/errors/options.js'
 import { lowerProgram } from '../../core/extend/decompose.js'
 import type { AsyncBackend, Explanation } from '../../core/functions/backend.js'
+import { capturedTensor } from '../../core/graph/expr.js'
 import { Identities } from '../../core/graph/identity.js'
 import type { Program } from '../../core/graph/program.js'
 import { KernelNames } from '../plan/body.js'
@@ -185,7 +186,8 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
         detail: `${given.name} captures ${given.captured.length}`,
       })
     if (plans.isFull) clear()
-    const program = lowerProgram(given, facets.lowerings)
+    const lowered = lowerProgram(given, facets.lowerings)
+    const program = { ...lowered, inputs: [...lowered.inputs, ...lowered.captured], captured: [] }
     const { ir, planned } = plans.of(program)
     const opened = await device.get()
     opened.alive()
@@ -199,6 +201,7 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
     return WebGpuExecutable.make({
       open: () => device.get(),
       program,
+      constants: lowered.captured.map((n) => capturedTensor(n)!.data),
       planned: (stored) => {
         const { made } = planned(stored)
         return { program, ir, plan: made, lower: (on) => plans.lower(made, on) }

@@ -171,6 +171,15 @@ const running: Passing = (n, args, of) => {
   }
   return [out]
 }
+/** Each element depends on all of its line along the axis, which may be longer or shorter in results. */
+const inLines: Passing = (n, args, of) => {
+  const { axis } = n.payload as { readonly axis: number }
+  const { shape } = n.args[0]!
+  const ids = args.reduce<Sets>((a, b) => of.both(a, b), undefined)
+  const kept = shape.map((d, i) => (i === axis ? 1 : d))
+  const all = ids && reduced(of, shape, [axis], ids)
+  return resultAvals(n).map((y) => repeated(all, kept, y.shape))
+}
 /** Rows of a with columns of b. */
 const product = (n: Node, a: Sets, b: Sets, of: Dependence, args: readonly Node[]): Sets => {
   const rank = n.shape.length
@@ -194,6 +203,8 @@ const passing = (n: Node): Passing | undefined => {
       return folded
     case 'running':
       return running
+    case 'lines':
+      return inLines
     case 'product':
       return (m, args, of) => {
         const [a, b] = args.slice(-2)

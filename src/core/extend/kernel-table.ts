@@ -141,7 +141,7 @@ export class Facets<I, W> {
     private readonly given: KernelTable<I, W> = new Map(),
     private readonly open = false,
   ) {
-    this.lowerings = loweringsIn(given)
+    this.lowerings = loweringsIn(new Map([...shipped, ...given]))
     for (const [primitive, facet] of given) {
       const own = this.ours(primitive)
       if (own !== undefined && own !== facet)

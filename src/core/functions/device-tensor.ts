@@ -61,6 +61,7 @@ export class KeptTensor extends Tensor {
     super(shape, dtype, undefined as never)
     this.#array = array
     Object.defineProperty(this, 'data', { enumerable: true, get: () => array.data })
+    if (symbol !== undefined) Object.defineProperty(this, symbol, { value: () => this.dispose() })
     forgotten.register(this, array, this)
   }
   /** Frees the memory now; using the tensor afterwards is an error. */
@@ -70,8 +71,7 @@ export class KeptTensor extends Tensor {
   }
 }
 const symbol = (Symbol as { readonly dispose?: symbol }).dispose
-if (symbol !== undefined)
-  for (const { prototype } of [DeviceTensor, KeptTensor]) Object.defineProperty(prototype, symbol, { value: prototype.dispose })
+if (symbol !== undefined) Object.defineProperty(DeviceTensor.prototype, symbol, { value: DeviceTensor.prototype.dispose })
 
 /** The elements of an array, wherever they are. */
 export const elementsOf = (x: NDArray): Elements => (x instanceof DeviceTensor ? x.array : x.data)

@@ -61,6 +61,8 @@ export type Structure =
   | { readonly kind: 'places'; readonly at: number; readonly along?: boolean }
   /** Its first argument, into which the last one is added at the elements that `reader` reads: at places that argument `at` says, or its parameters. */
   | { readonly kind: 'adds'; readonly reader: AnyPrimitive; readonly at?: number; readonly by?: 'sum' | 'fold' }
+  /** Along `axis` of its parameters each element is made of all those of its arguments. */
+  | { readonly kind: 'lines' }
   /** Its arguments, unchanged. */
   | { readonly kind: 'same' }
   /** A program, over and over: its parameters are those of `scan`. */

@@ -12,6 +12,7 @@ import { controlFamily } from './control/control.js'
 import * as convolutions from './conv.js'
 import { customFamily } from './custom.js'
 import * as exponential from './exponentials.js'
+import * as transforms from './fourier.js'
 import * as gammas from './gamma.js'
 import { heldFamily } from './held.js'
 import * as elements from './indexing/along.js'
@@ -54,6 +55,7 @@ export const scans = /*#__PURE__*/ primitivesIn(lines)
 export const indexing = /*#__PURE__*/ primitivesIn({ ...slices, ...foldsAt, ...elements, ...windows })
 export const contract = /*#__PURE__*/ primitivesIn(contractions)
 export const linalg = /*#__PURE__*/ primitivesIn({ ...factorisations, ...systems })
+export const fourier = /*#__PURE__*/ primitivesIn(transforms)
 export const nn = /*#__PURE__*/ primitivesIn({ ...convolutions, ...pools })
 
 export const families = {
@@ -68,6 +70,7 @@ export const families = {
   indexing,
   contract,
   linalg,
+  fourier,
   nn,
   map: mapFamily,
   custom: customFamily,

@@ -1,14 +1,10 @@
-/**
- * Discrete Fourier transforms of the rows of a matrix, as compositions: n = n1 n2 by products with the small matrices of n1 and n2 and
- * twiddle factors (Cooley and Tukey 1965), a prime above 64 as a convolution (Bluestein 1970). Constants are reduced exactly.
- */
-
+/** Fourier transforms along an axis, of pairs of a real and an imaginary part, by the primitives of the family `fourier`. */
 import { add, mul, sub } from '../../core/ops/arithmetic.js'
-import { part, table } from '../../core/ops/arrays.js'
-import { concat } from '../../core/ops/joins.js'
-import { pad, reshape, transpose } from '../../core/ops/layout/layout.js'
+import { literal, part, table } from '../../core/ops/arrays.js'
+import { broadcastTo } from '../../core/ops/layout/layout.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import { matmul } from '../../families/contract.js'
+import { dft, realDft, realDftTransposed } from '../../families/fourier.js'
+import { resized } from './fft-arguments.js'
 
 /** Real and imaginary part; without the second it is real. */
 export interface Parts {
@@ -20,154 +16,45 @@ export interface Pair extends Parts {
 }
 /** -1 for exp(-2 pi i j k / n), 1 for its conjugate. */
 export type Sign = 1 | -1
-/** The largest matrix; longer transforms are cut. */
-const LARGEST = 64
 
-/** exp(2 pi i k / n), from an angle of at most pi / 4. */
-export const unit = (k: number, n: number): readonly [cos: number, sin: number] => {
-  const m = ((k % n) + n) % n
-  // m / n in eighths of a turn.
-  const eighth = Math.floor((8 * m) / n)
-  const quarter = Math.floor((eighth + 1) / 2) % 4
-  const angle = (2 * Math.PI * (m - (n * Math.floor((eighth + 1) / 2)) / 4)) / n
-  const [c, s] = [Math.cos(angle), Math.sin(angle)]
-  return quarter === 0 ? [c, s] : quarter === 1 ? [-s, c] : quarter === 2 ? [-c, -s] : [s, -c]
-}
-/** The real matrix of a complex one, [[c, s], [-s, c]] for rows [re, im]; of real arguments the first of them alone. */
-const dftMatrix = (n: number, sign: Sign, { re, im }: Parts): AnyExpr => {
-  const parts = im === undefined ? 1 : 2
-  const m = new Float64Array(parts * n * 2 * n)
-  for (let j = 0; j < n; j++)
-    for (let k = 0; k < n; k++) {
-      const [c, s] = unit(sign * j * k, n)
-      m[j * 2 * n + k] = c
-      m[j * 2 * n + n + k] = s
-      if (parts === 1) continue
-      m[(n + j) * 2 * n + k] = -s
-      m[(n + j) * 2 * n + n + k] = c
-    }
-  return table(m, [parts * n, 2 * n], re.dtype)
-}
-/** exp(2 pi i k / n) for the k of each place. */
-const units = (size: number, k: (i: number) => number, n: number): readonly [cos: Float64Array, sin: Float64Array] => {
-  const [c, s] = [new Float64Array(size), new Float64Array(size)]
-  for (let i = 0; i < size; i++) [c[i], s[i]] = unit(k(i), n) as [number, number]
-  return [c, s]
-}
-const pairOf = ([re, im]: readonly [Float64Array, Float64Array], shape: readonly number[], { re: { dtype } }: Parts): Pair => ({
-  re: table(re, shape, dtype),
-  im: table(im, shape, dtype),
-})
 /** The same of each part that is there. */
 export const eachPart = ({ re, im }: Parts, f: (x: AnyExpr) => AnyExpr): Parts => ({ re: f(re), ...(im !== undefined && { im: f(im) }) })
 const both = ({ re, im }: Pair, f: (x: AnyExpr) => AnyExpr): Pair => ({ re: f(re), im: f(im) })
-
-/** The divisor of n by which it is cut: at most 64, near the root where that leaves another such. */
-export const cut = (n: number): number => {
-  let best = 1
-  for (let d = 2; d <= Math.min(LARGEST, n - 1); d++) {
-    if (n % d !== 0) continue
-    const whole = n / d <= LARGEST
-    const known = best > 1 && n / best <= LARGEST
-    if (whole ? !known || Math.abs(Math.log((d * d) / n)) < Math.abs(Math.log((best * best) / n)) : !known) best = d
-  }
-  return best
-}
-
-/** Both parts along axis 1, or the real one alone. */
-const beside = ({ re, im }: Parts): AnyExpr => (im === undefined ? re : concat([re, im], { axis: 1 }))
-/** Transforms of the rows of [rows, n]. */
-export const dft = (x: Parts, rows: number, n: number, sign: Sign): Pair => {
-  if (n === 1) return { re: x.re, im: x.im ?? mul(x.re, 0) }
-  if (n <= LARGEST) {
-    const y = matmul(beside(x), dftMatrix(n, sign, x))
-    return { re: part(y, 1, 0, n), im: part(y, 1, n, n) }
-  }
-  const n1 = cut(n)
-  return n1 === 1 ? bluestein(x, rows, n, sign) : cooleyTukey(x, rows, n1, n / n1, sign)
-}
-const cooleyTukey = (x: Parts, rows: number, n1: number, n2: number, sign: Sign): Pair => {
-  const n = n1 * n2
-  const left = transpose(dftMatrix(n1, sign, x))
-  const y = matmul(left, beside(eachPart(x, (v) => reshape(v, [rows, n1, n2]))))
-  const twiddles = pairOf(
-    units(n, (i) => sign * (i % n2) * Math.floor(i / n2), n),
-    [n1, n2],
-    x,
-  )
-  const turned = times({ re: part(y, 1, 0, n1), im: part(y, 1, n1, n1) }, twiddles)
-  const last = dft(
-    both(turned, (v) => reshape(v, [rows * n1, n2])),
-    rows * n1,
-    n2,
-    sign,
-  )
-  return both(last, (v) => reshape(transpose(reshape(v, [rows, n1, n2])), [rows, n]))
-}
 export const times = (a: Pair, b: Pair): Pair => ({
   re: sub(mul(a.re, b.re), mul(a.im, b.im)),
   im: add(mul(a.re, b.im), mul(a.im, b.re)),
 })
-/** X_k = w_k (x w * conj w)_k with w_k = exp(sign pi i k^2 / n): a convolution, at the length of a power of 2. */
-const bluestein = (x: Parts, rows: number, n: number, sign: Sign): Pair => {
-  const m = 2 ** Math.ceil(Math.log2(2 * n - 1))
-  // k^2 modulo 2 n is exact.
-  const [c, s] = units(n, (k) => sign * ((k * k) % (2 * n)), 2 * n)
-  const w = pairOf([c, s], [n], x)
-  const [hr, hi] = [new Float64Array(m), new Float64Array(m)]
-  for (let k = 0; k < n; k++) {
-    hr[k] = c[k]! / m
-    hi[k] = -s[k]! / m
-    if (k > 0) [hr[m - k], hi[m - k]] = [hr[k]!, hi[k]!]
-  }
-  transformed(hr, hi)
-  const turned = x.im === undefined ? both(w, (v) => mul(x.re, v)) : times({ re: x.re, im: x.im }, w)
-  const padded = both(turned, (v) => pad(v, [0, [0, m - n]]))
-  const product = times(dft(padded, rows, m, -1), pairOf([hr, hi], [m], x))
-  const y = both(dft(product, rows, m, 1), (v) => part(v, 1, 0, n))
-  return times(y, w)
-}
-/** The forward transform of constants, in place; a power of 2. */
-const transformed = (re: Float64Array, im: Float64Array): void => {
-  const n = re.length
-  for (let i = 1, j = 0; i < n; i++) {
-    let bit = n >> 1
-    for (; j & bit; bit >>= 1) j ^= bit
-    j ^= bit
-    if (i < j) {
-      ;[re[i], re[j]] = [re[j]!, re[i]!]
-      ;[im[i], im[j]] = [im[j]!, im[i]!]
-    }
-  }
-  for (let size = 2; size <= n; size *= 2) {
-    const half = size / 2
-    for (let k = 0; k < half; k++) {
-      const [c, s] = unit(-k, size)
-      for (let at = k; at < n; at += size) {
-        const [a, b] = [re[at + half]! * c - im[at + half]! * s, re[at + half]! * s + im[at + half]! * c]
-        re[at + half] = re[at]! - a
-        im[at + half] = im[at]! - b
-        re[at] = re[at]! + a
-        im[at] = im[at]! + b
-      }
-    }
-  }
-}
+const zeros = ({ shape, dtype }: AnyExpr): AnyExpr => broadcastTo(literal(0, dtype), shape)
+const scaled = (x: Pair, by: number): Pair => (by === 1 ? x : both(x, (v) => mul(v, by)))
 
-/** The transform along an axis of any array. */
-export const along = (x: Parts, axis: number, sign: Sign, scale: number): Pair => {
-  const { shape } = x.re
-  const n = shape[axis]!
-  const last = shape.length - 1
-  const order = [...shape.keys()].filter((i) => i !== axis)
-  const moved = [...order.map((i) => shape[i]!), n]
-  const rows = moved.slice(0, -1).reduce((a, b) => a * b, 1)
-  const flat = (v: AnyExpr): AnyExpr => reshape(axis === last ? v : transpose(v, [...order, axis]), [rows, n])
-  const y = dft(eachPart(x, flat), rows, n, sign)
-  const back = [...order, axis].map((_, i) => (i < axis ? i : i === axis ? last : i - 1))
-  return both(y, (v) => {
-    const scaled = scale === 1 ? v : mul(v, scale)
-    const whole = reshape(scaled, moved)
-    return axis === last ? whole : transpose(whole, back)
-  })
+/** The transform along an axis. Parts that change places, before and after, make it the conjugate one. */
+export const along = ({ re, im = zeros(re) }: Parts, axis: number, sign: Sign, scale: number): Pair => {
+  const [a, b] = sign === -1 ? dft(re, im, axis) : dft(im, re, axis)
+  return scaled(sign === -1 ? { re: a, im: b } : { re: b, im: a }, scale)
+}
+/** The first half of the transform of a real array, and the one in the middle. */
+export const halfAlong = (x: AnyExpr, axis: number, scale: number): Pair => {
+  const n = x.shape[axis]!
+  if (n % 2 === 1) return both(along({ re: x }, axis, -1, scale), (v) => part(v, axis, 0, (n + 1) / 2))
+  const [re, im] = realDft(x, axis)
+  return scaled({ re, im }, scale)
+}
+/** The real array of n elements whose half that is: but for the first one, and the middle, each stands for its conjugate too. */
+export const realAlong = ({ re, im = zeros(re) }: Parts, axis: number, n: number, scale: number): AnyExpr => {
+  const count = re.shape[axis]!
+  const shape = re.shape.map((_, i) => (i === axis ? count : 1))
+  const weights = table(
+    Float64Array.from({ length: count }, (_, k) => (k === 0 || 2 * k === n ? scale : 2 * scale)),
+    shape,
+    re.dtype,
+  )
+  const x = both({ re, im }, (v) => mul(v, weights))
+  return n % 2 === 0
+    ? realDftTransposed(x.re, x.im, axis)
+    : along(
+        eachPart(x, (v) => resized(v, axis, n)),
+        axis,
+        1,
+        1,
+      ).re
 }

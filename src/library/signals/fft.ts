@@ -2,15 +2,13 @@
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
 import { choice, type Kind, kind, list, type OptionsOf, type ReadOf } from '../../core/errors/options.js'
-import { mul } from '../../core/ops/arithmetic.js'
-import { table } from '../../core/ops/arrays.js'
 import { roll } from '../../core/ops/layout/layout.js'
 import { axesIn, axisOf, distinctAxes } from '../../core/ops/layout/move.js'
 import { array, laterAxis, operation } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { FftFn, FftnFn, FftShiftFn, IrfftFn, IrfftnFn, Norm, RfftFn, RfftnFn } from '../../core/types/signatures/fft.js'
 import { complex, real, resized } from './fft-arguments.js'
-import { along, eachPart, type Pair, type Parts, type Sign } from './fft-core.js'
+import { along, eachPart, halfAlong, type Pair, type Parts, realAlong, type Sign } from './fft-core.js'
 
 const lengthOf = (n: unknown, op: string, what: string): number =>
   typeof n === 'number' && Number.isInteger(n) && n > 0 && n < 2 ** 26
@@ -25,11 +23,16 @@ const several = { s: list<number>(), axes: list<number>(), norm }
 /** Options of fft2 and fftn and their kin. */
 interface FftnOptions extends OptionsOf<typeof several> {}
 
-const transform = (x: Parts, axis: number, n: number, sign: Sign, norm: Norm): Pair => {
-  const scale = norm === 'ortho' ? 1 / Math.sqrt(n) : (norm === 'backward') === (sign === 1) ? 1 / n : 1
-  const rows = eachPart(x, (v) => resized(v, axis, n))
-  return along(rows, axis, sign, scale)
-}
+/** What the sums are multiplied by. */
+const scaleOf = (n: number, sign: Sign, norm: Norm): number =>
+  norm === 'ortho' ? 1 / Math.sqrt(n) : (norm === 'backward') === (sign === 1) ? 1 / n : 1
+const transform = (x: Parts, axis: number, n: number, sign: Sign, norm: Norm): Pair =>
+  along(
+    eachPart(x, (v) => resized(v, axis, n)),
+    axis,
+    sign,
+    scaleOf(n, sign, norm),
+  )
 /** A row's axis and length; `points` is the length where none is given. */
 const rowOf = (x: AnyExpr, { n, axis }: ReadOf<typeof one>, op: string, points = (size: number) => size): readonly [number, number] => {
   const at = axisOf(axis, x.shape.length, op)
@@ -56,11 +59,7 @@ export const fft: FftFn<'fft', FftOptions> = complexFft('fft', -1)
 export const ifft: FftFn<'ifft', FftOptions> = complexFft('ifft', 1)
 
 /** The half of the spectrum of a real array. */
-const halved = (x: AnyExpr, axis: number, n: number, norm: Norm): Pair => {
-  const y = transform({ re: x }, axis, n, -1, norm)
-  const half = Math.floor(n / 2) + 1
-  return { re: resized(y.re, axis, half), im: resized(y.im, axis, half) }
-}
+const halved = (x: AnyExpr, axis: number, n: number, norm: Norm): Pair => halfAlong(resized(x, axis, n), axis, scaleOf(n, -1, norm))
 /**
  * The first n / 2 + 1 elements of fft of a real array; the others are their conjugates.
  *
@@ -69,15 +68,14 @@ const halved = (x: AnyExpr, axis: number, n: number, norm: Norm): Pair => {
  */
 export const rfft: RfftFn<'rfft', FftOptions> = operation('rfft', { x: real }, one, ({ x }, o, op) => halved(x, ...rowOf(x, o, op), o.norm))
 
-/** The real array of the half of its spectrum: weights of 2 where an element stands for its conjugate too. */
-const doubled = (x: Parts, axis: number, n: number, norm: Norm): AnyExpr => {
-  const count = Math.floor(n / 2) + 1
-  const weights = Array.from({ length: count }, (_, k) => (k === 0 || 2 * k === n ? 1 : 2))
-  const shape = x.re.shape.map((_, i) => (i === axis ? count : 1))
-  const w = table(weights, shape, x.re.dtype)
-  const half = eachPart(x, (v) => mul(resized(v, axis, count), w))
-  return transform(half, axis, n, 1, norm).re
-}
+/** The real array of the half of its spectrum. */
+const doubled = (x: Parts, axis: number, n: number, norm: Norm): AnyExpr =>
+  realAlong(
+    eachPart(x, (v) => resized(v, axis, Math.floor(n / 2) + 1)),
+    axis,
+    n,
+    scaleOf(n, 1, norm),
+  )
 /**
  * The inverse of rfft: a real array of n elements, 2 (m - 1) for m given unless `n` says otherwise.
  *

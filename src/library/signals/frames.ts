@@ -54,11 +54,26 @@ export const stft: StftFn<StftOptions> = operation('stft', { signal: complex }, 
   const length = x.re.shape.at(-1)!
   if (length < size) badInput(op, `${length} samples are less than a frame of ${size}.`, 'give more, or a smaller size.')
   const frames = Math.floor((length - size) / step) + 1
-  const at = Int32Array.from({ length: frames * size }, (_, i) => Math.floor(i / size) * step + (i % size))
-  const cut = eachPart(x, (v) => mul(take(v, table(at, [frames, size], 'i32'), { axis: -1 }), w))
+  const cut = eachPart(x, (v) => framed(v, w, frames, step))
   const y = onesided ? rfft(cut.re) : fft(cut.im === undefined ? cut.re : { re: cut.re, im: cut.im })
   return eachPart(y, (v) => transpose(v))
 })
+/** More parts of a frame than these are taken at once, by where their samples lie. */
+const PARTS = 16
+/** Frames of x, times the window: where they overlap by whole steps, parts as long as a step beside each other. */
+const framed = (x: AnyExpr, w: AnyExpr, frames: number, step: number): AnyExpr => {
+  const [size] = w.shape as readonly [number]
+  const parts = size / step
+  if (Number.isInteger(parts) && parts <= PARTS) {
+    const lead = x.shape.slice(0, -1)
+    const each = Array.from({ length: parts }, (_, i) =>
+      mul(reshape(lastPart(x, i * step, frames * step), [...lead, frames, step]), lastPart(w, i * step, step)),
+    )
+    return each.length === 1 ? each[0]! : concat(each, { axis: -1 })
+  }
+  const at = Int32Array.from({ length: frames * size }, (_, i) => Math.floor(i / size) * step + (i % size))
+  return mul(take(x, table(at, [frames, size], 'i32'), { axis: -1 }), w)
+}
 /** x with `by` samples more at each end, mirrored at the first and the last. */
 const reflected = (x: AnyExpr, n: number, by: number, op: string): AnyExpr => {
   if (by === 0) return x

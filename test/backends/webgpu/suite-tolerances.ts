@@ -46,11 +46,16 @@ const usual = (prim: AnyPrimitive): Promised => {
       gradient: chain,
     }
   if (prim.class === 'layout' || prim.family === 'compare') return { forward: moved, gradient: few }
+  if (prim.family === 'fourier') return transformed
   return prim.family === 'linalg' ? factorised : { forward: sums, gradient: long }
 }
 const factorised: Promised = {
   forward: { in: 'array', eps: 16, why: 'a few steps that are each backward stable' },
   gradient: { eps: 64, why: 'several factorisations and products one after the other' },
+}
+const transformed: Promised = {
+  forward: { in: 'array', eps: 4, why: 'sums of products with parts of units, of both signs' },
+  gradient: long,
 }
 const chosen: Promised = { forward: moved, gradient: few }
 const running: Promised = { forward: product, gradient: chain }

@@ -66,22 +66,44 @@ const implicit: readonly Mutant[] = mistakes('draws', 'random/gamma', [
     `const half = add(div(parameters[0]!, 1), ${stop}(div(parameters[0]!, -2)))`,
   ],
 ])
-const transforms: readonly Mutant[] = mistakes('draws', 'library/signals/fft-core', [
-  ['the small matrix is real', 'm[j * 2 * n + n + k] = s', 'm[j * 2 * n + n + k] = 0'],
-  ['imaginary parts have the other sign', 'm[(n + j) * 2 * n + k] = -s', 'm[(n + j) * 2 * n + k] = s'],
-  ['the small matrix forgets its direction', 'unit(sign * j * k, n)', 'unit(-j * k, n)'],
-  ['twiddles forget their direction', 'sign * (i % n2)', '-(i % n2)'],
-  ['twiddles are of n1', 'Math.floor(i / n2), n)', 'Math.floor(i / n2), n1)'],
-  ['twiddles are real', 'im: part(y, 1, n1, n1) }, twiddles)', 'im: part(y, 1, n1, n1) }, { ...twiddles, im: mul(twiddles.im, 0) })'],
-  ['blocks are not turned', 'reshape(transpose(reshape(v, [rows, n1, n2])), [rows, n])', 'reshape(v, [rows, n])'],
-  ['a product of complex numbers adds', 're: sub(mul(a.re, b.re), mul(a.im, b.im))', 're: add(mul(a.re, b.re), mul(a.im, b.im))'],
-  ['a product of complex numbers is half', 'im: add(mul(a.re, b.im), mul(a.im, b.re))', 'im: add(mul(a.re, b.im), mul(a.im, b.im))'],
-  ['a chirp is linear', '((k * k) % (2 * n))', '(k % (2 * n))'],
-  ['a chirp is not its conjugate', 'hi[k] = -s[k]! / m', 'hi[k] = s[k]! / m'],
-  ['a chirp does not go round', '[hr[m - k], hi[m - k]] = [hr[k]!, hi[k]!]', '[hr[m - k], hi[m - k]] = [hr[k]!, -hi[k]!]'],
-  ['a convolution is as long as its argument', 'const m = 2 ** Math.ceil(Math.log2(2 * n - 1))', 'const m = 2 ** Math.ceil(Math.log2(n))'],
-  ['a transform has no scale', 'const scaled = scale === 1 ? v :', 'const scaled = scale !== 1 ? v :'],
-  ['axes do not come back', 'axis === last ? whole : transpose(whole, back)', 'axis === last ? whole : transpose(whole, [...order, axis])'],
-])
+const transforms: readonly Mutant[] = [
+  ...mistakes('draws', 'library/signals/fft-core', [
+    ['a product of complex numbers adds', 're: sub(mul(a.re, b.re), mul(a.im, b.im))', 're: add(mul(a.re, b.re), mul(a.im, b.im))'],
+    ['a product of complex numbers is half', 'im: add(mul(a.re, b.im), mul(a.im, b.re))', 'im: add(mul(a.re, b.im), mul(a.im, b.im))'],
+    ['a transform has no scale', 'by === 1 ? x :', 'by !== 1 ? x :'],
+    ['the inverse is the transform', 'sign === -1 ? dft(re, im, axis) : dft(im, re, axis)', 'dft(re, im, axis)'],
+    ['parts do not change back', 'sign === -1 ? { re: a, im: b } : { re: b, im: a }', '{ re: a, im: b }'],
+    ['all of a half stand for themselves', ': 2 * scale)),', ': scale)),'],
+    ['the middle stands for two', 'k === 0 || 2 * k === n ? scale', 'k === 0 ? scale'],
+    ['half of an odd length is one short', '0, (n + 1) / 2)', '0, (n - 1) / 2 + (n === 1 ? 1 : 0))'],
+  ]),
+  ...mistakes('draws', 'rules/fourier', [
+    ['a transform is its own transpose', 'const [im, re] = op.dft(imBar!, reBar!, axis)', 'const [re, im] = op.dft(reBar!, imBar!, axis)'],
+    ['cotangents of both parts change places', 'return [re, im]', 'return [im, re]'],
+    [
+      'cotangents of half a transform change places',
+      'op.realDftTransposed(reBar!, imBar!, axis)',
+      'op.realDftTransposed(imBar!, reBar!, axis)',
+    ],
+    ['a batch is transformed', 'op.dft(...batched(xs, flags, size), axis + 1)', 'op.dft(...batched(xs, flags, size), axis)'],
+  ]),
+  ...mistakes('draws', 'backends/cpu/fourier-plan', [
+    ['twiddles have the other sign', 'rootOfUnity(-p * k, rows * r)\n        to[at++]', 'rootOfUnity(p * k, rows * r)\n        to[at++]'],
+    [
+      'twiddles along a run have the other sign',
+      'rootOfUnity(-p * k, rows * r)\n          to[at + l]',
+      'rootOfUnity(p * k, rows * r)\n          to[at + l]',
+    ],
+    ['twiddles along a run do not overlap', 'Math.min(v * lanes, rows - lanes)', 'v * lanes'],
+    ['the weights of halves have the other sign', 'rootOfUnity(-k, n)', 'rootOfUnity(k, n)'],
+    ['a convolution is as long as its argument', 'roundLength(2 * n - 1)', 'roundLength(n)'],
+  ]),
+  ...mistakes('draws', 'core/ops/fourier-loops', [
+    ['a chirp is linear', '((k * k) % (2 * n))', '(k % (2 * n))'],
+    ['a chirp is not its conjugate', 'im[k] = -s[k]! / m', 'im[k] = s[k]! / m'],
+    ['a chirp does not go round', '[re[m - k], im[m - k]] = [re[k]!, im[k]!]', '[re[m - k], im[m - k]] = [re[k]!, -im[k]!]'],
+    ['a pass turns the other way', 'const at = p * k * span', 'const at = (n - p * k * span) % n'],
+  ]),
+]
 
 export const draws: readonly Mutant[] = [...gammas, ...implicit, ...transforms]

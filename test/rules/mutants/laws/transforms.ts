@@ -4,7 +4,9 @@ import { type Laws, numbers, o } from './law.js'
 
 type E = cd.AnyExpr
 type Pair = Readonly<Record<'re' | 'im', E>>
-const { fft, ifft } = cd as unknown as Readonly<Record<'fft' | 'ifft', (x: unknown, options?: unknown) => Pair>>
+const { fft, ifft, rfft } = cd as unknown as Readonly<Record<'fft' | 'ifft' | 'rfft', (x: unknown, options?: unknown) => Pair>>
+const irfft = cd.irfft as unknown as (x: unknown, options: unknown) => E
+const convolve = cd.fftConvolve as unknown as (a: unknown, b: unknown) => E
 const data = (x: unknown): number[] => numbers(cd.evaluate(x as E))
 const wave = (n: number, by: number): number[] => Array.from({ length: n }, (_, k) => Math.sin(by * k * k + k) + 0.2)
 
@@ -36,6 +38,21 @@ export const transforms: Laws = {
       yield [x.reduce((s, v) => s + v, 0), data(re)[0]]
       yield [n * x.reduce((s, v) => s + v * v, 0), [...data(re), ...data(im)].reduce((s, v) => s + v * v, 0)]
     }
+  },
+  'half of a transform is its first part, and leads back': function* () {
+    for (const n of [1, 2, 7, 12]) {
+      const x = wave(n, 0.7)
+      const [whole, half] = [fft(x), rfft(x)]
+      const count = Math.floor(n / 2) + 1
+      yield [data(whole.re).slice(0, count), data(half.re)]
+      yield [data(whole.im).slice(0, count), data(half.im)]
+      yield [x, data(irfft(half, { n }))]
+    }
+  },
+  'a convolution by transforms is the sum of products': () => {
+    const [a, b] = [wave(5, 0.7), wave(3, 1.3)]
+    const sums = Array.from({ length: 7 }, (_, k) => a.reduce((s, v, j) => s + v * (b[k - j] ?? 0), 0))
+    return [[sums, data(convolve(a, b))]]
   },
   'a transform along each axis': () => {
     const x = [wave(6, 0.7), wave(6, 1.1), wave(6, 0.3), wave(6, 0.9)]
