@@ -1,7 +1,9 @@
 /** The CPU facet of the elementary functions: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
 import type { exponentials, gamma, trigonometric } from '../../core/ops/families.js'
-import { binary, double1, double2, one, periodic, unary, viaMeaning } from './forms.js'
+import type { PolygammaParams } from '../../core/ops/polygamma.js'
+import { binary, double1, double2, one, periodic, unary } from './forms.js'
 import type { ScalarKernel } from './kernel.js'
+import * as ofGamma from './wasm/gamma.js'
 import * as m from './wasm/math.js'
 import * as special from './wasm/special.js'
 import * as angles from './wasm/trigonometric.js'
@@ -46,6 +48,9 @@ export const trigonometricKernels: { readonly [K in keyof typeof trigonometric]:
 export const gammaKernels: { readonly [K in keyof typeof gamma]: ScalarKernel } = {
   erf: double1(special.erf, special.erfOfF32),
   erfc: double1(special.erfc, special.erfcOfF32),
-  lgamma: viaMeaning,
-  polygamma: viaMeaning,
+  lgamma: double1(ofGamma.lgamma),
+  polygamma: (c) => {
+    const form = [ofGamma.digamma, ofGamma.trigamma][(c.params as PolygammaParams).n]
+    return form === undefined ? c.viaMeaning() : double1(form)(c)
+  },
 }
