@@ -22,7 +22,7 @@ export const exponentialKernels: { readonly [K in keyof typeof exponentials]: Sc
   // Two units in f64 would take a logarithm in double-double.
   pow: (c) => (c.v.wide ? c.viaMeaning() : double2(special.powForSingle)(c)),
   cbrt: double1(special.cbrt),
-  logaddexp: double2(special.logaddexp),
+  logaddexp: double2(special.logaddexp, special.logaddexpOfF32),
   xlogy: double2(special.xlogy),
   sinh: unary(m.sinh),
   cosh: unary(m.cosh),
@@ -38,8 +38,8 @@ export const trigonometricKernels: { readonly [K in keyof typeof trigonometric]:
   tan: periodic((c, x) =>
     c.v.wide ? angles.tan(c.v, x) : angles.throughDouble(c.v, c.wide, c.lanes.lanes, [x], (w, y) => angles.tan(w, y!)),
   ),
-  asin: double1(angles.asin),
-  acos: double1(angles.acos),
+  asin: double1(angles.asin, angles.asinOfF32),
+  acos: double1(angles.acos, angles.acosOfF32),
   atan: unary((v, x) => angles.atan2(v, x, one(v))),
   atan2: binary(angles.atan2),
   hypot: double2(special.hypot),

@@ -1,6 +1,6 @@
 /** Further functions on vectors of f64 (f32 lanes come through f64: see throughDouble). Sources: Cephes (Moshier), fdlibm. */
 import type { Local } from './encoder.js'
-import { exp, log, log1p, roundingConstant } from './math.js'
+import { exp, log, log1p, log1pOfUnit, roundingConstant } from './math.js'
 import type { E, Vec } from './vec.js'
 
 const INF = Number.POSITIVE_INFINITY
@@ -245,13 +245,26 @@ export const powForSingle = (v: Vec, x: Local, y: Local): E =>
   )
 const minusOneToInfinity = (v: Vec, x: Local, y: Local): E => v.and(v.compare('eq', x, v.c(-1)), v.compare('eq', v.abs(y), v.c(INF)))
 
-/** max(a, b) + log1p(exp(-|a - b|)). */
-export const logaddexp = (v: Vec, a: Local, b: Local): E =>
+/** max(a, b) + log1p(exp(-|a - b|)), from `rest` of |a - b|. */
+const logaddexpBy =
+  (rest: (v: Vec, d: E) => E) =>
+  (v: Vec, a: Local, b: Local): E =>
+    v.block(() =>
+      v.let(v.add(v.max(a, b), rest(v, v.neg(v.abs(v.sub(a, b))))), (y) =>
+        v.push(v.select(v.compare('eq', a, b), v.add(a, v.c(Math.LN2)), y)),
+      ),
+    )
+export const logaddexp = logaddexpBy((v, d) => log1pOfUnit(v, exp(v, d)))
+/** Of numbers that were f32 and become f32: log1p u = u - u^2 h(u) for 0 <= u <= 1, to 7e-11; below exp(-150) nothing is left. */
+export const logaddexpOfF32 = logaddexpBy((v, d) =>
   v.block(() =>
-    v.let(v.add(v.max(a, b), log1p(v, exp(v, v.neg(v.abs(v.sub(a, b)))))), (y) =>
-      v.push(v.select(v.compare('eq', a, b), v.add(a, v.c(Math.LN2)), y)),
-    ),
-  )
+    v.let(exp2OfF32(v, v.mul(v.pmax(d, v.c(-150)), v.c(Math.LOG2E))), (u) => {
+      const p = v.horner(u, [3.216921120604298e-4, 1.1354760927067797e-1, 5.267287515759812e-1, 4.9999999220539454e-1])
+      const q = v.horner(u, [1.2311083386661995e-1, 8.738506354681316e-1, 1.7201236371453812, 1])
+      v.push(v.sub(u, v.mul(v.mul(u, u), v.div(p, q))))
+    }),
+  ),
+)
 /** x log y; 0 where x is 0, unless y is NaN. */
 export const xlogy = (v: Vec, x: Local, y: Local): E =>
   v.block(() => v.let(v.and(v.compare('eq', x, v.c(0)), v.compare('eq', y, y)), (zero) => v.push(v.andNot(v.mul(x, log(v, y)), zero))))
