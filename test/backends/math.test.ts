@@ -4,7 +4,7 @@ import { arithmeticKernels } from '../../src/backends/cpu/arithmetic.js'
 import { compareKernels } from '../../src/backends/cpu/compare.js'
 import { exponentialKernels, gammaKernels, trigonometricKernels } from '../../src/backends/cpu/functions.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
-import { compare, elementwise } from '../../src/core/ops/families.js'
+import { compare, elementwise, special } from '../../src/core/ops/families.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import { comparisons, floatFunctions, integerBinaries, integerUnaries, intervalsOf, tests, unitsOf } from './accuracy.js'
 import { mapOver, ulps } from './loop-harness.js'
@@ -380,6 +380,48 @@ describe('derivatives of the logarithm of gamma', () => {
         expect(Math.abs(got[i]! - f(v)), `lgamma(${v})`).toBeLessThanOrEqual(16 * EPS[dtype] * scale)
       })
     }
+  })
+})
+
+describe('modified Bessel functions', () => {
+  for (const prim of [special.besselI, special.besselIe])
+    for (const n of [0, 1])
+      for (const dtype of ['f32', 'f64'] as const) {
+        // Both sides are good to 4 units of f64.
+        const bound = dtype === 'f32' ? 0.51 : 8
+        it(`${prim.name}(${n}, x) ${dtype}: within ${bound} ulp of the meaning`, () => {
+          const [x] = argumentsOf(
+            1,
+            [
+              [-1, 1],
+              [-9, 9],
+              [-95, 95],
+              [-716, 716],
+              [0, 1e30],
+            ],
+            dtype,
+          ) as [number[]]
+          x.push(8, -8)
+          const f = prim.scalarWith!({ n })
+          const got = mapOver(prim, [x], [dtype], dtype, { n })
+          x.forEach((v, i) => {
+            expect(ulps(got[i]!, f(v), dtype), `${prim.name}(${n}, ${v}) = ${got[i]}, not ${f(v)}`).toBeLessThanOrEqual(bound)
+          })
+        })
+        it(`${prim.name}(${n}, x) ${dtype}: the bits do not depend on the neighbours`, () => {
+          const x = [...Array.from({ length: 40 }, (_, i) => 40 * draw(i, 0) - 20), ...SPECIAL].map((v) =>
+            dtype === 'f32' ? Math.fround(v) : v,
+          )
+          const got = mapOver(prim, [x], [dtype], dtype, { n })
+          x.forEach((v, i) => {
+            expect(Object.is(mapOver(prim, [[v]], [dtype], dtype, { n })[0], got[i]), `${v}`).toBe(true)
+          })
+        })
+      }
+  it('of higher orders are the meaning', () => {
+    const x = [0.5, -3, 20]
+    for (const prim of [special.besselI, special.besselIe])
+      expect([...mapOver(prim, [x], ['f64'], 'f64', { n: 2 })]).toEqual(x.map((v) => prim.scalarWith!({ n: 2 })(v)))
   })
 })
 

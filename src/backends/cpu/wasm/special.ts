@@ -151,7 +151,7 @@ const EXP2_OF_F32 = [
   6.93147180738832e-1, 9.999999999619436e-1,
 ]
 /** 2^x of an f64 that becomes f32, where x is neither NaN nor beyond the exponents of f64. */
-const exp2OfF32 = (v: Vec, x: E): E =>
+export const exp2OfF32 = (v: Vec, x: E): E =>
   v.block(() =>
     v.let(x, (z) =>
       v.let(v.add(z, v.c(roundingConstant(v))), (t) => {
