@@ -5,7 +5,6 @@
  */
 import type { Local } from './encoder.js'
 import { exp } from './math.js'
-import * as OP from './opcodes.js'
 import { exp2OfF32 } from './special.js'
 import type { E, Vec } from './vec.js'
 
@@ -84,7 +83,7 @@ const both = (v: Vec, x: Local, n: Order, nearly: (a: Local) => E, afar: (a: Loc
   v.block(() =>
     v.let(v.abs(x), (a) =>
       v.let(nearly(a), (y) => {
-        v.f.op(OP.v128_any_true, v.compare('gt', a, v.c(8))).if(() => v.set(y, v.select(v.compare('gt', a, v.c(8)), afar(a), y)))
+        v.whereAny(v.compare('gt', a, v.c(8)), () => v.set(y, v.select(v.compare('gt', a, v.c(8)), afar(a), y)))
         v.push(n === 0 ? y : v.copysign(y, x))
       }),
     ),

@@ -5,13 +5,9 @@
 import { bernoulli, digammaMiddle, digammaRoot } from '../../../core/ops/special/functions.js'
 import type { Local } from './encoder.js'
 import { log } from './math.js'
-import * as OP from './opcodes.js'
 import type { E, Vec } from './vec.js'
 
 const INF = Number.POSITIVE_INFINITY
-
-/** Runs `body` where a lane of the mask is set. */
-const whereAny = (v: Vec, mask: E, body: () => void): void => void v.f.op(OP.v128_any_true, mask).if(body)
 
 /** lgamma(1 + t) / (t (t - 1)) for 0 <= t <= 2, to 5e-17. */
 const LGAMMA_P = [
@@ -52,7 +48,7 @@ const reflecting = (v: Vec, x: Local, positive: (a: Local, y: Local) => void, re
       v.let(v.select(negative, v.sub(v.c(1), x), x), (a) =>
         v.let(v.c(0), (y) => {
           positive(a, y)
-          whereAny(v, negative, () =>
+          v.whereAny(negative, () =>
             v.let(v.sub(x, v.round('nearest', x)), (r) =>
               v.let(v.mul(r, r), (square) => v.set(y, v.select(negative, reflected(y, r, square), y))),
             ),
@@ -76,7 +72,7 @@ export const lgamma = (v: Vec, x: Local): E =>
         v.let(v.compare('gt', a, v.c(3)), (large) =>
           v.let(v.select(small, a, v.sub(a, v.c(1))), (t) =>
             v.let(a, (product) => {
-              whereAny(v, large, () => {
+              v.whereAny(large, () => {
                 v.set(product, v.select(v.andNot(large, v.compare('ge', a, v.c(8))), v.c(1), a))
                 // t = the one of a - 1, a - 2, ... in (1, 2], and the product of what lies between.
                 for (let k = 0; k < 5; k++)
@@ -86,10 +82,10 @@ export const lgamma = (v: Vec, x: Local): E =>
                   })
               })
               v.set(y, v.mul(v.mul(t, v.sub(t, v.c(1))), ratio(v, t, LGAMMA_P, LGAMMA_Q)))
-              whereAny(v, v.or(small, large), () =>
+              v.whereAny(v.or(small, large), () =>
                 v.let(log(v, product), (l) => {
                   v.set(y, v.select(small, v.sub(y, l), v.add(y, v.and(l, large))))
-                  whereAny(v, v.compare('ge', a, v.c(8)), () =>
+                  v.whereAny(v.compare('ge', a, v.c(8)), () =>
                     v.let(v.div(v.c(1), a), (i) =>
                       v.let(v.mul(i, i), (i2) => {
                         const tail = v.mul(
@@ -131,7 +127,7 @@ export const digamma = (v: Vec, x: Local): E =>
         v.let(v.select(small, a, v.sub(a, v.c(1))), (t) => {
           const fromRoot = v.sub(v.sub(a, v.select(small, v.c(digammaRoot[0] - 1), v.c(digammaRoot[0]))), v.c(digammaRoot[1]))
           v.set(y, v.sub(v.mul(fromRoot, ratio(v, t, ...digammaMiddle)), v.and(small, v.div(v.c(1), a))))
-          whereAny(v, v.compare('gt', a, v.c(3)), () =>
+          v.whereAny(v.compare('gt', a, v.c(3)), () =>
             v.let(v.compare('lt', a, v.c(11)), (near) =>
               v.let(v.mul(a, v.add(a, v.c(7))), (w) => {
                 const steps = v.mul(v.add(v.add(a, a), v.c(7)), ratio(v, w, [4, 84, 504, 720], [1, 28, 252, 720, 0]))
@@ -182,7 +178,7 @@ export const trigamma = (v: Vec, x: Local): E =>
             )
             v.set(y, v.add(v.add(tail, v.mul(i2, v.c(0.5))), i))
           })
-          whereAny(v, near, () =>
+          v.whereAny(near, () =>
             v.let(v.mul(a, v.add(a, v.c(9))), (w) =>
               v.let(v.horner(w, TRIGAMMA_Q), (q) => {
                 const steps = v.add(v.div(v.horner(w, TRIGAMMA_P), v.mul(q, q)), v.div(v.c(1), v.mul(a, a)))

@@ -3,7 +3,6 @@
  * Cody-Waite reduction; no fused multiply-add, so results do not depend on the machine.
  */
 import type { Local } from './encoder.js'
-import * as OP from './opcodes.js'
 import type { E, Vec } from './vec.js'
 
 const LOG2E = 1.4426950408889634
@@ -214,6 +213,15 @@ const ROOT_HALF = {
   f32: [0x3f3504f3, 0x3f800000 - 0x3f3504f3],
   f64: [0x3fe6a09e667f3bcdn, 0x3ff0000000000000n - 0x3fe6a09e667f3bcdn],
 } as const
+/** The positive number m (not subnormal) as 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt 2), in place. */
+export const separate = (v: Vec, m: Local, e: Local): void => {
+  const [root, toOne] = ROOT_HALF[v.dtype]
+  v.set(m, v.iadd(m, v.bits(toOne)))
+  // Exponent to float: small positive integers, by the magic-number trick.
+  const [digits, magic, bias] = v.wide ? [52, 4503599627370496, 1023] : [23, 8388608, 127]
+  v.set(e, v.sub(v.or(v.ushr(m, digits), v.c(magic)), v.c(magic + bias)))
+  v.set(m, v.sub(v.iadd(v.and(m, v.wide ? v.bits(0x000fffffffffffffn) : v.bits(0x007fffff)), v.bits(root)), v.c(1)))
+}
 /**
  * Logarithm of x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt 2): log(1 + m) = m - m^2 / 2 + y. `finish` sets m to the result. `least` says that x is 0 or at
  * least that of normal numbers.
@@ -221,22 +229,16 @@ const ROOT_HALF = {
 const logarithm = (v: Vec, x0: E, finish: (m: Local, halfSquare: E, y: Local, e: Local) => void, least = false): E =>
   v.block(() => {
     v.let(x0, (x) =>
-      v.let(v.c(0), (e) => {
-        const [root, toOne] = ROOT_HALF[v.dtype]
-        v.let(x, (m) => {
+      v.let(x, (m) =>
+        v.let(v.c(0), (e) => {
+          if (least) separate(v, m, e)
           // Subnormal arguments are scaled up first.
-          if (!least)
+          else
             v.let(v.compare('lt', m, v.c(v.wide ? 2.2250738585072014e-308 : 1.17549435e-38)), (low) => {
               v.set(m, v.select(low, v.mul(m, v.c(v.wide ? 2 ** 54 : 2 ** 25)), m))
-              v.set(e, v.and(low, v.c(v.wide ? -54 : -25)))
+              separate(v, m, e)
+              v.set(e, v.sub(e, v.and(low, v.c(v.wide ? 54 : 25))))
             })
-          v.set(m, v.iadd(m, v.bits(toOne)))
-          // Exponent to float: small positive integers, by the magic-number trick.
-          const exponent = v.wide
-            ? v.sub(v.or(v.ushr(m, 52), v.c(4503599627370496)), v.c(4503599627370496 + 1023))
-            : v.sub(v.or(v.ushr(m, 23), v.c(8388608)), v.c(8388608 + 127))
-          v.set(e, least ? exponent : v.add(e, exponent))
-          v.set(m, v.sub(v.iadd(v.and(m, v.wide ? v.bits(0x000fffffffffffffn) : v.bits(0x007fffff)), v.bits(root)), v.c(1)))
           v.let(v.mul(m, m), (z) => {
             const half = v.mul(v.c(0.5), z)
             if (v.wide) {
@@ -267,18 +269,15 @@ const logarithm = (v: Vec, x0: E, finish: (m: Local, halfSquare: E, y: Local, e:
             }
           })
           // Infinity and NaN as they are; 0 gives -Infinity; negative gives NaN.
-          const other = (): void => {
-            v.push(v.and(v.compare('gt', x, v.c(0)), v.compare('lt', x, v.c(Number.POSITIVE_INFINITY))))
-            v.f.op(OP.v128_not)
-          }
-          v.f.op(OP.v128_any_true, other).if(() => {
+          const ordinary = v.and(v.compare('gt', x, v.c(0)), v.compare('lt', x, v.c(Number.POSITIVE_INFINITY)))
+          v.whereAny(v.not(ordinary), () => {
             v.set(m, v.select(v.compare('lt', x, v.c(Number.POSITIVE_INFINITY)), m, x))
             v.set(m, v.select(v.compare('eq', x, v.c(0)), v.c(Number.NEGATIVE_INFINITY), m))
             v.set(m, v.select(v.compare('lt', x, v.c(0)), v.c(Number.NaN), m))
           })
           v.push(m)
-        })
-      }),
+        }),
+      ),
     )
   })
 const natural =

@@ -1,6 +1,6 @@
 /** Further functions on vectors of f64 (f32 lanes come through f64: see throughDouble). Sources: Cephes (Moshier), fdlibm. */
 import type { Local } from './encoder.js'
-import { exp, log, log1p, log1pOfUnit, roundingConstant } from './math.js'
+import { exp, log, log1p, log1pOfUnit, roundingConstant, separate } from './math.js'
 import type { E, Vec } from './vec.js'
 
 const INF = Number.POSITIVE_INFINITY
@@ -223,8 +223,8 @@ export const hypot = (v: Vec, x: Local, y: Local): E =>
       ),
     ),
   )
-/** x^y = exp(y log|x|) with the signs and the exceptions of IEEE 754; good enough for a result that is rounded to f32. */
-export const powForSingle = (v: Vec, x: Local, y: Local): E =>
+/** x^y = exp(y log|x|) with the signs and the exceptions of IEEE 754. */
+const everyPower = (v: Vec, x: Local, y: Local): E =>
   v.block(() =>
     v.let(v.abs(x), (a) =>
       v.let(exp(v, v.mul(y, log(v, a))), (r) =>
@@ -239,6 +239,34 @@ export const powForSingle = (v: Vec, x: Local, y: Local): E =>
           v.set(r, v.xor(r, v.and(v.and(s, oddExponent), v.c(-0))))
           const one = v.or(v.compare('eq', x, v.c(1)), v.or(v.compare('eq', y, v.c(0)), minusOneToInfinity(v, x, y)))
           v.push(v.select(one, v.c(1), r))
+        }),
+      ),
+    ),
+  )
+/** log2 a = e + s p(s^2) with s = m / (2 + m), to 3e-14. */
+const LOG2_OF_F32 = [
+  2.8289706415932914e-1, 3.199059869219511e-1, 4.1220924331673786e-1, 5.770779424766636e-1, 9.617966941128713e-1, 2.8853900817778504,
+]
+/** x^y = 2^(y log2|x|), good enough for a result that is rounded to f32; 0, what is not finite, and negative x where there are such lanes. */
+export const powForSingle = (v: Vec, x: Local, y: Local): E =>
+  v.block(() =>
+    v.let(v.abs(x), (a) =>
+      v.let(a, (m) =>
+        v.let(y, (r) => {
+          separate(v, m, r)
+          v.set(m, v.div(m, v.add(m, v.c(2))))
+          v.let(v.mul(m, m), (z) => v.set(m, v.add(r, v.mul(m, v.horner(z, LOG2_OF_F32)))))
+          v.set(r, exp2OfF32(v, v.pmax(v.pmin(v.mul(m, y), v.c(200)), v.c(-200))))
+          v.set(m, v.and(v.and(v.compare('gt', a, v.c(0)), v.compare('lt', a, v.c(INF))), v.compare('lt', v.abs(y), v.c(INF))))
+          v.whereAny(v.and(m, v.compare('lt', x, v.c(0))), () => {
+            const fraction = v.compare('ne', v.round('floor', y), y)
+            v.let(v.mul(y, v.c(0.5)), (half) => {
+              const odd = v.compare('ne', v.round('floor', half), half)
+              v.set(r, v.select(v.compare('lt', x, v.c(0)), v.select(fraction, v.c(Number.NaN), v.xor(r, v.and(odd, v.c(-0)))), r))
+            })
+          })
+          v.whereAny(v.not(m), () => v.set(r, v.select(m, r, everyPower(v, x, y))))
+          v.push(r)
         }),
       ),
     ),

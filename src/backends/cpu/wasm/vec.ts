@@ -109,6 +109,13 @@ export class Vec {
   andNot(a: E, b: E): E {
     return () => this.f.op(OP.v128_andnot, a, b)
   }
+  not(a: E): E {
+    return () => this.f.op(OP.v128_not, a)
+  }
+  /** Runs `body` where a lane of the mask is set. */
+  whereAny(mask: E, body: () => void): void {
+    this.f.op(OP.v128_any_true, mask).if(body)
+  }
   /** The sign bit of x. */
   sign(x: E): E {
     return this.and(x, this.c(-0))
