@@ -217,29 +217,31 @@ const arc = (v: Vec, x: Local, narrow: boolean, body: (s: Local, more: Local, bi
       ),
     ),
   )
-/** pi / 2 - s - more, `times` each. */
-const toQuarter = (v: Vec, s: Local, more: Local, times: 1 | 2): E => {
-  const of = (x: E): E => (times === 2 ? v.add(x, x) : x)
-  return v.sub(v.sub(v.c(QUARTER[0]), of(s)), v.sub(of(more), v.c(QUARTER[1])))
-}
-const asinBy =
-  (narrow: boolean) =>
-  (v: Vec, x: Local): E =>
-    arc(v, x, narrow, (s, more, big) => v.push(v.copysign(v.select(big, toQuarter(v, s, more, 2), v.add(s, more)), x)))
-const acosBy =
-  (narrow: boolean) =>
-  (v: Vec, x: Local): E =>
-    arc(v, x, narrow, (s, more, big) =>
-      v.let(v.compare('lt', x, v.c(0)), (negative) => {
-        const twice = v.mul(v.c(2), v.add(s, more))
-        const far = v.select(negative, v.sub(v.c(Math.PI), v.sub(twice, v.c(2 * QUARTER[1]))), twice)
-        const near = v.sub(v.c(QUARTER[0]), v.xor(v.add(s, v.sub(more, v.c(QUARTER[1]))), v.sign(x)))
-        v.push(v.select(big, far, near))
-      }),
-    )
+/** pi / 2 - 2 (s + more). */
+const toQuarter = (v: Vec, s: Local, more: Local): E =>
+  v.sub(v.sub(v.c(QUARTER[0]), v.add(s, s)), v.sub(v.add(more, more), v.c(QUARTER[1])))
 /** asin x: x + x^3 r(x^2) up to 1/2, beyond pi / 2 - 2 asin(sqrt((1 - x) / 2)); NaN outside [-1, 1]. */
-export const asin = asinBy(false)
-export const asinOfF32 = asinBy(true)
+export const asin = (v: Vec, x: Local): E =>
+  arc(v, x, false, (s, more, big) => v.push(v.copysign(v.select(big, toQuarter(v, s, more), v.add(s, more)), x)))
 /** acos x: pi / 2 - asin x up to 1/2, beyond 2 asin(sqrt((1 - x) / 2)). */
-export const acos = acosBy(false)
-export const acosOfF32 = acosBy(true)
+export const acos = (v: Vec, x: Local): E =>
+  arc(v, x, false, (s, more, big) => {
+    const twice = v.mul(v.c(2), v.add(s, more))
+    const far = v.select(v.compare('lt', x, v.c(0)), v.sub(v.c(Math.PI), v.sub(twice, v.c(2 * QUARTER[1]))), twice)
+    const near = v.sub(v.c(QUARTER[0]), v.xor(v.add(s, v.sub(more, v.c(QUARTER[1]))), v.sign(x)))
+    v.push(v.select(big, far, near))
+  })
+/** Of numbers that were f32 and become f32, by arithmetic with the mask: y, or pi / 2 - 2 y. */
+export const asinOfF32 = (v: Vec, x: Local): E =>
+  arc(v, x, true, (s, more, big) => {
+    const y = v.mul(v.add(s, more), v.sub(v.c(1), v.and(big, v.c(3))))
+    v.push(v.xor(v.add(y, v.and(big, v.c(QUARTER[0]))), v.sign(x)))
+  })
+/** pi / 2 - y, or 2 y, or pi - 2 y where x is negative. */
+export const acosOfF32 = (v: Vec, x: Local): E =>
+  arc(v, x, true, (s, more, big) =>
+    v.let(v.sign(x), (sign) => {
+      const y = v.xor(v.mul(v.add(s, more), v.sub(v.and(big, v.c(3)), v.c(1))), sign)
+      v.push(v.add(y, v.sub(v.c(QUARTER[0]), v.and(big, v.xor(v.c(QUARTER[0]), sign)))))
+    }),
+  )
