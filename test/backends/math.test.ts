@@ -5,7 +5,7 @@ import { compareKernels } from '../../src/backends/cpu/compare.js'
 import { exponentialKernels, gammaKernels, trigonometricKernels } from '../../src/backends/cpu/functions.js'
 import { packOf } from '../../src/core/calculus/pack.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
-import { compare, elementwise } from '../../src/core/ops/families.js'
+import { compare, elementwise, special } from '../../src/core/ops/families.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import { comparisons, floatFunctions, integerBinaries, integerUnaries, intervalsOf, tests, unitsOf } from './accuracy.js'
 import { mapOver, ulps } from './loop-harness.js'
@@ -136,7 +136,15 @@ const bounds: { readonly [K in keyof typeof elementwise]?: Row } = {
       [-7, 28],
     ],
   },
-  lgamma: exact([[0.1, 9]]),
+  lgamma: {
+    ulps: [0.51, 6],
+    on: [
+      [0, 1],
+      [0.5, 3.5],
+      [3, 30],
+      [0, 1e30],
+    ],
+  },
   sigmoid: {
     ulps: [2.1, 2],
     on: [
@@ -297,6 +305,128 @@ describe('vector functions', () => {
           expect(ulps(got[i]!, elementwise[name].scalar!(v), dtype), `${name}(${v})`).toBeLessThanOrEqual(2)
         })
       }
+  })
+})
+
+describe('derivatives of the logarithm of gamma', () => {
+  const prim = elementwise.polygamma
+  const of = (n: number) => prim.scalarWith!({ n })
+  // The meaning of digamma between 3 and 12 is a difference: good to 8 units itself.
+  const bound = { f32: [0.51, 0.51], f64: [12, 8] } as const
+  for (const n of [0, 1])
+    for (const dtype of ['f32', 'f64'] as const) {
+      it(`polygamma(${n}, x) ${dtype}: within ${bound[dtype][n]} ulp for x > 0, and at the ends`, () => {
+        const [x] = argumentsOf(
+          1,
+          [
+            [0, 1],
+            [1, 3],
+            [3, 12],
+            [0, 1e6],
+            [0, 1e30],
+          ],
+          dtype,
+        ) as [number[]]
+        // The zero: relative error beside it.
+        x.push(
+          ...Array.from({ length: 400 }, (_, i) => 1.4616321449683622 + (i - 200) * 2 ** -22).map((v) =>
+            dtype === 'f32' ? Math.fround(v) : v,
+          ),
+        )
+        const got = mapOver(prim, [x], [dtype], dtype, { n })
+        x.forEach((v, i) => {
+          // -1/2 is beside a zero of digamma.
+          if (v === -0.5) return
+          expect(ulps(got[i]!, of(n)(v), dtype), `${n}, ${v}: ${got[i]}, not ${of(n)(v)}`).toBeLessThanOrEqual(bound[dtype][n]!)
+        })
+      })
+      it(`polygamma(${n}, x) ${dtype} below 0: within 16 eps of what is summed, NaN or Infinity at integers`, () => {
+        const x = Array.from({ length: 6000 }, (_, i) => -20 * draw(i, 0)).map((v) => (dtype === 'f32' ? Math.fround(v) : v))
+        x.push(-1, -2, -3, -1000, -(2 ** 30), -(2 ** -40), -0.5, -0.25, -7.5)
+        const got = mapOver(prim, [x], [dtype], dtype, { n })
+        x.forEach((v, i) => {
+          const want = of(n)(v)
+          if (Number.isInteger(v)) {
+            expect(got[i], `${n}, ${v}`).toBe(want)
+            return
+          }
+          const scale = Math.abs(of(n)(1 - v)) + (n === 0 ? 1 : 0) + Math.abs(want)
+          expect(Math.abs(got[i]! - want), `${n}, ${v}: ${got[i]}, not ${want}`).toBeLessThanOrEqual(16 * EPS[dtype] * scale)
+        })
+      })
+    }
+  it('higher ones are the meaning', () => {
+    const x = [0.5, 1, 2.5, 30, -0.5]
+    expect([...mapOver(prim, [x], ['f64'], 'f64', { n: 2 })]).toEqual(x.map((v) => of(2)(v)))
+  })
+  it('the bits depend neither on the lane nor on its neighbours', () => {
+    const x = [...Array.from({ length: 60 }, (_, i) => 30 * draw(i, 0) - 8), ...SPECIAL]
+    for (const n of [0, 1])
+      for (const dtype of ['f32', 'f64'] as const) {
+        const rounded = dtype === 'f32' ? x.map(Math.fround) : x
+        const got = mapOver(prim, [rounded], [dtype], dtype, { n })
+        rounded.forEach((v, i) => {
+          expect(mapOver(prim, [[v]], [dtype], dtype, { n })[0], `${n}, ${v}`).toBe(got[i])
+        })
+      }
+  })
+  it('lgamma below 0: within 16 eps of what is summed, Infinity at integers', () => {
+    const f = elementwise.lgamma.scalar!
+    for (const dtype of ['f32', 'f64'] as const) {
+      const x = Array.from({ length: 6000 }, (_, i) => -200 * draw(i, 0)).map((v) => (dtype === 'f32' ? Math.fround(v) : v))
+      x.push(-1, -2, -3, -1000, -(2 ** 30), -(2 ** -100), -0.5, -(2 ** -149))
+      const got = mapOver(elementwise.lgamma, [x], [dtype], dtype)
+      x.forEach((v, i) => {
+        if (Number.isInteger(v)) {
+          expect(got[i]).toBe(Number.POSITIVE_INFINITY)
+          return
+        }
+        const scale = Math.abs(f(1 - v)) + Math.abs(f(v)) + 1
+        expect(Math.abs(got[i]! - f(v)), `lgamma(${v})`).toBeLessThanOrEqual(16 * EPS[dtype] * scale)
+      })
+    }
+  })
+})
+
+describe('modified Bessel functions', () => {
+  for (const prim of [special.besselI, special.besselIe])
+    for (const n of [0, 1])
+      for (const dtype of ['f32', 'f64'] as const) {
+        // Both sides are good to 4 units of f64.
+        const bound = dtype === 'f32' ? 0.51 : 8
+        it(`${prim.name}(${n}, x) ${dtype}: within ${bound} ulp of the meaning`, () => {
+          const [x] = argumentsOf(
+            1,
+            [
+              [-1, 1],
+              [-9, 9],
+              [-95, 95],
+              [-716, 716],
+              [0, 1e30],
+            ],
+            dtype,
+          ) as [number[]]
+          x.push(8, -8)
+          const f = prim.scalarWith!({ n })
+          const got = mapOver(prim, [x], [dtype], dtype, { n })
+          x.forEach((v, i) => {
+            expect(ulps(got[i]!, f(v), dtype), `${prim.name}(${n}, ${v}) = ${got[i]}, not ${f(v)}`).toBeLessThanOrEqual(bound)
+          })
+        })
+        it(`${prim.name}(${n}, x) ${dtype}: the bits do not depend on the neighbours`, () => {
+          const x = [...Array.from({ length: 40 }, (_, i) => 40 * draw(i, 0) - 20), ...SPECIAL].map((v) =>
+            dtype === 'f32' ? Math.fround(v) : v,
+          )
+          const got = mapOver(prim, [x], [dtype], dtype, { n })
+          x.forEach((v, i) => {
+            expect(Object.is(mapOver(prim, [[v]], [dtype], dtype, { n })[0], got[i]), `${v}`).toBe(true)
+          })
+        })
+      }
+  it('of higher orders are the meaning', () => {
+    const x = [0.5, -3, 20]
+    for (const prim of [special.besselI, special.besselIe])
+      expect([...mapOver(prim, [x], ['f64'], 'f64', { n: 2 })]).toEqual(x.map((v) => prim.scalarWith!({ n: 2 })(v)))
   })
 })
 

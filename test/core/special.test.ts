@@ -126,6 +126,33 @@ describe('values to 1e-13 relative', () => {
   it('erf', () => agree(erf, s.erf))
   it('erfc, far into the tail', () => agree(erfc, s.erfc))
   it('lgamma, beside its zeros too', () => agree(lgamma, s.lgamma))
+  it('digamma beside its zero and up to 3, to 4 units in the last place', () => {
+    agree(
+      [
+        [0.9921875, -0.5901406000143219],
+        [1.25, -0.22745353337626542],
+        [1.458984375, -0.0025652823906988924],
+        [1.46484375, 0.003103222758586692],
+        [1.75, 0.24747245354686118],
+        [2.9375, 0.8977950244290334],
+      ],
+      s.digamma,
+      4 * 2 ** -52,
+    )
+  })
+  it('polygamma of tiny negative and of huge arguments', () => {
+    for (const x of [-5e-324, -1e-310]) {
+      expect(s.digamma(x)).toBe(Number.POSITIVE_INFINITY)
+      expect(s.polygamma(1, x)).toBe(Number.POSITIVE_INFINITY)
+    }
+    agree(
+      [
+        [1e200, 1e-200],
+        [1e305, 1e-305],
+      ],
+      (x) => s.polygamma(1, x),
+    )
+  })
   it('polygamma of orders 0, 1, 2, 3 and 7', () => {
     for (const [n, x, want] of polygamma) agree([[x, want]], (v) => s.polygamma(n, v))
   })

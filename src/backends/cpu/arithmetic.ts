@@ -36,8 +36,9 @@ export const arithmeticKernels: { readonly [K in keyof typeof arithmetic]: Scala
   reciprocal: unary((v, x) => v.div(one(v), x)),
   sqrt: unary((v, x) => v.sqrt(x)),
   rsqrt: unary((v, x) => v.div(one(v), v.sqrt(x))),
+  // x < 0 ? 0 : x, and -0 becomes 0: processors have no instruction for a maximum that keeps NaN.
   relu: either1(
-    (v, x) => v.max(x, v.c(0)),
+    (v, x) => v.add(v.pmax(x, v.c(0)), v.c(0)),
     (c, x) => c.v.f.op(OP.i32x4_max_s, x, () => c.v.f.i32x4Const(0)),
   ),
   add: either((v, a, b) => v.add(a, b), OP.i32x4_add),

@@ -31,7 +31,11 @@ export const double1 = (f: Unary, ofF32 = f): ScalarKernel =>
     (v, x) => f(v, x!),
     (v, x) => ofF32(v, x!),
   )
-export const double2 = (f: Binary): ScalarKernel => double((v, x, y) => f(v, x!, y!))
+export const double2 = (f: Binary, ofF32 = f): ScalarKernel =>
+  double(
+    (v, x, y) => f(v, x!, y!),
+    (v, x, y) => ofF32(v, x!, y!),
+  )
 /** A float form and the integer instruction, on one argument or two. */
 export const either =
   (f: Binary, integer: Op): ScalarKernel =>

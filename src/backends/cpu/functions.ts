@@ -1,7 +1,9 @@
 /** The CPU facet of the elementary functions: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
 import type { exponentials, gamma, trigonometric } from '../../core/ops/families.js'
-import { binary, double1, double2, one, periodic, unary, viaMeaning } from './forms.js'
+import type { PolygammaParams } from '../../core/ops/polygamma.js'
+import { binary, double1, double2, one, periodic, unary } from './forms.js'
 import type { ScalarKernel } from './kernel.js'
+import * as ofGamma from './wasm/gamma.js'
 import * as m from './wasm/math.js'
 import * as special from './wasm/special.js'
 import * as angles from './wasm/trigonometric.js'
@@ -20,7 +22,7 @@ export const exponentialKernels: { readonly [K in keyof typeof exponentials]: Sc
   // Two units in f64 would take a logarithm in double-double.
   pow: (c) => (c.v.wide ? c.viaMeaning() : double2(special.powForSingle)(c)),
   cbrt: double1(special.cbrt),
-  logaddexp: double2(special.logaddexp),
+  logaddexp: double2(special.logaddexp, special.logaddexpOfF32),
   xlogy: double2(special.xlogy),
   sinh: unary(m.sinh),
   cosh: unary(m.cosh),
@@ -36,8 +38,8 @@ export const trigonometricKernels: { readonly [K in keyof typeof trigonometric]:
   tan: periodic((c, x) =>
     c.v.wide ? angles.tan(c.v, x) : angles.throughDouble(c.v, c.wide, c.lanes.lanes, [x], (w, y) => angles.tan(w, y!)),
   ),
-  asin: double1(angles.asin),
-  acos: double1(angles.acos),
+  asin: double1(angles.asin, angles.asinOfF32),
+  acos: double1(angles.acos, angles.acosOfF32),
   atan: unary((v, x) => angles.atan2(v, x, one(v))),
   atan2: binary(angles.atan2),
   hypot: double2(special.hypot),
@@ -46,6 +48,9 @@ export const trigonometricKernels: { readonly [K in keyof typeof trigonometric]:
 export const gammaKernels: { readonly [K in keyof typeof gamma]: ScalarKernel } = {
   erf: double1(special.erf, special.erfOfF32),
   erfc: double1(special.erfc, special.erfcOfF32),
-  lgamma: viaMeaning,
-  polygamma: viaMeaning,
+  lgamma: double1(ofGamma.lgamma),
+  polygamma: (c) => {
+    const form = [ofGamma.digamma, ofGamma.trigamma][(c.params as PolygammaParams).n]
+    return form === undefined ? c.viaMeaning() : double1(form)(c)
+  },
 }

@@ -1,8 +1,22 @@
-/** The CPU facet of the special functions: recurrences, series and continued fractions, called at every element of a fused loop. */
-import { type PerElement, perElement } from '../../core/extend/kernel-table.js'
+/** The CPU facet of the special functions: recurrences, series and continued fractions, called at every element of a fused loop; I_0 and I_1 have vector forms. */
+import { type Inline, inline, type PerElement, perElement } from '../../core/extend/kernel-table.js'
 import { special } from '../../core/ops/families.js'
+import type { BesselParams } from '../../core/ops/special/bessel.js'
+import { double1, type Unary } from './forms.js'
+import type { ScalarKernel } from './kernel.js'
+import { besselI, besselIe } from './wasm/bessel.js'
+
+/** A form for orders 0 and 1. */
+const modified = (form: (n: 0 | 1, narrow: boolean) => Unary): Inline<ScalarKernel> =>
+  inline<ScalarKernel>((c) => {
+    const { n } = c.params as BesselParams
+    if (n === 0 || n === 1) double1(form(n, false), form(n, true))(c)
+    else c.viaMeaning()
+  })
 
 /** One row per primitive of the family `special`. */
-export const specialKernels = Object.fromEntries(Object.keys(special).map((name) => [name, perElement()])) as {
-  readonly [K in keyof typeof special]: PerElement
-}
+export const specialKernels = {
+  ...Object.fromEntries(Object.keys(special).map((name) => [name, perElement()])),
+  besselI: modified(besselI),
+  besselIe: modified(besselIe),
+} as { readonly [K in keyof typeof special]: PerElement | Inline<ScalarKernel> }

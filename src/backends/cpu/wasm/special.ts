@@ -1,6 +1,6 @@
 /** Further functions on vectors of f64 (f32 lanes come through f64: see throughDouble). Sources: Cephes (Moshier), fdlibm. */
 import type { Local } from './encoder.js'
-import { exp, log, log1p } from './math.js'
+import { exp, log, log1p, log1pOfUnit, roundingConstant, separate } from './math.js'
 import type { E, Vec } from './vec.js'
 
 const INF = Number.POSITIVE_INFINITY
@@ -145,55 +145,63 @@ export const erfc = (v: Vec, x: Local): E =>
     ),
   )
 
-/**
- * erfc a for 0 <= a <= 10.5 to 7e-11, for numbers that become f32: exp(-a^2) / (1 + 2 a) times a polynomial of (a - 2) / (a + 2), whose coefficients
- * interpolate (1 + 2 a) exp(a^2) erfc(a) at Chebyshev's points.
- */
-const erfcNarrow = (v: Vec, a: Local): E =>
+/** 2^t for |t| <= 1/2, to 4e-11, for numbers that become f32: least squares of the relative error at Chebyshev's points, as all of these. */
+const EXP2_OF_F32 = [
+  1.5195577484334636e-5, 1.5469236479859503e-4, 1.3333950083634688e-3, 9.618027457974873e-3, 5.5504103194877565e-2, 2.4022651196252742e-1,
+  6.93147180738832e-1, 9.999999999619436e-1,
+]
+/** 2^x of an f64 that becomes f32, where x is neither NaN nor beyond the exponents of f64. */
+export const exp2OfF32 = (v: Vec, x: E): E =>
   v.block(() =>
-    v.let(v.add(a, v.c(2)), (above) =>
-      v.let(v.add(v.c(1), v.add(a, a)), (scale) =>
-        v.let(v.div(v.c(1), v.mul(above, scale)), (t) =>
-          v.let(v.mul(v.mul(v.sub(a, v.c(2)), scale), t), (q) => {
-            const p = v.horner(
-              q,
-              [
-                -1.0608671205909194e-5, -4.224181002986874e-6, 0.00011934409000098158, 0.0001970038920614909, -0.0004377323503408914,
-                -0.0014496233808400912, 0.00126698467457388, 0.008720587148517417, -0.00803343711075979, -0.054219746439994,
-                0.1640512450657907, -0.16603040882366152, -0.0927638259229253, 1.276978381631011,
-              ],
-            )
-            v.push(v.mul(v.mul(exp(v, v.neg(v.mul(a, a)), false), p), v.mul(above, t)))
-          }),
-        ),
-      ),
+    v.let(x, (z) =>
+      v.let(v.add(z, v.c(roundingConstant(v))), (t) => {
+        v.set(z, v.sub(z, v.sub(t, v.c(roundingConstant(v)))))
+        v.push(v.iadd(v.horner(z, EXP2_OF_F32), v.shl(t, 52)))
+      }),
     ),
   )
-/** erf and erfc of numbers that were f32 and become f32. */
+/** erf of numbers that were f32 and become f32: erf(x) / x as a quotient of polynomials in x^2, to 2e-10 up to 3.94, where it has rounded to 1. */
 export const erfOfF32 = (v: Vec, x: Local): E =>
   v.block(() =>
-    v.let(v.pmin(v.abs(x), v.c(10.5)), (a) => {
-      // erf(x) / x in x^2, at Chebyshev's points of [0, 1].
-      const near = v.block(() =>
-        v.let(v.mul(x, x), (z) => {
-          const p = v.horner(
-            z,
-            [
-              -9.667044571486996e-6, 0.00011265959025606609, -0.0008484080405535107, 0.005221031807858023, -0.026865430727670243,
-              0.11283782495236845, -0.3761263846802871, 1.1283791670615435,
-            ],
-          )
-          v.push(v.mul(x, p))
-        }),
-      )
-      const far = v.copysign(v.sub(v.c(1), erfcNarrow(v, a)), x)
-      v.push(v.select(v.compare('le', a, v.c(1)), near, far))
-    }),
+    v.let(v.pmax(v.pmin(x, v.c(3.94)), v.c(-3.94)), (y) =>
+      v.let(v.mul(y, y), (z) => {
+        const p = v.horner(
+          z,
+          [
+            8.776662577475427e-7, 5.0096162884542886e-5, 7.856234885589544e-4, 9.361500584214616e-3, 7.264760190030305e-2,
+            2.9570837783625104e-1, 1.1283791670039331,
+          ],
+        )
+        const q = v.horner(
+          z,
+          [
+            3.768080957036154e-8, 8.719526536678528e-6, 2.0696524077953244e-4, 2.9077436452535545e-3, 2.6848775720991376e-2,
+            1.6284831737908526e-1, 5.953980554902842e-1, 1,
+          ],
+        )
+        v.push(v.div(v.mul(y, p), q))
+      }),
+    ),
   )
+/** Of erfc: exp(-a^2) times exp(a^2) erfc(a), a quotient of polynomials, to 1e-10 up to 10.3, where the result has become 0. */
 export const erfcOfF32 = (v: Vec, x: Local): E =>
   v.block(() =>
-    v.let(v.pmin(v.abs(x), v.c(10.5)), (a) =>
-      v.let(erfcNarrow(v, a), (far) => v.push(v.select(v.compare('lt', x, v.c(0)), v.sub(v.c(2), far), far))),
+    v.let(v.pmin(v.abs(x), v.c(10.3)), (a) =>
+      v.let(exp2OfF32(v, v.mul(v.mul(a, a), v.c(-Math.LOG2E))), (e) => {
+        const p = v.horner(
+          a,
+          [1.0245242143167686e-2, 9.434606441723645e-2, 4.070812662739814e-1, 1.0083742528416315, 1.440285631268749, 9.999999998971635e-1],
+        )
+        const q = v.horner(
+          a,
+          [
+            1.8159239135702745e-2, 1.6722306969827797e-1, 7.306332946932567e-1, 1.8706420643061326, 2.9068023748715217, 2.568664784705379,
+            1,
+          ],
+        )
+        v.set(e, v.div(v.mul(e, p), q))
+        v.push(v.select(v.compare('lt', x, v.c(0)), v.sub(v.c(2), e), e))
+      }),
     ),
   )
 
@@ -215,8 +223,8 @@ export const hypot = (v: Vec, x: Local, y: Local): E =>
       ),
     ),
   )
-/** x^y = exp(y log|x|) with the signs and the exceptions of IEEE 754; good enough for a result that is rounded to f32. */
-export const powForSingle = (v: Vec, x: Local, y: Local): E =>
+/** x^y = exp(y log|x|) with the signs and the exceptions of IEEE 754. */
+const everyPower = (v: Vec, x: Local, y: Local): E =>
   v.block(() =>
     v.let(v.abs(x), (a) =>
       v.let(exp(v, v.mul(y, log(v, a))), (r) =>
@@ -235,15 +243,56 @@ export const powForSingle = (v: Vec, x: Local, y: Local): E =>
       ),
     ),
   )
-const minusOneToInfinity = (v: Vec, x: Local, y: Local): E => v.and(v.compare('eq', x, v.c(-1)), v.compare('eq', v.abs(y), v.c(INF)))
-
-/** max(a, b) + log1p(exp(-|a - b|)). */
-export const logaddexp = (v: Vec, a: Local, b: Local): E =>
+/** log2 a = e + s p(s^2) with s = m / (2 + m), to 3e-14. */
+const LOG2_OF_F32 = [
+  2.8289706415932914e-1, 3.199059869219511e-1, 4.1220924331673786e-1, 5.770779424766636e-1, 9.617966941128713e-1, 2.8853900817778504,
+]
+/** x^y = 2^(y log2|x|), good enough for a result that is rounded to f32; 0, what is not finite, and negative x where there are such lanes. */
+export const powForSingle = (v: Vec, x: Local, y: Local): E =>
   v.block(() =>
-    v.let(v.add(v.max(a, b), log1p(v, exp(v, v.neg(v.abs(v.sub(a, b)))))), (y) =>
-      v.push(v.select(v.compare('eq', a, b), v.add(a, v.c(Math.LN2)), y)),
+    v.let(v.abs(x), (a) =>
+      v.let(a, (m) =>
+        v.let(y, (r) => {
+          separate(v, m, r)
+          v.set(m, v.div(m, v.add(m, v.c(2))))
+          v.let(v.mul(m, m), (z) => v.set(m, v.add(r, v.mul(m, v.horner(z, LOG2_OF_F32)))))
+          v.set(r, exp2OfF32(v, v.pmax(v.pmin(v.mul(m, y), v.c(200)), v.c(-200))))
+          v.set(m, v.and(v.and(v.compare('gt', a, v.c(0)), v.compare('lt', a, v.c(INF))), v.compare('lt', v.abs(y), v.c(INF))))
+          v.whereAny(v.and(m, v.compare('lt', x, v.c(0))), () => {
+            const fraction = v.compare('ne', v.round('floor', y), y)
+            v.let(v.mul(y, v.c(0.5)), (half) => {
+              const odd = v.compare('ne', v.round('floor', half), half)
+              v.set(r, v.select(v.compare('lt', x, v.c(0)), v.select(fraction, v.c(Number.NaN), v.xor(r, v.and(odd, v.c(-0)))), r))
+            })
+          })
+          v.whereAny(v.not(m), () => v.set(r, v.select(m, r, everyPower(v, x, y))))
+          v.push(r)
+        }),
+      ),
     ),
   )
+const minusOneToInfinity = (v: Vec, x: Local, y: Local): E => v.and(v.compare('eq', x, v.c(-1)), v.compare('eq', v.abs(y), v.c(INF)))
+
+/** max(a, b) + log1p(exp(-|a - b|)), from `rest` of |a - b|. */
+const logaddexpBy =
+  (rest: (v: Vec, d: E) => E) =>
+  (v: Vec, a: Local, b: Local): E =>
+    v.block(() =>
+      v.let(v.add(v.max(a, b), rest(v, v.neg(v.abs(v.sub(a, b))))), (y) =>
+        v.push(v.select(v.compare('eq', a, b), v.add(a, v.c(Math.LN2)), y)),
+      ),
+    )
+export const logaddexp = logaddexpBy((v, d) => log1pOfUnit(v, exp(v, d)))
+/** Of numbers that were f32 and become f32: log1p u = u - u^2 h(u) for 0 <= u <= 1, to 7e-11; below exp(-150) nothing is left. */
+export const logaddexpOfF32 = logaddexpBy((v, d) =>
+  v.block(() =>
+    v.let(exp2OfF32(v, v.mul(v.pmax(d, v.c(-150)), v.c(Math.LOG2E))), (u) => {
+      const p = v.horner(u, [3.216921120604298e-4, 1.1354760927067797e-1, 5.267287515759812e-1, 4.9999999220539454e-1])
+      const q = v.horner(u, [1.2311083386661995e-1, 8.738506354681316e-1, 1.7201236371453812, 1])
+      v.push(v.sub(u, v.mul(v.mul(u, u), v.div(p, q))))
+    }),
+  ),
+)
 /** x log y; 0 where x is 0, unless y is NaN. */
 export const xlogy = (v: Vec, x: Local, y: Local): E =>
   v.block(() => v.let(v.and(v.compare('eq', x, v.c(0)), v.compare('eq', y, y)), (zero) => v.push(v.andNot(v.mul(x, log(v, y)), zero))))

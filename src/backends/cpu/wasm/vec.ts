@@ -109,6 +109,13 @@ export class Vec {
   andNot(a: E, b: E): E {
     return () => this.f.op(OP.v128_andnot, a, b)
   }
+  not(a: E): E {
+    return () => this.f.op(OP.v128_not, a)
+  }
+  /** Runs `body` where a lane of the mask is set. */
+  whereAny(mask: E, body: () => void): void {
+    this.f.op(OP.v128_any_true, mask).if(body)
+  }
   /** The sign bit of x. */
   sign(x: E): E {
     return this.and(x, this.c(-0))
@@ -148,6 +155,20 @@ export class Vec {
     let e = this.c(cs[0]!)
     for (const c of cs.slice(1)) e = this.add(this.mul(e, x), this.c(c))
     return e
+  }
+  /** That by halves, Estrin's scheme: the processor need not wait for each step. Errors are about those of Horner's rule. */
+  estrin(x: Local, cs: readonly number[]): E {
+    const half = (from: number, count: number, powers: readonly Local[]): E => {
+      if (count === 1) return this.c(cs[cs.length - 1 - from]!)
+      const log = 31 - Math.clz32(count - 1)
+      return this.add(this.mul(half(from + 2 ** log, count - 2 ** log, powers), powers[log]!), half(from, 2 ** log, powers))
+    }
+    const withPowers = (powers: readonly Local[], body: (powers: readonly Local[]) => void): void => {
+      const last = powers[powers.length - 1]!
+      if (2 ** powers.length >= cs.length) body(powers)
+      else this.let(this.mul(last, last), (square) => withPowers([...powers, square], body))
+    }
+    return this.block(() => withPowers([x], (powers) => this.push(half(0, cs.length, powers))))
   }
   /** As an expression: runs `body`, which must push one value. */
   block(body: () => void): E {
