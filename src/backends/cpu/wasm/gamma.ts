@@ -63,55 +63,59 @@ const reflecting = (v: Vec, x: Local, positive: (a: Local, y: Local) => void, re
  * log |gamma(x)|: a rational function times (x - 1)(x - 2) on [1, 3], to which x is brought by log x below and by the logarithm of a product up to 8; Stirling's
  * series beyond. Between negative integers the error is absolute.
  */
+// The zeros at 1 and 2 are 0 and not -0, whatever stands in the other lanes.
 export const lgamma = (v: Vec, x: Local): E =>
-  reflecting(
-    v,
-    x,
-    (a, y) =>
-      v.let(v.compare('lt', a, v.c(1)), (small) =>
-        v.let(v.compare('gt', a, v.c(3)), (large) =>
-          v.let(v.select(small, a, v.sub(a, v.c(1))), (t) =>
-            v.let(a, (product) => {
-              v.whereAny(large, () => {
-                v.set(product, v.select(v.andNot(large, v.compare('ge', a, v.c(8))), v.c(1), a))
-                // t = the one of a - 1, a - 2, ... in (1, 2], and the product of what lies between.
-                for (let k = 0; k < 5; k++)
-                  v.let(v.and(v.compare('gt', t, v.c(2)), v.compare('lt', a, v.c(8))), (more) => {
-                    v.set(product, v.mul(product, v.select(more, t, v.c(1))))
-                    v.set(t, v.sub(t, v.and(more, v.c(1))))
-                  })
-              })
-              v.set(y, v.mul(v.mul(t, v.sub(t, v.c(1))), ratio(v, t, LGAMMA_P, LGAMMA_Q)))
-              v.whereAny(v.or(small, large), () =>
-                v.let(log(v, product), (l) => {
-                  v.set(y, v.select(small, v.sub(y, l), v.add(y, v.and(l, large))))
-                  v.whereAny(v.compare('ge', a, v.c(8)), () =>
-                    v.let(v.div(v.c(1), a), (i) =>
-                      v.let(v.mul(i, i), (i2) => {
-                        const tail = v.mul(
-                          v.horner(
-                            i2,
-                            series(8, (k) => 1 / (2 * k * (2 * k - 1))),
-                          ),
-                          i,
-                        )
-                        // log(2 pi) / 2 - 1/2; log a - 1 is taken first, since a log a overflows sooner.
-                        const sum = v.add(v.mul(v.sub(a, v.c(0.5)), v.sub(l, v.c(1))), v.add(tail, v.c(0.4189385332046727)))
-                        v.set(y, v.select(v.compare('ge', a, v.c(8)), sum, y))
-                      }),
-                    ),
-                  )
-                }),
-              )
-            }),
+  v.add(
+    reflecting(
+      v,
+      x,
+      (a, y) =>
+        v.let(v.compare('lt', a, v.c(1)), (small) =>
+          v.let(v.compare('gt', a, v.c(3)), (large) =>
+            v.let(v.select(small, a, v.sub(a, v.c(1))), (t) =>
+              v.let(a, (product) => {
+                v.whereAny(large, () => {
+                  v.set(product, v.select(v.andNot(large, v.compare('ge', a, v.c(8))), v.c(1), a))
+                  // t = the one of a - 1, a - 2, ... in (1, 2], and the product of what lies between.
+                  for (let k = 0; k < 5; k++)
+                    v.let(v.and(v.compare('gt', t, v.c(2)), v.compare('lt', a, v.c(8))), (more) => {
+                      v.set(product, v.mul(product, v.select(more, t, v.c(1))))
+                      v.set(t, v.sub(t, v.and(more, v.c(1))))
+                    })
+                })
+                v.set(y, v.mul(v.mul(t, v.sub(t, v.c(1))), ratio(v, t, LGAMMA_P, LGAMMA_Q)))
+                v.whereAny(v.or(small, large), () =>
+                  v.let(log(v, product), (l) => {
+                    v.set(y, v.select(small, v.sub(y, l), v.add(y, v.and(l, large))))
+                    v.whereAny(v.compare('ge', a, v.c(8)), () =>
+                      v.let(v.div(v.c(1), a), (i) =>
+                        v.let(v.mul(i, i), (i2) => {
+                          const tail = v.mul(
+                            v.horner(
+                              i2,
+                              series(8, (k) => 1 / (2 * k * (2 * k - 1))),
+                            ),
+                            i,
+                          )
+                          // log(2 pi) / 2 - 1/2; log a - 1 is taken first, since a log a overflows sooner.
+                          const sum = v.add(v.mul(v.sub(a, v.c(0.5)), v.sub(l, v.c(1))), v.add(tail, v.c(0.4189385332046727)))
+                          v.set(y, v.select(v.compare('ge', a, v.c(8)), sum, y))
+                        }),
+                      ),
+                    )
+                  }),
+                )
+              }),
+            ),
           ),
         ),
-      ),
-    (y, r, square) => {
-      const value = v.neg(v.add(log(v, v.abs(v.mul(r, v.horner(square, SINE)))), y))
-      // At integers, and at -Infinity, where r is NaN.
-      return v.select(v.or(v.compare('eq', r, v.c(0)), v.compare('eq', x, v.c(-INF))), v.c(INF), value)
-    },
+      (y, r, square) => {
+        const value = v.neg(v.add(log(v, v.abs(v.mul(r, v.horner(square, SINE)))), y))
+        // At integers, and at -Infinity, where r is NaN.
+        return v.select(v.or(v.compare('eq', r, v.c(0)), v.compare('eq', x, v.c(-INF))), v.c(INF), value)
+      },
+    ),
+    v.c(0),
   )
 
 /**
