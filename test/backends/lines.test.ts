@@ -194,7 +194,7 @@ it('some places of an order are those of all of it, for lines short, long and lo
       fc.boolean(),
       fc.constantFrom(0, 0.3, 1),
       fc.constantFrom<[number, number][]>([1, 1], [2, 1], [1, 3]),
-      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1, noNaN: true })),
       fc.constantFrom(0, 1, 2, 7, 0.3, 0.9),
       fc.integer({ min: 1, max: 1e6 }),
       (n, dtype, largest, edges, [before, after], start, length, seed) => {

@@ -36,8 +36,8 @@ export interface WholeKernel {
   /** Where its code is that of others with another count (of images, of planes): what names the code, and the count, which its record holds. */
   readonly shared?: { readonly code: string; readonly count: number }
 }
-/** The kernel of a primitive at these shapes: of WebAssembly, or in JavaScript with its products. Where the engine has no SIMD, the meaning runs instead. */
-export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel
+/** The kernel of a primitive at these shapes: of WebAssembly, or in JavaScript with its products. Without one, or where the engine has no SIMD, the meaning runs. */
+export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel | undefined
 
 /** How matrix products are computed: in WebAssembly, with this much scratch, or in JavaScript. */
 export interface Products {

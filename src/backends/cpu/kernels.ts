@@ -309,6 +309,7 @@ export class Kernels {
     if (facet.kind === 'call') return this.inJs(key, byCall(k, facet.f, this.arena))
     if (facet.kind === 'whole' && this.arena.engine !== undefined) {
       const own = facet.make(k)
+      if (own === undefined) return this.inJs(key, byMeaning(k))
       if ('run' in own) return this.driven(key, k, own)
       return own.shared === undefined ? this.single(key, own.emit, () => own.scratchBytes) : this.counted(key, own, own.shared)
     }

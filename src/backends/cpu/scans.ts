@@ -1,11 +1,12 @@
 /** The CPU facet of scans and sorting: each element waits for the one before, so loops go along lines, one element at a time. */
-import { byMeaning, planned, whole } from '../../core/extend/kernel-table.js'
+import { planned, whole } from '../../core/extend/kernel-table.js'
 import type { scans } from '../../core/ops/families.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
-import type { RunningParams, ScanParams } from '../../core/ops/scans.js'
+import { placesIn, type RunningParams, type ScanParams, type SortParams } from '../../core/ops/scans.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'
 import { emitRecurrence, emitRunning, type Lines } from './wasm/running.js'
+import { emitSelect, isFew, type Places, selectScratchBytes } from './wasm/select.js'
 
 const linesOf = (k: OpaqueKernel): Lines => {
   const { shape, dtype } = k.args[0]!
@@ -18,6 +19,14 @@ const running = (kind: Parameters<typeof emitRunning>[1]) =>
     return { emit: (module, name) => emitRunning(module, kind, linesOf(k), exclusive, name), scratchBytes: 0 }
   })
 
+const selected = (k: OpaqueKernel): Places => {
+  const { shape, dtype } = k.args[0]!
+  const { axis, descending, ...rest } = k.params as SortParams
+  const around = aroundAxis(shape, axis)
+  const [from, to] = placesIn({ axis, descending, ...rest }, around.size)
+  return { ...around, type: dtype as Lines['type'], descending, from, to }
+}
+
 /** One row per primitive of the family `scans`. */
 export const scanKernels: CpuTable<typeof scans> = {
   prod: planned('fold'),
@@ -26,5 +35,10 @@ export const scanKernels: CpuTable<typeof scans> = {
   cummax: running('cummax'),
   cummin: running('cummin'),
   linearRecurrence: whole((k: OpaqueKernel) => ({ emit: (module, name) => emitRecurrence(module, linesOf(k), name), scratchBytes: 0 })),
-  sort: byMeaning('digit by digit, in plain loops'),
+  sort: whole((k: OpaqueKernel) => {
+    const places = selected(k)
+    return isFew(places.to, places.size)
+      ? { emit: (module, name) => emitSelect(module, places, name), scratchBytes: selectScratchBytes(places) }
+      : undefined
+  }),
 }
