@@ -141,6 +141,29 @@ it('elements added along an axis are those of the meaning', () => {
   )
 })
 
+it('places among sorted numbers are those of the meaning, of NaN too', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 40 }),
+      fc.integer({ min: 0, max: 11 }),
+      fc.integer({ min: 1, max: 3 }),
+      dtypes,
+      fc.constantFrom('left', 'right'),
+      fc.constantFrom(0, 0.3, 1),
+      fc.integer({ min: 1, max: 1e6 }),
+      (n, count, batches, dtype, side, edges, seed) => {
+        const sorted = cd.evaluate(cd.sort(drawn([batches, n], dtype, seed, edges) as never)) as unknown as cd.Tensor
+        const values = drawn([batches, count], dtype, seed + 1, edges)
+        // Numbers that are there, too.
+        const both = n === 0 ? values : (cd.evaluate(cd.concat([values, sorted] as never, { axis: 1 } as never)) as unknown as cd.Tensor)
+        const search = (p: E, q: E) => cd.searchsorted(p as never, q as never, { side: side as 'left' })
+        bothAlike((p, q) => (cd.vmap as unknown as (f: unknown) => (...xs: E[]) => E)(search)(p!, q!), sorted, both)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
 /** NumPy's order: NaN after everything, equals as they come. */
 const compared = (a: number, b: number): number =>
   a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(Number.isNaN(a)) - Number(Number.isNaN(b))
