@@ -2,10 +2,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
+import { asExpr } from '../../src/core/graph/expr.js'
+import { iotaNode } from '../../src/core/ops/positions.js'
 import * as cd from '../../src/index.js'
 
 type E = cd.AnyExpr
 type DType = 'f64' | 'f32' | 'i32'
+const iota = (shape: readonly number[], axis: number, dtype: DType): E => asExpr(iotaNode(shape, axis, dtype))
 const [cpu, plain] = [cd.cpu({ poison: true }), cd.reference()]
 const dtypes = fc.constantFrom<DType[]>('f64', 'f32', 'i32')
 const shapes = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 })
@@ -162,6 +165,19 @@ it('places among sorted numbers are those of the meaning, of NaN too', () => {
     ),
     { numRuns: 300 },
   )
+})
+
+it('positions along an axis', () => {
+  for (const dtype of ['f64', 'f32', 'i32'] as const)
+    for (const shape of [[0], [7], [5000], [5001], [5002], [5003], [3, 2005], [2005, 3], [2, 4, 999], [20, 999, 1], [1700, 2, 2]])
+      for (let axis = 0; axis < shape.length; axis++) bothAlike(() => iota(shape, axis, dtype))
+  // Beyond 2^24 an f32 holds every other number.
+  const n = 2 ** 24 + 9
+  const last = cd.compile(
+    (() => cd.slice(iota([n], 0, 'f32') as never, [n - 9] as never, [n] as never)) as never,
+    cpu,
+  ) as unknown as () => cd.Tensor
+  expect(Array.from(last().data)).toEqual(Array.from({ length: 9 }, (_, i) => Math.fround(2 ** 24 + i)))
 })
 
 /** NumPy's order: NaN after everything, equals as they come. */
