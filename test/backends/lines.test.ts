@@ -115,6 +115,25 @@ it('rows of each of a batch, with its own indices', () => {
     }
 })
 
+it('rows that are wide and many are added in strips', () => {
+  for (const [rows, width, added] of [
+    [1000, 70, 600],
+    [1000, 64, 900],
+    [3, 30_000, 4],
+    [9000, 40, 5000],
+    [70_000, 1, 40_000],
+  ] as const) {
+    const next = random(rows)
+    const at = cd.tensor(
+      Int32Array.from({ length: added }, () => Math.floor(rows * next())),
+      [added],
+      'i32',
+    ) as unknown as cd.Tensor
+    const [x, u] = [drawn([rows, width], 'f32', 1, 0), drawn([added, width], 'f32', 2, 0)]
+    bothAlike((p, i, v) => cd.scatterAdd(p as never, i as never, v as never, { axis: 0 } as never), x, at, u)
+  }
+})
+
 it('elements added along an axis are those of the meaning', () => {
   fc.assert(
     fc.property(

@@ -22,10 +22,14 @@ interface Target {
 }
 /** Totals of all rows, where more are added than about half of them; else a table of where each row has its total, and the totals. */
 const isDense = ({ rows, added }: Target): boolean => rows <= 2 * added
+/** Elements of each row whose totals are taken at once: they stay in the second cache, however wide rows are. */
+const TOTALS = 2 ** 15
+const stripOf = ({ rows, width }: Target): number =>
+  rows * width <= TOTALS ? width : Math.min(width, Math.max(16, 16 * Math.floor(TOTALS / rows / 16)))
 const scratchBytes = (target: Target): number => {
   const { type, rows, width, added } = target
   if (type !== 'f32') return 0
-  return isDense(target) ? 8 * width * rows : aligned(4 * rows) + 8 * width * Math.min(rows, added)
+  return isDense(target) ? 8 * stripOf(target) * rows : aligned(4 * rows) + 8 * width * Math.min(rows, added)
 }
 
 /** Elements of a row that are taken together. */
@@ -73,7 +77,7 @@ const emitAdding = (module: Module, target: Target, walk: Walk, name: string): v
   if (rows * width * added === 0) return
   const [out, indices, u, scratch] = pointers(f, 4)
   if (type !== 'f32') walk(f, indices, (row) => addRow(f, type, width, out, u, row))
-  else if (isDense(target)) inAllTotals(f, target, out, u, scratch, (body) => walk(f, indices, body))
+  else if (isDense(target)) inAllTotals(f, target, [out, indices, u, scratch], walk)
   else inTotals(f, target, out, u, scratch, (body) => walk(f, indices, body))
 }
 const addRow = (f: FunctionBuilder, type: 'f64' | 'i32', width: number, out: Local, u: Local, row: Local): void => {
@@ -130,25 +134,40 @@ const rounded = (f: FunctionBuilder, width: number, total: Local, to: Local): vo
   }
   along(f, width, [[total, 8] as const, [to, 4] as const], four, () => f.get(to).get(total).f64Load().op(OP.f32_demote_f64).f32Store())
 }
-/** Rows of f32, each with totals in the scratch, which are rounded at the end. */
+/** Rows of f32, each with totals in the scratch, which are rounded at the end: a strip of all rows after the other. */
 const inAllTotals = (
   f: FunctionBuilder,
-  { rows, width }: Target,
-  out: Local,
-  u: Local,
-  scratch: Local,
-  walk: (body: (row: Local) => void) => void,
+  target: Target,
+  [out, indices, u, scratch]: readonly [Local, Local, Local, Local],
+  walk: Walk,
 ): void => {
-  const [to, total] = f.locals('i32', 2)
+  const { rows, width } = target
+  const [to, total, next, at, added, left, from, strips] = f.locals('i32', 8)
   const { add, mul } = address(f)
-  f.set(to, out).set(total, scratch)
-  begin(f, rows * width, total, to)
-  walk((row) => {
-    f.set(total, add(scratch, mul(row, 8 * width)))
-    addToTotal(f, width, total, u)
-  })
-  f.set(to, out).set(total, scratch)
-  rounded(f, rows * width, total, to)
+  const strip = (elements: number): void => {
+    const eachRow = (body: () => void): void => {
+      f.set(next, out).set(total, scratch)
+      f.set(left, rows).countDown(left, () => {
+        f.set(to, next)
+        body()
+        f.increment(next, 4 * width)
+      })
+    }
+    eachRow(() => begin(f, elements, total, to))
+    f.set(at, indices).set(added, u)
+    walk(f, at, (row) => {
+      f.set(total, add(scratch, mul(row, 8 * elements))).set(from, added)
+      addToTotal(f, elements, total, from)
+      f.increment(added, 4 * width)
+    })
+    eachRow(() => rounded(f, elements, total, to))
+    f.increment(out, 4 * elements).increment(u, 4 * elements)
+  }
+  const many = stripOf(target)
+  const count = Math.floor(width / many)
+  if (count === 1) strip(many)
+  else f.set(strips, count).countDown(strips, () => strip(many))
+  if (width % many > 0) strip(width % many)
 }
 /** Rows of f32: those that something is added to have totals in the scratch, which are rounded at the end. */
 const inTotals = (
