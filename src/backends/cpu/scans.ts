@@ -5,6 +5,7 @@ import { aroundAxis } from '../../core/ops/reduce.js'
 import { placesIn, type RunningParams, type ScanParams, type SortParams } from '../../core/ops/scans.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'
+import { emitRanks, isRanked, rankScratchBytes } from './wasm/ranks.js'
 import { emitRecurrence, emitRunning, type Lines } from './wasm/running.js'
 import { emitSelect, isFew, type Places, selectScratchBytes } from './wasm/select.js'
 
@@ -37,8 +38,9 @@ export const scanKernels: CpuTable<typeof scans> = {
   linearRecurrence: whole((k: OpaqueKernel) => ({ emit: (module, name) => emitRecurrence(module, linesOf(k), name), scratchBytes: 0 })),
   sort: whole((k: OpaqueKernel) => {
     const places = selected(k)
-    return isFew(places.to, places.size)
-      ? { emit: (module, name) => emitSelect(module, places, name), scratchBytes: selectScratchBytes(places) }
-      : undefined
+    if (isFew(places.to, places.size))
+      return { emit: (module, name) => emitSelect(module, places, name), scratchBytes: selectScratchBytes(places) }
+    if (isRanked(places)) return { emit: (module, name) => emitRanks(module, places, name), scratchBytes: rankScratchBytes(places) }
+    return undefined
   }),
 }

@@ -17,11 +17,11 @@ export interface Places {
   readonly from: number
   readonly to: number
 }
-const bytesOf = { f64: 8, f32: 4, i32: 4 } as const
+export const bytesOf = { f64: 8, f32: 4, i32: 4 } as const
 /** A place of the heap: a key of 8 bytes, an index of 4. */
-const SLOT = 16
-const KEY = 0
-const INDEX = 8
+export const SLOT = 16
+export const KEY = 0
+export const INDEX = 8
 /** Vectors that are passed over together. */
 const BLOCK = 4
 
@@ -36,7 +36,7 @@ const sampleOf = (to: number, size: number): number => (16 * to <= size ? Math.f
 export const selectScratchBytes = ({ size, after, type, to }: Places): number => SLOT * to + (after > 1 ? bytesOf[type] * size : 0)
 
 /** (heap, place, size, key, index): moves what is worse up from the place on, and puts the key where it ends. */
-const emitSift = (module: Module): FuncRef => {
+export const emitSift = (module: Module): FuncRef => {
   const f = module.func(undefined, ['i32', 'i32', 'i32', 'i64', 'i32'])
   const [heap, place, size, key, index] = f.parameters(5)
   const [child, at, to] = f.locals('i32', 3)
@@ -129,27 +129,102 @@ const isWorse = {
 /** The index of a place that is not taken: behind those of all numbers. */
 const FREE = -1
 
+/** The lines of x one after the other, and a heap of `slots` numbers of each, behind so many bytes of the scratch. */
+export const linesOf = (f: FunctionBuilder, sift: FuncRef, places: Places, slots: number, room: number) => {
+  const { before, size, after, type, from, to } = places
+  const bytes = bytesOf[type]
+  const count = to - from
+  const [values, indices, x, scratch] = pointers(f, 4)
+  const [block, column, line, at, copied, i, n] = f.locals('i32', 7)
+  const [heap, outValue, outIndex, slot, index] = f.locals('i32', 5)
+  const key = f.local('i64')
+  const { add, mul } = address(f)
+  const copy = (to: Local, from: Operand): void => {
+    f.get(to).push(from)
+    if (bytes === 8) f.i64Load().i64Store()
+    else f.i32Load().i32Store()
+  }
+  const setSlot = (number: Operand): void => {
+    f.set(slot, add(heap, mul(number, SLOT)))
+  }
+  const siftSlot = (place: Operand, length: Operand): void => {
+    f.set(key, () => f.get(slot).i64Load(KEY)).set(index, () => f.get(slot).i32Load(INDEX))
+    f.call(sift, heap, place, length, key, index)
+  }
+  /** Makes the slots a heap. */
+  const heapify = (): void => {
+    if (slots < 2) return
+    f.set(i, slots >> 1).countDown(i, () => {
+      f.op(OP.i32_sub, i, 1).set(n)
+      setSlot(n)
+      siftSlot(n, slots)
+    })
+  }
+  /** Puts the heap in order, and these places of it where the line has its results. */
+  const write = (first: number, end: number): void => {
+    // The worst goes to the end, and so on.
+    if (slots > 1) {
+      f.set(i, slots - 1).countDown(i, () => {
+        setSlot(i)
+        f.set(key, () => f.get(slot).i64Load(KEY)).set(index, () => f.get(slot).i32Load(INDEX))
+        f.get(slot).get(heap).v128Load().v128Store()
+        f.call(sift, heap, 0, i, key, index)
+      })
+    }
+    f.set(outValue, values).set(outIndex, indices)
+    f.forLoop(i, first, end, 1, () => {
+      setSlot(i)
+      f.get(slot).i32Load(INDEX).set(index)
+      f.get(outIndex).get(index).i32Store()
+      copy(outValue, add(line, mul(index, bytes)))
+      f.increment(outValue, after * bytes).increment(outIndex, after * 4)
+    })
+  }
+  /** `select` for every line, whose numbers are neighbours from `line` on. */
+  const each = (select: () => void): void => {
+    f.set(heap, add(scratch, room))
+    f.set(block, before).countDown(block, () => {
+      if (after === 1) {
+        f.set(line, x)
+        select()
+        f.increment(values, count * bytes)
+          .increment(indices, count * 4)
+          .increment(x, size * bytes)
+        return
+      }
+      f.set(column, after).countDown(column, () => {
+        // Lines whose elements are no neighbours are copied.
+        f.set(line, add(heap, SLOT * slots))
+          .set(at, x)
+          .set(copied, line)
+        f.set(i, size).countDown(i, () => {
+          copy(copied, at)
+          f.increment(copied, bytes).increment(at, after * bytes)
+        })
+        select()
+        f.increment(values, bytes).increment(indices, 4).increment(x, bytes)
+      })
+      f.increment(values, (count - 1) * after * bytes)
+        .increment(indices, (count - 1) * after * 4)
+        .increment(x, (size - 1) * after * bytes)
+    })
+  }
+  return { scratch, line, heap, heapify, write, each }
+}
+
 export const emitSelect = (module: Module, places: Places, name: string): void => {
   const { before, size, after, type, descending, from, to } = places
   const bytes = bytesOf[type]
-  const count = to - from
   const f = module.kernel(name)
-  if (before * after * count === 0) return
+  if (before * after * (to - from) === 0) return
   const sift = emitSift(module)
   const keyOf = emitKey(module, places)
-  const [values, indices, x, heap] = pointers(f, 4)
-  const [block, column, line, at, end, i, last, holder] = f.locals('i32', 8)
-  const [outValue, outIndex, slot] = f.locals('i32', 3)
+  const lines = linesOf(f, sift, places, to, 0)
+  const { line, heap } = lines
+  const [at, end, i, last, holder, slot] = f.locals('i32', 6)
   const [key, worst] = f.locals('i64', 2)
   const limit = f.local('v128')
   const { add, mul } = address(f)
-  const load = (p: Operand): void => {
-    f.push(p)
-    if (bytes === 8) f.i64Load()
-    else f.i32Load()
-  }
-  const store = (): unknown => (bytes === 8 ? f.i64Store() : f.i32Store())
-  const slotOf = (n: Operand): Operand => add(heap, mul(n, SLOT))
   /** The worst of the heap, which a number has to be better than. */
   const setLimit = (): void => {
     f.get(heap).i64Load(KEY).set(worst)
@@ -191,21 +266,7 @@ export const emitSelect = (module: Module, places: Places, name: string): void =
         .i32Store(INDEX)
       f.increment(at, step).increment(slot, SLOT)
     })
-    if (to > 1)
-      f.set(i, to >> 1).countDown(i, () => {
-        f.set(
-          slot,
-          slotOf(() => f.op(OP.i32_sub, i, 1)),
-        )
-        f.call(
-          sift,
-          heap,
-          () => f.op(OP.i32_sub, i, 1),
-          to,
-          () => f.get(slot).i64Load(KEY),
-          () => f.get(slot).i32Load(INDEX),
-        )
-      })
+    lines.heapify()
   }
   const sample = sampleOf(to, size)
   const bound = (): void => {
@@ -254,58 +315,7 @@ export const emitSelect = (module: Module, places: Places, name: string): void =
       })
       offerUntil(end, bytes)
     }
-    // The worst goes to the end, and so on.
-    if (to > 1) {
-      f.set(i, to)
-      f.loop((top) => {
-        f.op(OP.i32_sub, i, 1).set(i)
-        f.set(slot, slotOf(i))
-        f.get(slot).i64Load(KEY).set(key)
-        f.get(slot).i32Load(INDEX).set(last)
-        f.get(slot).get(heap).v128Load().v128Store()
-        f.call(sift, heap, 0, i, key, last)
-        f.op(OP.i32_gt_u, i, 1).brIf(top)
-      })
-    }
-    f.set(outValue, values).set(outIndex, indices)
-    f.forLoop(i, from, to, 1, () => {
-      f.get(slotOf2(i)).i32Load(INDEX).set(last)
-      f.get(outIndex).get(last).i32Store()
-      f.get(outValue)
-      load(add(line, mul(last, bytes)))
-      store()
-      f.increment(outValue, after * bytes).increment(outIndex, after * 4)
-    })
+    lines.write(from, to)
   }
-  const slotOf2 = (n: Local): Local => {
-    f.set(slot, slotOf(n))
-    return slot
-  }
-  f.set(block, before).countDown(block, () => {
-    if (after === 1) {
-      f.set(line, x)
-      select()
-      f.increment(values, count * bytes)
-        .increment(indices, count * 4)
-        .increment(x, size * bytes)
-      return
-    }
-    f.set(column, after).countDown(column, () => {
-      // Lines whose elements are no neighbours are copied.
-      f.set(line, add(heap, SLOT * to))
-        .set(at, x)
-        .set(last, line)
-      f.set(i, size).countDown(i, () => {
-        f.get(last)
-        load(at)
-        store()
-        f.increment(last, bytes).increment(at, after * bytes)
-      })
-      select()
-      f.increment(values, bytes).increment(indices, 4).increment(x, bytes)
-    })
-    f.increment(values, (count - 1) * after * bytes)
-      .increment(indices, (count - 1) * after * 4)
-      .increment(x, (size - 1) * after * bytes)
-  })
+  lines.each(select)
 }
