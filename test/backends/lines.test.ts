@@ -156,6 +156,7 @@ it('elements added along an axis are those of the meaning', () => {
           cd.grad(((y: E) => cd.sum(cd.mul(w, cd.takeAlongAxis(y as never, i as never, { axis } as never) as E) as never)) as never)(
             p as never,
           )
+        bothAlike((p, i) => cd.takeAlongAxis(p as never, i as never, { axis } as never), drawn(shape, dtype, seed), at)
         bothAlike(gradient as never, drawn(shape, dtype, seed), at, weights)
       },
     ),
