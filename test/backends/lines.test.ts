@@ -2,10 +2,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
+import { asExpr } from '../../src/core/graph/expr.js'
+import { iotaNode } from '../../src/core/ops/positions.js'
 import * as cd from '../../src/index.js'
 
 type E = cd.AnyExpr
 type DType = 'f64' | 'f32' | 'i32'
+const iota = (shape: readonly number[], axis: number, dtype: DType): E => asExpr(iotaNode(shape, axis, dtype))
 const [cpu, plain] = [cd.cpu({ poison: true }), cd.reference()]
 const dtypes = fc.constantFrom<DType[]>('f64', 'f32', 'i32')
 const shapes = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 })
@@ -112,6 +115,25 @@ it('rows of each of a batch, with its own indices', () => {
     }
 })
 
+it('rows that are wide and many are added in strips', () => {
+  for (const [rows, width, added] of [
+    [1000, 70, 600],
+    [1000, 64, 900],
+    [3, 30_000, 4],
+    [9000, 40, 5000],
+    [70_000, 1, 40_000],
+  ] as const) {
+    const next = random(rows)
+    const at = cd.tensor(
+      Int32Array.from({ length: added }, () => Math.floor(rows * next())),
+      [added],
+      'i32',
+    ) as unknown as cd.Tensor
+    const [x, u] = [drawn([rows, width], 'f32', 1, 0), drawn([added, width], 'f32', 2, 0)]
+    bothAlike((p, i, v) => cd.scatterAdd(p as never, i as never, v as never, { axis: 0 } as never), x, at, u)
+  }
+})
+
 it('elements added along an axis are those of the meaning', () => {
   fc.assert(
     fc.property(
@@ -134,11 +156,48 @@ it('elements added along an axis are those of the meaning', () => {
           cd.grad(((y: E) => cd.sum(cd.mul(w, cd.takeAlongAxis(y as never, i as never, { axis } as never) as E) as never)) as never)(
             p as never,
           )
+        bothAlike((p, i) => cd.takeAlongAxis(p as never, i as never, { axis } as never), drawn(shape, dtype, seed), at)
         bothAlike(gradient as never, drawn(shape, dtype, seed), at, weights)
       },
     ),
     { numRuns: 200 },
   )
+})
+
+it('places among sorted numbers are those of the meaning, of NaN too', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 40 }),
+      fc.integer({ min: 0, max: 11 }),
+      fc.integer({ min: 1, max: 3 }),
+      dtypes,
+      fc.constantFrom('left', 'right'),
+      fc.constantFrom(0, 0.3, 1),
+      fc.integer({ min: 1, max: 1e6 }),
+      (n, count, batches, dtype, side, edges, seed) => {
+        const sorted = cd.evaluate(cd.sort(drawn([batches, n], dtype, seed, edges) as never)) as unknown as cd.Tensor
+        const values = drawn([batches, count], dtype, seed + 1, edges)
+        // Numbers that are there, too.
+        const both = n === 0 ? values : (cd.evaluate(cd.concat([values, sorted] as never, { axis: 1 } as never)) as unknown as cd.Tensor)
+        const search = (p: E, q: E) => cd.searchsorted(p as never, q as never, { side: side as 'left' })
+        bothAlike((p, q) => (cd.vmap as unknown as (f: unknown) => (...xs: E[]) => E)(search)(p!, q!), sorted, both)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+it('positions along an axis', () => {
+  for (const dtype of ['f64', 'f32', 'i32'] as const)
+    for (const shape of [[0], [7], [5000], [5001], [5002], [5003], [3, 2005], [2005, 3], [2, 4, 999], [20, 999, 1], [1700, 2, 2]])
+      for (let axis = 0; axis < shape.length; axis++) bothAlike(() => iota(shape, axis, dtype))
+  // Beyond 2^24 an f32 holds every other number.
+  const n = 2 ** 24 + 9
+  const last = cd.compile(
+    (() => cd.slice(iota([n], 0, 'f32') as never, [n - 9] as never, [n] as never)) as never,
+    cpu,
+  ) as unknown as () => cd.Tensor
+  expect(Array.from(last().data)).toEqual(Array.from({ length: 9 }, (_, i) => Math.fround(2 ** 24 + i)))
 })
 
 /** NumPy's order: NaN after everything, equals as they come. */
@@ -194,7 +253,7 @@ it('some places of an order are those of all of it, for lines short, long and lo
       fc.boolean(),
       fc.constantFrom(0, 0.3, 1),
       fc.constantFrom<[number, number][]>([1, 1], [2, 1], [1, 3]),
-      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1, noNaN: true })),
       fc.constantFrom(0, 1, 2, 7, 0.3, 0.9),
       fc.integer({ min: 1, max: 1e6 }),
       (n, dtype, largest, edges, [before, after], start, length, seed) => {

@@ -3,6 +3,7 @@ import { byMeaning, whole } from '../../core/extend/kernel-table.js'
 import { itemBytes } from '../../core/graph/aval.js'
 import { sizeOf } from '../../core/graph/shape.js'
 import type { indexing } from '../../core/ops/families.js'
+import type { SearchParams } from '../../core/ops/indexing/along.js'
 import type { GatherParams } from '../../core/ops/indexing/gather.js'
 import type { AxisParams } from '../../core/ops/layout/join.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
@@ -10,6 +11,7 @@ import type { DType } from '../../core/types/dtype.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { CpuTable } from './kernel.js'
 import { addingAlong, addingRows } from './wasm/scatter.js'
+import { emitSearch } from './wasm/search.js'
 import { type Along, emitGather, emitTakeAlong, type Rows } from './wasm/take-along.js'
 
 const ADDRESSES = 'addresses come from data: bound by memory, and SIMD has no gather'
@@ -42,7 +44,14 @@ export const indexingKernels: CpuTable<typeof indexing> = {
   scatterReduce: byMeaning(ADDRESSES),
   takeAlongAxis: whole((k: OpaqueKernel) => ({ emit: (module, name) => emitTakeAlong(module, alongOf(k), name), scratchBytes: 0 })),
   scatterAddAlong: whole((k: OpaqueKernel) => addingAlong(numberOf(k), alongOf(k))),
-  searchsorted: byMeaning('a binary search for each value'),
+  searchsorted: whole((k: OpaqueKernel) => {
+    const [sorted, values] = arrays(k)
+    const { side, batchDims } = k.params as SearchParams
+    if (sorted.dtype === 'bool' || sorted.dtype !== values.dtype) return undefined
+    const [batches, count] = [sorted.shape.slice(0, batchDims), values.shape.slice(batchDims)].map(sizeOf) as [number, number]
+    const search = { batches, size: sorted.shape[batchDims]!, count, type: sorted.dtype, side }
+    return { emit: (module, name) => emitSearch(module, search, name), scratchBytes: 0 }
+  }),
   dynamicSlice: byMeaning(WINDOW),
   dynamicSliceAdd: byMeaning(WINDOW),
   dynamicUpdateSlice: byMeaning(WINDOW),

@@ -1,15 +1,25 @@
 /** The CPU facet of the reduce family: folds are part of the planner's loops. */
-import { byMeaning, planned } from '../../core/extend/kernel-table.js'
+import { planned, whole } from '../../core/extend/kernel-table.js'
 import type { reduce } from '../../core/ops/families.js'
-import type { CpuTable } from './kernel.js'
+import type { AxisParams } from '../../core/ops/layout/join.js'
+import { aroundAxis } from '../../core/ops/reduce.js'
+import type { OpaqueKernel } from '../plan/kernel.js'
+import type { CpuTable, WholeKernelOf } from './kernel.js'
+import { type Best, emitPosition } from './wasm/positions.js'
 
-const POSITION = 'a fold of values with their positions; loops fold values alone'
+const position = (of: Best['of']) =>
+  whole<WholeKernelOf>((k: OpaqueKernel) => {
+    const { shape, dtype } = k.args[0]!
+    if (dtype === 'bool') return undefined
+    const best: Best = { ...aroundAxis(shape, (k.params as AxisParams).axis), type: dtype, of }
+    return { emit: (module, name) => emitPosition(module, best, name), scratchBytes: 0 }
+  })
 
 /** One row per primitive of the family `reduce`. */
 export const reduceKernels: CpuTable<typeof reduce> = {
   sum: planned('fold'),
   max: planned('fold'),
   min: planned('fold'),
-  argmax: byMeaning(POSITION),
-  argmin: byMeaning(POSITION),
+  argmax: position('max'),
+  argmin: position('min'),
 }

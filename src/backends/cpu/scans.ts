@@ -2,10 +2,12 @@
 import { planned, whole } from '../../core/extend/kernel-table.js'
 import type { scans } from '../../core/ops/families.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
-import type { RunningParams, ScanParams, SortParams } from '../../core/ops/scans.js'
+import { placesIn, type RunningParams, type ScanParams, type SortParams } from '../../core/ops/scans.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'
+import { emitRanks, isRanked, rankScratchBytes } from './wasm/ranks.js'
 import { emitRecurrence, emitRunning, type Lines } from './wasm/running.js'
+import { emitSelect, isFew, type Places, selectScratchBytes } from './wasm/select.js'
 import { emitSort, type Sorted, sortScratchBytes } from './wasm/sort.js'
 
 const linesOf = (k: OpaqueKernel): Lines => {
@@ -21,6 +23,13 @@ const running = (kind: Parameters<typeof emitRunning>[1]) =>
 
 /** Lines from which on counting three digits pays. */
 const LONG = 512
+const selected = (k: OpaqueKernel): Places => {
+  const { shape, dtype } = k.args[0]!
+  const { axis, descending, ...rest } = k.params as SortParams
+  const around = aroundAxis(shape, axis)
+  const [from, to] = placesIn({ axis, descending, ...rest }, around.size)
+  return { ...around, type: dtype as Lines['type'], descending, from, to }
+}
 
 /** One row per primitive of the family `scans`. */
 export const scanKernels: CpuTable<typeof scans> = {
@@ -31,14 +40,15 @@ export const scanKernels: CpuTable<typeof scans> = {
   cummin: running('cummin'),
   linearRecurrence: whole((k: OpaqueKernel) => ({ emit: (module, name) => emitRecurrence(module, linesOf(k), name), scratchBytes: 0 })),
   sort: whole((k: OpaqueKernel) => {
-    const { shape, dtype } = k.args[0]!
-    const { axis, descending } = k.params as SortParams
-    const lines = aroundAxis(shape, axis)
+    const places = selected(k)
+    if (isFew(places.to, places.size))
+      return { emit: (module, name) => emitSelect(module, places, name), scratchBytes: selectScratchBytes(places) }
+    if (isRanked(places)) return { emit: (module, name) => emitRanks(module, places, name), scratchBytes: rankScratchBytes(places) }
     // Short lines, f64 and parts of an order are left to plain loops.
-    if (dtype === 'f64' || lines.size < LONG || k.results[0]!.shape[axis] !== lines.size) return undefined
+    if (places.type === 'f64' || places.size < LONG || places.from > 0 || places.to < places.size) return undefined
     return {
-      emit: (module, name) => emitSort(module, { ...lines, type: dtype as Sorted['type'], descending }, name),
-      scratchBytes: sortScratchBytes(lines.size),
+      emit: (module, name) => emitSort(module, { ...places, type: places.type as Sorted['type'] }, name),
+      scratchBytes: sortScratchBytes(places.size),
     }
   }),
 }

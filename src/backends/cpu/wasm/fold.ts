@@ -41,6 +41,8 @@ export class FoldEmitter {
   /** What a blocked sum's accumulators are emptied into: two f64. */
   private readonly pair: Local | undefined
   private readonly total: Local
+  /** Of an extreme of floats: lanes that have met a NaN, and the sign that a zero has in them. */
+  private readonly extreme: { readonly nan: Local; readonly signs: Local } | undefined
   readonly op: Fold
   readonly dtype: DType
   /** Dtype of the accumulators. */
@@ -71,6 +73,7 @@ export class FoldEmitter {
     this.vectors = this.inner ? f.locals('v128', unroll * this.parts) : []
     this.pair = this.blocked ? f.local('v128') : undefined
     this.total = f.local(this.totalType)
+    this.extreme = this.inner && (op === 'max' || op === 'min') && o.dtype.startsWith('f') ? f.namedLocals('v128', 'nan signs') : undefined
   }
   /** Registers that a vector of the loop fills as accumulators. */
   private get parts(): number {
@@ -144,6 +147,9 @@ export class FoldEmitter {
   /** Empties the accumulators. */
   reset(): void {
     for (const v of this.vectors) this.resetOne(v)
+    if (this.extreme === undefined) return
+    this.f.i32x4Const(0).set(this.extreme.nan)
+    this.f.i32x4Const(this.op === 'max' ? -1 : 0).set(this.extreme.signs)
   }
   private resetOne(v: Local): void {
     const x = identityOf(this.op, this.inside)
@@ -154,6 +160,16 @@ export class FoldEmitter {
   }
   /** Folds a vector into accumulator `copy`. */
   addVector(v: Local, copy: number): void {
+    if (this.extreme !== undefined) {
+      // Engines take eight instructions for a maximum that keeps NaN and tells zeros apart, and four for this.
+      const { nan, signs } = this.extreme
+      const wide = this.inside === 'f64'
+      this.choose(this.vectors[copy]!, v)
+      this.f.op(OP.v128_or, nan, () => this.f.op(wide ? OP.f64x2_ne : OP.f32x4_ne, v, v)).set(nan)
+      // Where the maximum is a zero no number is above, so that its sign is set where all signs are; where the minimum is one, where any is.
+      this.f.op(this.op === 'max' ? OP.v128_and : OP.v128_or, signs, v).set(signs)
+      return
+    }
     if (this.inside === this.dtype) {
       this.combine(this.vectors[copy]!, v)
       return
@@ -167,13 +183,28 @@ export class FoldEmitter {
   combine(target: Local, v: Local): void {
     this.f.op(vectorFold(this.op, this.inside), target, v).set(target)
   }
+  /** The better of the target, which is no NaN, and v; the target where v is NaN. */
+  private choose(target: Local, v: Local): void {
+    const [narrow, wide] = this.op === 'max' ? [OP.f32x4_pmax, OP.f64x2_pmax] : [OP.f32x4_pmin, OP.f64x2_pmin]
+    this.f.op(this.inside === 'f64' ? wide : narrow, target, v).set(target)
+  }
   /** Folds the accumulators into the total and empties them. */
   flush(): void {
-    const { f, pair } = this
+    const { f, pair, extreme } = this
     // In a tree: a chain would add as many roundings again.
     for (let n = this.vectors.length; n > 1; n /= 2)
-      for (let i = 0; i < n / 2; i++) this.combine(this.vectors[i]!, this.vectors[i + n / 2]!)
+      for (let i = 0; i < n / 2; i++) {
+        const [a, b] = [this.vectors[i]!, this.vectors[i + n / 2]!]
+        if (extreme === undefined) this.combine(a, b)
+        else this.choose(a, b)
+      }
     const first = this.vectors[0]!
+    if (extreme !== undefined) {
+      const wide = this.inside === 'f64'
+      const zero = (): unknown => f.op(wide ? OP.f64x2_eq : OP.f32x4_eq, first, () => f.i32x4Const(0))
+      const sign = (): unknown => f.op(OP.v128_and, extreme.signs, () => (wide ? f.f64x2Const(-0) : f.f32x4Const(-0)))
+      f.op(OP.v128_or, () => f.op(OP.v128_bitselect, sign, first, zero), extreme.nan).set(first)
+    }
     if (pair !== undefined) {
       for (let part = 0; part < this.lanes / 2; part++) f.op(OP.f64x2_add, pair, () => pushPair(f, first, part)).set(pair)
     } else {

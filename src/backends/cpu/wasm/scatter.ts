@@ -20,22 +20,55 @@ interface Target {
   readonly width: number
   readonly added: number
 }
-/** A table of where each row has its total, and the totals. */
-const scratchBytes = ({ type, rows, width, added }: Target): number =>
-  type === 'f32' ? aligned(4 * rows) + 8 * width * Math.min(rows, added) : 0
-
-/** A loop over the elements of a row; pointers, in bytes of an element each, move along. */
-const along = (f: FunctionBuilder, width: number, moving: readonly (readonly [Local, number])[], body: () => void): void => {
-  const left = f.local('i32')
-  f.set(left, width).countDown(left, () => {
-    body()
-    for (const [p, bytes] of moving) f.increment(p, bytes)
-  })
+/** Totals of all rows, where more are added than about half of them; else a table of where each row has its total, and the totals. */
+const isDense = ({ rows, added }: Target): boolean => rows <= 2 * added
+/** Elements of each row whose totals are taken at once: they stay in the second cache, however wide rows are. */
+const TOTALS = 2 ** 15
+const stripOf = ({ rows, width }: Target): number =>
+  rows * width <= TOTALS ? width : Math.min(width, Math.max(16, 16 * Math.floor(TOTALS / rows / 16)))
+const scratchBytes = (target: Target): number => {
+  const { type, rows, width, added } = target
+  if (type !== 'f32') return 0
+  return isDense(target) ? 8 * stripOf(target) * rows : aligned(4 * rows) + 8 * width * Math.min(rows, added)
 }
+
+/** Elements of a row that are taken together. */
+const TOGETHER = 4
+/** The elements of a row, four of them and one by one; pointers, in bytes of an element each, move along. */
+const along = (
+  f: FunctionBuilder,
+  width: number,
+  moving: readonly (readonly [Local, number])[],
+  four: () => void,
+  one: () => void,
+): void => {
+  const times = (count: number, elements: number, body: () => void): void => {
+    const step = (): void => {
+      body()
+      for (const [p, bytes] of moving) f.increment(p, elements * bytes)
+    }
+    if (count === 1) step()
+    else if (count > 1) {
+      const left = f.local('i32')
+      f.set(left, count).countDown(left, step)
+    }
+  }
+  times(Math.floor(width / TOGETHER), TOGETHER, four)
+  times(width % TOGETHER, 1, one)
+}
+/** Two of four f32 from an address on, as f64. */
+const promotedPair =
+  (f: FunctionBuilder, at: Local, pair: 0 | 1): Operand =>
+  () =>
+    f
+      .get(at)
+      .v128Load64Zero(8 * pair)
+      .op(OP.f64x2_promote_low_f32x4)
 const promoted =
   (f: FunctionBuilder, at: Local): Operand =>
   () =>
     f.get(at).f32Load().op(OP.f64_promote_f32)
+const PAIRS = [0, 1] as const
 
 /** Rows of u are added to what lies at the result: the planner has put the accumulator there. */
 const emitAdding = (module: Module, target: Target, walk: Walk, name: string): void => {
@@ -43,21 +76,98 @@ const emitAdding = (module: Module, target: Target, walk: Walk, name: string): v
   const { type, rows, width, added } = target
   if (rows * width * added === 0) return
   const [out, indices, u, scratch] = pointers(f, 4)
-  if (type === 'f32') inTotals(f, target, out, u, scratch, (body) => walk(f, indices, body))
-  else walk(f, indices, (row) => addRow(f, type, width, out, u, row))
+  if (type !== 'f32') walk(f, indices, (row) => addRow(f, type, width, out, u, row))
+  else if (isDense(target)) inAllTotals(f, target, [out, indices, u, scratch], walk)
+  else inTotals(f, target, out, u, scratch, (body) => walk(f, indices, body))
 }
 const addRow = (f: FunctionBuilder, type: 'f64' | 'i32', width: number, out: Local, u: Local, row: Local): void => {
   const bytes = bytesOf[type]
   const to = f.local('i32')
   const { add, mul } = address(f)
   f.set(to, add(out, mul(row, width * bytes)))
-  const moving = [to, u].map((p) => [p, bytes] as const)
   const both = [to, u].map((p) => () => (type === 'f64' ? f.get(p).f64Load() : f.get(p).i32Load()))
-  along(f, width, moving, () => {
+  const four = (): void => {
+    for (let at = 0; at < TOGETHER * bytes; at += 16)
+      f.get(to)
+        .op(type === 'f64' ? OP.f64x2_add : OP.i32x4_add, ...[to, u].map((p) => () => f.get(p).v128Load(at)))
+        .v128Store(at)
+  }
+  along(f, width, [[to, bytes] as const, [u, bytes] as const], four, () => {
     f.get(to).op(type === 'f64' ? OP.f64_add : OP.i32_add, ...both)
     if (type === 'f64') f.f64Store()
     else f.i32Store()
   })
+}
+
+/** Elements of f32, so many, as totals. */
+const begin = (f: FunctionBuilder, width: number, total: Local, from: Local): void => {
+  const four = (): void => {
+    for (const pair of PAIRS)
+      f.get(total)
+        .push(promotedPair(f, from, pair))
+        .v128Store(16 * pair)
+  }
+  along(f, width, [[total, 8] as const, [from, 4] as const], four, () => f.get(total).push(promoted(f, from)).f64Store())
+}
+const addToTotal = (f: FunctionBuilder, width: number, total: Local, u: Local): void => {
+  const four = (): void => {
+    for (const pair of PAIRS)
+      f.get(total)
+        .op(OP.f64x2_add, () => f.get(total).v128Load(16 * pair), promotedPair(f, u, pair))
+        .v128Store(16 * pair)
+  }
+  along(f, width, [[total, 8] as const, [u, 4] as const], four, () =>
+    f
+      .get(total)
+      .op(OP.f64_add, () => f.get(total).f64Load(), promoted(f, u))
+      .f64Store(),
+  )
+}
+const rounded = (f: FunctionBuilder, width: number, total: Local, to: Local): void => {
+  const four = (): void => {
+    for (const pair of PAIRS)
+      f.get(to)
+        .get(total)
+        .v128Load(16 * pair)
+        .op(OP.f32x4_demote_f64x2_zero)
+        .v128Store64Lane(0, 8 * pair)
+  }
+  along(f, width, [[total, 8] as const, [to, 4] as const], four, () => f.get(to).get(total).f64Load().op(OP.f32_demote_f64).f32Store())
+}
+/** Rows of f32, each with totals in the scratch, which are rounded at the end: a strip of all rows after the other. */
+const inAllTotals = (
+  f: FunctionBuilder,
+  target: Target,
+  [out, indices, u, scratch]: readonly [Local, Local, Local, Local],
+  walk: Walk,
+): void => {
+  const { rows, width } = target
+  const [to, total, next, at, added, left, from, strips] = f.locals('i32', 8)
+  const { add, mul } = address(f)
+  const strip = (elements: number): void => {
+    const eachRow = (body: () => void): void => {
+      f.set(next, out).set(total, scratch)
+      f.set(left, rows).countDown(left, () => {
+        f.set(to, next)
+        body()
+        f.increment(next, 4 * width)
+      })
+    }
+    eachRow(() => begin(f, elements, total, to))
+    f.set(at, indices).set(added, u)
+    walk(f, at, (row) => {
+      f.set(total, add(scratch, mul(row, 8 * elements))).set(from, added)
+      addToTotal(f, elements, total, from)
+      f.increment(added, 4 * width)
+    })
+    eachRow(() => rounded(f, elements, total, to))
+    f.increment(out, 4 * elements).increment(u, 4 * elements)
+  }
+  const many = stripOf(target)
+  const count = Math.floor(width / many)
+  if (count === 1) strip(many)
+  else f.set(strips, count).countDown(strips, () => strip(many))
+  if (width % many > 0) strip(width % many)
 }
 /** Rows of f32: those that something is added to have totals in the scratch, which are rounded at the end. */
 const inTotals = (
@@ -75,32 +185,24 @@ const inTotals = (
     .i32Const(4 * rows)
     .memoryFill()
   f.set(free, add(scratch, aligned(4 * rows)))
-  const begin = (row: Local): void => {
-    f.get(place).get(free).i32Store()
-    f.set(total, free).set(to, add(out, mul(row, 4 * width)))
-    const moving = [[free, 8] as const, [to, 4] as const]
-    along(f, width, moving, () => f.get(free).push(promoted(f, to)).f64Store())
-  }
   walk((row) => {
     f.set(place, add(scratch, mul(row, 4)))
     f.get(place).i32Load().set(total)
-    f.op(OP.i32_eqz, total).if(() => begin(row))
-    const moving = [[total, 8] as const, [u, 4] as const]
-    along(f, width, moving, () =>
-      f
-        .get(total)
-        .op(OP.f64_add, () => f.get(total).f64Load(), promoted(f, u))
-        .f64Store(),
-    )
+    f.op(OP.i32_eqz, total).if(() => {
+      f.get(place).get(free).i32Store()
+      f.set(total, free).set(to, add(out, mul(row, 4 * width)))
+      begin(f, width, free, to)
+    })
+    addToTotal(f, width, total, u)
   })
   f.set(place, scratch).set(to, out)
-  const rounded = (): unknown => {
-    const moving = [[total, 8] as const, [to, 4] as const]
-    return along(f, width, moving, () => f.get(to).get(total).f64Load().op(OP.f32_demote_f64).f32Store())
-  }
   f.set(left, rows).countDown(left, () => {
     f.get(place).i32Load().set(total)
-    f.ifThen(total, rounded, () => f.increment(to, 4 * width))
+    f.ifThen(
+      total,
+      () => rounded(f, width, total, to),
+      () => f.increment(to, 4 * width),
+    )
     f.increment(place, 4)
   })
 }

@@ -27,17 +27,49 @@ export const emitTakeAlong = (module: Module, { before, size, after, count, byte
   const [out, x, indices] = pointers(f, 3)
   const { add, mul } = address(f)
   const [block, row, column, index] = f.locals('i32', 4)
+  const four = f.local('v128')
+  /** Four of a line whose elements are neighbours: their indices as vectors. */
+  const together = (): void => {
+    f.get(indices).v128Load().set(four)
+    f.op(
+      OP.v128_and,
+      () => f.op(OP.i32x4_shr_s, four, 31),
+      () => f.i32x4Const(size),
+    )
+      .get(four)
+      .op(OP.i32x4_add)
+    f.i32x4Const(0)
+      .op(OP.i32x4_max_s)
+      .i32x4Const(size - 1)
+      .op(OP.i32x4_min_s)
+      .set(four)
+    for (let l = 0; l < 4; l++) {
+      f.get(out).push(
+        add(
+          x,
+          mul(() => f.get(four).i32x4ExtractLane(l), bytes),
+        ),
+      )
+      if (bytes === 8) f.f64Load().f64Store(8 * l)
+      else if (bytes === 4) f.i32Load().i32Store(4 * l)
+      else f.i32Load8U().i32Store8(l)
+    }
+    f.increment(out, 4 * bytes).increment(indices, 16)
+  }
+  const single = after === 1 ? count % 4 : count
   f.set(block, before).countDown(block, () => {
-    f.set(row, count).countDown(row, () => {
-      f.forLoop(column, 0, after * bytes, bytes, () => {
-        loadIndex(f, indices, size, index)
-        f.get(out).push(add(x, mul(index, after * bytes), column))
-        if (bytes === 8) f.f64Load().f64Store()
-        else if (bytes === 4) f.i32Load().i32Store()
-        else f.i32Load8U().i32Store8()
-        f.increment(out, bytes).increment(indices, 4)
+    if (single < count && count >= 4) f.set(row, (count - single) / 4).countDown(row, together)
+    if (single > 0)
+      f.set(row, single).countDown(row, () => {
+        f.forLoop(column, 0, after * bytes, bytes, () => {
+          loadIndex(f, indices, size, index)
+          f.get(out).push(add(x, mul(index, after * bytes), column))
+          if (bytes === 8) f.f64Load().f64Store()
+          else if (bytes === 4) f.i32Load().i32Store()
+          else f.i32Load8U().i32Store8()
+          f.increment(out, bytes).increment(indices, 4)
+        })
       })
-    })
     f.increment(x, size * after * bytes)
   })
 }
