@@ -198,6 +198,29 @@ it('other backends copy them', async () => {
   ).toMatchObject({ shape: [] })
 })
 
+it('are targets of calls that end later, though the memory moves before; and each has a lock of its own', async () => {
+  const backend = makeCpu()
+  const [x, y, out, other] = await Promise.all(
+    [list(4), list(4, (i) => 10 * i), list(4, () => 5), list(4, () => 0)].map((t) => keep(t, backend)),
+  )
+  const f = cd.compileAsync(((a: E) => cd.mul(a, 2)) as never, backend) as unknown as {
+    into(t: unknown, o?: unknown): (x: unknown) => Promise<unknown>
+  }
+  const later = f.into(out)(x)
+  // Another target of the same memory is free; this one is not.
+  compiled1((a) => cd.add(a, 1), backend).into(other)(y)
+  expect(thrown(() => compiled1((a) => cd.add(a, 1), backend).into(out)(y))).toMatchObject({ _tag: 'BadInput' })
+  expect(thrown(() => compiled1((a) => cd.add(a, 1), backend)(out))).toMatchObject({ _tag: 'BadInput' })
+  // The memory grows, and views that were taken before are of nothing.
+  compiled1((a) => cd.sum(cd.cumsum(cd.broadcastTo(cd.reshape(a, [4, 1]) as never, [4, 100_000]) as never)), backend)(y)
+  await keep(list(100_000), backend)
+  await later
+  expect([...out!.data]).toEqual([2, 4, 6, 8])
+  expect([...other!.data]).toEqual([1, 11, 21, 31])
+  await f.into(out, { accumulate: true })(x)
+  expect([...out!.data]).toEqual([4, 8, 12, 16])
+})
+
 it('empty ones, numbers and all dtypes', async () => {
   const backend = makeCpu()
   for (const x of [

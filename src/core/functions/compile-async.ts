@@ -178,8 +178,13 @@ class Calls {
     targets.hold('async')
     try {
       await this.inTurn(inputs, async () => {
-        if (!accumulate || !targets.data.some(onADevice)) return (await this.ready(p)).run(inputs, targets.data, accumulate)
-        return (await p.executable.adding()).run([...inputs, ...targets.data], targets.data)
+        const executable = accumulate && targets.data.some(onADevice) ? undefined : await this.ready(p)
+        targets.check(p.program)
+        const data = targets.copies()
+        await (executable === undefined
+          ? (await p.executable.adding()).run([...inputs, ...data], data)
+          : executable.run(inputs, data, accumulate))
+        targets.put(data)
       })
     } finally {
       targets.release()

@@ -54,13 +54,26 @@ export class DeviceTensor extends Tensor {
     return `Tensor ${this.dtype} [${this.shape.join(', ')}] on ${this.array.backend}${this.array.half === true ? ' as f16' : ''}`
   }
 }
+/** The arrays that views of such memory are of: many share one buffer. */
+const keptOf = /*#__PURE__*/ new WeakMap<TypedArray, KeptArray>()
+/** What a view of elements belongs to, where they are kept by themselves. */
+export const keptStore = (view: TypedArray): object | undefined => keptOf.get(view)
 /** A tensor in the memory in which a backend computes. `data` is a view of that memory as it is now. */
 export class KeptTensor extends Tensor {
   readonly #array: KeptArray
   constructor(shape: readonly number[], dtype: DType, array: KeptArray) {
     super(shape, dtype, undefined as never)
     this.#array = array
-    Object.defineProperty(this, 'data', { enumerable: true, get: () => array.data })
+    let last: TypedArray | undefined
+    const get = (): TypedArray => {
+      const { data } = array
+      if (data !== last) {
+        keptOf.set(data, array)
+        last = data
+      }
+      return data
+    }
+    Object.defineProperty(this, 'data', { enumerable: true, get })
     if (symbol !== undefined) Object.defineProperty(this, symbol, { value: () => this.dispose() })
     forgotten.register(this, array, this)
   }

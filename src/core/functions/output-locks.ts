@@ -3,12 +3,13 @@
 import { badDtype, badInput, badShape } from '../errors/explain.js'
 import { showAval } from '../graph/aval.js'
 import type { Node } from '../graph/expr.js'
+import type { TypedArray } from '../graph/ndarray.js'
 import type { Program } from '../graph/program.js'
 import { sameShape, sizeOf } from '../graph/shape.js'
 import { describe, Tensor } from '../graph/tensor.js'
 import { flatten, leafPaths, sameDef, type TreeDef } from '../graph/tree.js'
 import type { Elements } from './backend.js'
-import { elementsOf, onADevice } from './device-tensor.js'
+import { elementsOf, KeptTensor, keptStore, onADevice } from './device-tensor.js'
 
 /** Who writes a buffer now: no one, a call that is on the stack, or one that has not resolved; and how many unresolved calls read it on its device. */
 interface Lock {
@@ -19,7 +20,7 @@ interface Lock {
 /** Locks by buffer, so that all functions see them. Nothing else is kept of a call. */
 const locks = /*#__PURE__*/ new WeakMap<object, Lock>()
 /** What is locked: a buffer, or elements on a device. */
-const storeOf = (a: Elements): object => (onADevice(a) ? a : a.buffer)
+const storeOf = (a: Elements): object => (onADevice(a) ? a : (keptStore(a) ?? a.buffer))
 /** Number of buffers that unresolved calls write: 0 spares every other call the look-up. */
 let unresolved = 0
 
@@ -129,6 +130,16 @@ export class Targets {
       fits(t, program.outputs[i]!, this.accumulate, nameOf(def, i))
     })
     this.checked = program
+  }
+
+  /** The targets of a call that ends later: of those in memory that may move copies, which `put` hands on. */
+  copies(): Elements[] {
+    return this.data.map((a, i) => (this.tensors[i] instanceof KeptTensor ? (a as TypedArray).slice() : a))
+  }
+  put(written: readonly Elements[]): void {
+    this.tensors.forEach((t, i) => {
+      if (t instanceof KeptTensor) t.intact('into').data.set(written[i] as never)
+    })
   }
 
   hold(kind: 'sync' | 'async'): void {
