@@ -240,12 +240,12 @@ const both = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefin
 }
 
 /**
- * Attention of several heads: softmax(q k^T / sqrt(d)) v of q = x wq + bq, and so on, in `heads` parts of the features; joined, and once more a product.
+ * Attention of several heads: softmax(q k^T / sqrt(d)) v of q = x q.w + q.b, and so on (`q`, `k`, `v` and `out` of the parameters), in `heads` parts of the features; joined, and once more a product.
  *
  * `apply(params, x)` attends to x itself, with `run.context` to that; `run.mask` is true where a score counts, or a number that is added: [n, m], [..., n, m] with the leading axes of x, or
  * [..., heads, n, m]; each axis may be 1. A causal layer goes token by token too: `step(params, cache, x)` gives [cache, y] for the positions of x behind those in the cache, which begins as `initCache(batch, length)`. `positions: 'rotary'` turns the pairs (i, i + d / 2) of queries and keys, as Hugging Face's LLaMA;
  * 'alibi' takes slope times distance off the scores.
- * Shapes  x: [..., n, features] -> the same; wq: [features, heads d], wk, wv: [features, kvHeads d], wo: [heads d, features].   Dtype  f32, or the option's.
+ * Shapes  x: [..., n, features] -> the same; q.w: [features, heads d], k.w, v.w: [features, kvHeads d], out.w: [heads d, features].   Dtype  f32, or the option's.
  * Options kvHeads, headFeatures d, contextFeatures, causal, bias, positions, base, dropout, dtype, init.
  * A step behind the end of its cache gives NaN.
  * Errors  BadInput where heads do not divide features, or kvHeads heads; for a context of a causal layer or with positions; for a step of one that is not causal.

@@ -14,6 +14,7 @@ import {
   jacfwd,
   jacrev,
   lt,
+  minimum,
   mul,
   neg,
   reshape,
@@ -102,6 +103,8 @@ export const levenbergMarquardtOptions = {
   /** A step that does divides it by this: 10 unless given. */
   dampingDecrease: amount(10, 1),
 }
+/** The damping beyond which a step would be lost in the rounding of the parameters, and with it the way back once the residuals are others: eps^-0.8. */
+const MOST = { f64: 3e12, f32: 3e5 } as const
 /** Options of `levenbergMarquardt`. */
 export type LevenbergMarquardtOptions = OptionsOf<typeof levenbergMarquardtOptions>
 /** The state of `levenbergMarquardt`. */
@@ -115,7 +118,7 @@ export type Accepted = { readonly accepted: Expr<[], 'bool'> }
  * Levenberg-Marquardt for residuals r(params): dp makes |J dp + r|^2 + damping |D dp|^2 least, D the norms of J's columns (1 for 0).
  *
  * The step is taken, and the damping lowered, where it lowers |r|^2; else the parameters stay, and the damping is raised: `accepted` says
- * which. `value` is |r|^2 / 2 at the parameters given. J is dense, as of `gaussNewton`.   Source  Marquardt 1963; More 1978.
+ * which. At the least value no step is taken any more, and the damping ends at eps^-0.8. `value` is |r|^2 / 2 at the parameters given. J is dense, as of `gaussNewton`.   Source  Marquardt 1963; More 1978.
  * @example evaluate(levenbergMarquardt({ damping: 0 }).step((x) => sub(mul(2, x), [2, 6]), tensor([0, 0]), levenbergMarquardt({ damping: 0 }).init(tensor([0, 0]))).params)   // [1, 3]
  */
 export const levenbergMarquardt = (options?: LevenbergMarquardtOptions): Minimiser<LevenbergMarquardtState, AnyExpr, Accepted> => {
@@ -139,7 +142,7 @@ export const levenbergMarquardt = (options?: LevenbergMarquardtOptions): Minimis
       const better = lt(half(residual(there)), value)
       return {
         params: at.back(where(better, there, at.at)),
-        state: { count: add(count, 1), damping: where(better, div(damping, less), mul(damping, up)) },
+        state: { count: add(count, 1), damping: where(better, div(damping, less), minimum(mul(damping, up), MOST[r.dtype as Float])) },
         value,
         accepted: better,
       }

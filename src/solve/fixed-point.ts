@@ -7,7 +7,7 @@ import { iterate } from './iterate.js'
 import type { Solution } from './linear.js'
 import { positive, whole } from './options.js'
 import { inner } from './root.js'
-import { type ArrayTree, dot, type Flat, norm, paramsOf, type Unknowns, vectorOf } from './vectors.js'
+import { type ArrayTree, dot, type Flat, noOptions, norm, paramsOf, type Unknowns, vectorOf } from './vectors.js'
 
 export const fixedPointOptions = {
   /** Found where |f(x) - x| <= tolerance: 1e-10 unless given, 1e-5 in f32. */
@@ -114,6 +114,7 @@ export const fixedPoint = <const X, const P = Record<never, never>>(
 ): Solution<Unknowns<X>> => {
   const op = 'fixedPoint'
   functionOf(f, 'f', op)
+  noOptions({ f, arity: 1, params, options }, fixedPointOptions, op)
   const { tolerance, maxSteps, method, memory, linear } = readOptions(fixedPointOptions, options, op)
   const start = vectorOf(x0, 'x0', op)
   const flat: Flat = (v, p) => start.of(f(start.back(v) as Unknowns<X>, p as Unknowns<P>), 'f(x)')

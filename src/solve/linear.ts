@@ -26,6 +26,7 @@ import {
   commonFloat,
   type Flat,
   minus,
+  noOptions,
   norm,
   onlyIf,
   paramsOf,
@@ -150,6 +151,7 @@ export interface LinearSolveFn {
 
 const withFunction = (f: (x: unknown, p: unknown) => unknown, b: unknown, params: unknown, options?: Given): Solution<unknown> => {
   const op = 'linearSolve'
+  noOptions({ f, arity: 1, params, options }, linearSolveOptions, op)
   const rhs = vectorOf(b, 'b', op)
   const p = paramsOf(params, rhs.dtype, op)
   const over =

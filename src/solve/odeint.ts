@@ -38,7 +38,7 @@ import { adaptive, type Path } from './adaptive.js'
 import { type Integrate, withAdjoint } from './adjoint.js'
 import { even } from './even.js'
 import { positive, whole, wholeOrNone } from './options.js'
-import { type ArrayTree, type NumberLists, paramsOf, type Unknowns, vectorOf } from './vectors.js'
+import { type ArrayTree, type NumberLists, noOptions, paramsOf, type Unknowns, vectorOf } from './vectors.js'
 
 const notNegative = (given: unknown, what: string, op: string): number => {
   const x = numberOf(given, what, op)
@@ -161,6 +161,7 @@ export const odeint = <const Y, const P = Record<never, never>>(
 ): Trajectory<Unknowns<Y>> => {
   const op = 'odeint'
   functionOf(f, 'f', op)
+  noOptions({ f, arity: 2, params, options }, odeOptions, op)
   const integrate = integrator(options, op)
   const start = vectorOf(y0, 'y0', op)
   const times = cast(ts as AnyExpr, start.dtype) as AnyExpr

@@ -6,7 +6,7 @@ import { type Equation, implicit } from './implicit.js'
 import { iterate } from './iterate.js'
 import { type LinearHow, type LinearSolveOptions, linearOptions, type Solution, solveVector } from './linear.js'
 import { positive, whole } from './options.js'
-import { type ArrayTree, type Flat, minus, norm, paramsOf, pushed, type Unknowns, vectorOf } from './vectors.js'
+import { type ArrayTree, type Flat, minus, noOptions, norm, paramsOf, pushed, type Unknowns, vectorOf } from './vectors.js'
 
 /** How the linear systems in an equation are solved. */
 export const inner: Kind<LinearHow, Omit<LinearSolveOptions, 'preconditioner'>> = kind((given, what, op) => ({
@@ -81,6 +81,7 @@ export const root = <const X, const P = Record<never, never>>(
 ): Solution<Unknowns<X>> => {
   const op = 'root'
   functionOf(f, 'f', op)
+  noOptions({ f, arity: 1, params, options }, rootOptions, op)
   const { tolerance, maxSteps, linear } = readOptions(rootOptions, options, op)
   const start = vectorOf(x0, 'x0', op)
   const flat: Flat = (v, p) => start.of(f(start.back(v) as Unknowns<X>, p as Unknowns<P>), 'f(x)')

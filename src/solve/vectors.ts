@@ -66,6 +66,22 @@ const floatIn = (leaves: readonly AnyExpr[]): Float => {
 /** One float for a matrix and a vector. */
 export const commonFloat = (a: unknown, b: unknown, op: string): Float => floatIn([exprOf(a, 'A', op), exprOf(b, 'b', op)])
 
+/** Raises where options were given in the place of the parameters of a function that takes none: they would be parameters that nobody reads. */
+export const noOptions = (
+  { f, arity, params, options }: { readonly f: unknown; readonly arity: number; readonly params: unknown; readonly options: unknown },
+  declared: object,
+  op: string,
+): void => {
+  if (options !== undefined || typeof params !== 'object' || params === null || isExpr(params) || Array.isArray(params)) return
+  const names = Object.keys(params)
+  if (names.length === 0 || !names.every((name) => Object.hasOwn(declared, name)) || (f as { readonly length: number }).length > arity)
+    return
+  badInput(
+    op,
+    `${names.join(', ')}: options stand in the place of the parameters of a function that takes none.`,
+    `give {} for the parameters, then the options: ${op}(..., {}, { ${names.join(', ')} }).`,
+  )
+}
 /** Parameters as expressions; what has no dtype takes this one. */
 export const paramsOf = (params: unknown, dtype: Float, op: string): unknown =>
   told(op, 'params', () =>

@@ -142,6 +142,15 @@ describe('samples', () => {
   })
   it('of a line', () => {
     expect(data(op.gridSample!(cd.tensor([[[1, 2, 4]]]), cd.tensor([[[-1], [0.5], [1]]]), { alignCorners: true }))).toEqual([1, 3, 4])
+    // Infinity is outside, as any number far away; NaN is no place.
+    const ends = cd.tensor([[[Number.POSITIVE_INFINITY], [Number.NEGATIVE_INFINITY], [1e300], [0], [Number.NaN]]])
+    const row = cd.tensor([[[1, 2, 4, 8]]])
+    for (const method of ['linear', 'nearest']) {
+      expect(data(op.gridSample!(row, ends, { method })).slice(0, 3)).toEqual([0, 0, 0])
+      expect(data(op.gridSample!(row, ends, { method, padding: 'border' })).slice(0, 3)).toEqual([8, 1, 8])
+    }
+    expect(data(op.gridSample!(row, ends))[3]).toBe(3)
+    expect(data(op.gridSample!(row, ends))[4]).toBeNaN()
     expect(data(op.affineGrid!(cd.tensor([[[2, 0.5]]]), 2))).toEqual([-0.5, 1.5])
   })
   it('nothing outside is read: not infinities at weight 0, not where a coordinate is far', () => {

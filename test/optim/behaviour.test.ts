@@ -305,6 +305,41 @@ describe('least squares', () => {
     expect(said.filter(Boolean).length).toBeGreaterThan(3)
     expect(Math.abs(now.params.data[0]!)).toBeLessThan(1e-12)
   })
+  it('Levenberg-Marquardt goes on where residuals become others, however long it stood at the least value', () => {
+    for (const dtype of ['f64', 'f32'] as const) {
+      const method = optim.levenbergMarquardt()
+      const leaf = dtype === 'f64' ? cd.f64() : cd.f32()
+      const t = cd.tensor([0, 1, 2, 3, 4], [5], dtype)
+      const step = cd.compile(
+        cd.fn(
+          { params: { a: leaf, b: leaf }, state: method.init({ a: leaf, b: leaf }), y: dtype === 'f64' ? cd.f64(5) : cd.f32(5) },
+          ({ params, state, y }) =>
+            method.step(
+              ({ a, b }: { readonly a: cd.AnyExpr; readonly b: cd.AnyExpr }) => cd.sub(cd.mul(a, cd.exp(cd.neg(cd.mul(b, t)))), y),
+              params as never,
+              state as never,
+            ),
+        ) as never,
+      ) as unknown as (given: unknown) => { readonly params: { readonly a: cd.Tensor }; readonly state: { readonly damping: cd.Tensor } }
+      let now: ReturnType<typeof step> = {
+        params: { a: cd.tensor(1, [], dtype), b: cd.tensor(1, [], dtype) },
+        state: method.init({ a: cd.tensor(1, [], dtype), b: cd.tensor(1, [], dtype) }),
+      } as never
+      const run = (steps: number, a: number, b: number): void => {
+        const y = cd.tensor(
+          [0, 1, 2, 3, 4].map((v) => a * Math.exp(-b * v)),
+          [5],
+          dtype,
+        )
+        for (let i = 0; i < steps; i++) now = step({ params: now.params, state: now.state, y })
+      }
+      run(300, 3, 0.5)
+      expect(now.params.a.item()).toBeCloseTo(3, 5)
+      expect(now.state.damping.item()).toBeLessThanOrEqual(dtype === 'f64' ? 3e12 : 3.001e5)
+      run(60, 2, 0.7)
+      expect(now.params.a.item()).toBeCloseTo(2, 5)
+    }
+  })
   it('a parameter without influence stays, in both', () => {
     const r = (p: cd.Expr<[3], 'f64'>) => cd.mul(cd.sub(p, [1, 2, 3]), [1, 0, 1])
     for (const method of [optim.gaussNewton(), optim.levenbergMarquardt({ damping: 0 })])

@@ -119,7 +119,9 @@ export const gridSample: GridSampleFn<GridSampleOptions> = operation(
     const rows = reshape(grid, [n, count, axes])
     const taps = size.map((d, i): readonly Tap[] => {
       const g = reshape(part(rows, 2, axes - 1 - i, 1), [n, count])
-      const p = o.alignCorners ? mul(add(g, 1), (d - 1) / 2) : sub(mul(add(g, 1), d / 2), 0.5)
+      const given = o.alignCorners ? mul(add(g, 1), (d - 1) / 2) : sub(mul(add(g, 1), d / 2), 0.5)
+      // Far outside all places are one, so that infinity is outside too.
+      const p = o.padding === 'reflection' ? given : clamp(given, -3, d + 2)
       const kept = (q: AnyExpr): AnyExpr =>
         o.padding === 'zeros' ? q : clamp(o.padding === 'border' ? q : mirrored(q, d, o.alignCorners), 0, d - 1)
       if (o.method === 'cubic') return cubicTaps(p).map(({ at, weight }) => ({ at: kept(at), weight: weight! }))

@@ -37,7 +37,7 @@ export const scanOptions = {
  *
  * `unroll: k` makes k steps one step of the loop. `checkpoint` says what is kept for the way back, the rest being computed again: 'nothing' of a step but
  * its carry, its 'contractions', 'everything' that is not cheap (the default); or the carry of every k-th step alone (a number), about sqrt(length) of them
- * ('sqrt'). Neither changes a bit of a value or of a gradient in reverse mode; other derivatives may round otherwise.
+ * ('sqrt'). Neither changes a bit of a value; derivatives may add up in another order.
  *
  * Rule    forward: one loop over the carry and its tangent. Reverse: one loop from the last step to the first, over what the steps kept.
  * Errors  BadInput for another tree or for lengths that differ; ShapeMismatch and DTypeMismatch, with the leaf, where the carry changes.
