@@ -1,22 +1,13 @@
 /** The entry `codual/blas`: products of matrices and factorisations by a library of the system, in Node. */
 import { raise } from '../../core/errors/explain.js'
-import { type OptionsOf, or, readOptions, refused, whole } from '../../core/errors/options.js'
+import { readOptions } from '../../core/errors/options.js'
 import type { Blas, BlasInside } from '../cpu/kernel.js'
 import { findLibrary, type Library } from './library.js'
+import { type BlasOptions, blasOptions } from './options.js'
 import { blasOf } from './over.js'
 
 export type { Blas } from '../cpu/kernel.js'
-
-const blasOptions = {
-  /** The path of a library, or a name that the system's loader finds. Default: the first of OpenBLAS, MKL, BLIS and Accelerate that is there. */
-  path: or<string, undefined>(undefined, (given, what, where) =>
-    typeof given === 'string' && given !== '' && !given.includes('\0') ? given : refused(given, what, where, 'give the path of a library.'),
-  ),
-  /** Threads that the library may use, in the whole process. Default: as the library has it, mostly one for each core. */
-  threads: or<number, undefined>(undefined, (given, what, where) => whole({ from: 1, to: 1024 }).read(given, what, where, [])),
-}
-/** Options of `blas`. */
-export type BlasOptions = OptionsOf<typeof blasOptions>
+export type { BlasOptions } from './options.js'
 
 /** A library by the path that was asked for: found once. */
 const known = new Map<string | undefined, { readonly blas: BlasInside; readonly setThreads: Library['setThreads'] }>()

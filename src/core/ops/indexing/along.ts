@@ -128,12 +128,12 @@ export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, read
       const base = Math.floor(i / each) * n
       const v = values!.data[i]!
       let low = 0
-      let high = n
-      while (low < high) {
-        const middle = (low + high) >>> 1
-        const s = sorted!.data[base + middle]!
-        if (side === 'left' ? before(s, v) : !before(v, s)) low = middle + 1
-        else high = middle
+      // The steps are known with the length, so that every backend can make the same ones without branches.
+      for (let left = n; left > 0; ) {
+        const half = left > 1 ? left >> 1 : 1
+        const s = sorted!.data[base + low + half - 1]!
+        if (side === 'left' ? before(s, v) : !before(v, s)) low += half
+        left -= half
       }
       out!.data[i] = low
     }

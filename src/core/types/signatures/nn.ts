@@ -45,13 +45,16 @@ type Losses<S extends Shape, O> = O extends { readonly reduction: infer R }
       ? Shape
       : []
   : []
+interface AtTheLast {
+  readonly axis?: -1 | undefined
+}
 /** crossEntropy(logits, targets, { axis, reduction }), and nllLoss of log probabilities: targets are probabilities of the logits' shape, or i32 classes without the axis. */
 export interface CrossEntropyFn<Options> {
   // code generic in its sizes, along the last axis
   <S extends Shape, C extends Dim, D extends Float, const O extends Options = NoOptions & Options>(
     logits: Operand<readonly [...S, C], D>,
     targets: Operand<NoInfer<S>, 'i32'> | NoInfer<Operand<readonly [...S, C], D>>,
-    options?: O & { readonly axis?: -1 | undefined },
+    options?: O & AtTheLast,
   ): Expr<LossesOf<S, O>, D>
   <T extends Arg | Int32Array, S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
     logits: Operand<S, D> | Plain,
