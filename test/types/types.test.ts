@@ -50,7 +50,6 @@ describe.each(['errors', 'indexing', 'layer-errors'])('%s', (name) => {
     return m === null ? [] : [{ line: i + 1, at: m[1] ?? '', says: m[2] ?? '' }]
   })
 
-  // of layers, which have optional properties, TypeScript then speaks of these too
   // Layers have optional properties, of which the compiler says more with that option.
   if (name !== 'layer-errors')
     it('say the same with exactOptionalPropertyTypes', () => {
