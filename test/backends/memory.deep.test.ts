@@ -26,6 +26,6 @@ describe('2,000 functions, with 4 MiB for what is cached', () => {
       ]
       const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
       expect(stdout.match(/^ok .*2000 functions/gm), `${stdout}${stderr}`).toHaveLength(4)
-      expect(status).toBe(0)
+      expect(status, `${stdout}${stderr}`).toBe(0)
     }, 300_000)
 })
