@@ -281,6 +281,26 @@ describe.skipIf(library === undefined)('factorisations by the library', () => {
   })
 })
 
+it.skipIf(library === undefined)('leaves every other kernel of WebAssembly to the backend, those without arguments too', () => {
+  const { backend, asked } = made()
+  const x = drawn([5000], 'f32')
+  const f = (v: cd.AnyExpr): unknown => [
+    cd.add(v, cd.arange(5000) as never),
+    cd.argmax(v),
+    cd.sort(v),
+    cd.topk(v, 3 as never).values,
+    cd.cumsum(v),
+    cd.maxPool(cd.reshape(v, [1, 1, 50, 100]) as never, { window: [2, 2] } as never),
+    cd.rfft(v as never),
+    cd.take(v, cd.tensor([1, 4999], [2], 'i32') as never),
+  ]
+  const got = runs(f, backend, x)
+  const want = runs(f, makeCpu(), x)
+  for (const [i, t] of cd.treeLeaves(got as never).entries())
+    expect((t as unknown as cd.Tensor).data).toEqual((cd.treeLeaves(want as never)[i] as unknown as cd.Tensor).data)
+  expect([...asked]).toEqual([])
+})
+
 describe.skipIf(library === undefined)('convolutions by the library', () => {
   const few = (min: number, max: number) => fc.integer({ min, max })
   const any = <T>(x: T): never => x as never

@@ -331,8 +331,10 @@ const makers: ReadonlyMap<AnyPrimitive, Make> = /*#__PURE__*/ new Map<AnyPrimiti
 
 /** A factorisation of matrices of `least` columns and more by the library; undefined where it has none. */
 export const factorisationBy = (library: Library, at: Mapped, k: OpaqueKernel, least: number): WholeByLibrary | undefined => {
+  const make = makers.get(k.prim)
+  if (make === undefined) return undefined
   const [, n, count] = axesOf(k.args[0]!.shape)
-  const ready = n < least ? undefined : makers.get(k.prim)?.(library, at, k)
+  const ready = n < least ? undefined : make(library, at, k)
   if (ready === undefined) return undefined
   return {
     scratchBytes: ready.bytes,
