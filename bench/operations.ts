@@ -1,5 +1,5 @@
 // Single operations, most on a million f32, beside PyTorch's of one thread, by turns: forward, and with the gradient of the sum, of tensors that stay in the backend's memory.
-// `npm run bench:operations [-- --only NAME,NAME] [--rounds 3] [--budget ms] [--above 2] [--no-blas]`; CODUAL_PYTHON names the Python that has torch (python3 unless given).
+// `npm run bench:operations [-- --only NAME,NAME] [--rounds 3] [--budget ms] [--above 2] [--no-blas] [--arrays]` (arrays of the caller, that are copied); CODUAL_PYTHON names the Python that has torch (python3 unless given).
 import { mkdir, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { blas } from '../src/backends/blas/index.js'
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     budget: { type: 'string', default: '30' },
     above: { type: 'string', default: '0' },
     'no-blas': { type: 'boolean', default: false },
+    arrays: { type: 'boolean', default: false },
   },
 })
 const [rounds, budget, above] = [Number(values.rounds), Number(values.budget), Number(values.above)]
@@ -50,14 +51,15 @@ const least = (f: () => void): number => {
 }
 const library = values['no-blas'] ? undefined : blas({ threads: 1 })
 const backend = library === undefined ? cd.cpu() : cd.cpu({ blas: library })
-const kept = (await cd.onDevice(given as never, backend)) as unknown as typeof given
+const placed = async <T>(x: T): Promise<T> => (values.arrays ? x : ((await cd.onDevice(x as never, backend)) as unknown as T))
+const kept = await placed(given)
 type Run = ((g: unknown) => unknown) & { into(out: unknown): (g: unknown) => unknown; dispose(): void }
 /** A call, and the sum of what it gives. */
 const runner = async (f: (g: Readonly<Record<string, E>>) => E, wrt: readonly string[], args: unknown) => {
   const whole =
     wrt.length === 0 ? f : (cd.grad as unknown as (f: unknown, o: unknown) => unknown)((g: never) => cd.sum(f(g) as never), { wrt })
   const run = (cd.compile as unknown as (f: unknown, b: cd.Backend) => Run)(whole, backend)
-  const made = await cd.onDevice(run(args) as never, backend)
+  const made = await placed(run(args))
   const into = run.into(made)
   into(args)
   const first = (wrt.length === 0 ? made : (made as Readonly<Record<string, unknown>>)[wrt[0]!]) as unknown as cd.Tensor
@@ -65,7 +67,7 @@ const runner = async (f: (g: Readonly<Record<string, E>>) => E, wrt: readonly st
   for (const v of first.data) total += Number(v)
   const free = (): void => {
     run.dispose()
-    for (const t of cd.treeLeaves(made as never)) (t as unknown as { readonly dispose: () => void }).dispose()
+    for (const t of cd.treeLeaves(made as never)) (t as unknown as { readonly dispose?: () => void }).dispose?.()
   }
   return { call: () => void into(args), total, free }
 }

@@ -114,11 +114,9 @@ export const findLibrary = (path?: string): Library | string => {
   }
   if (path !== undefined) return libraryOf(koffi, path, false)
   const names = NAMES[process.platform] ?? []
-  const tried: string[] = []
   for (const name of names) {
     const found = libraryOf(koffi, name, true)
     if (typeof found !== 'string') return found
-    if (!tried.includes(name)) tried.push(name)
   }
-  return `no OpenBLAS, MKL, BLIS or Accelerate was found (${tried.length === 0 ? `nothing is known of ${process.platform}` : `tried ${tried.join(', ')}`})`
+  return `no OpenBLAS, MKL, BLIS or Accelerate was found (${names.length === 0 ? `nothing is known of ${process.platform}` : `tried ${names.join(', ')}`})`
 }
