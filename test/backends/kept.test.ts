@@ -232,6 +232,11 @@ it('more than the memory takes is one error, and what is kept stays', async () =
   const x = await keep(list(10), backend)
   await expect(keep(list(2 ** 18), backend)).rejects.toMatchObject({ error: { _tag: 'OutOfMemory' } })
   expect(compiled1((a) => cd.sum(a), backend)(x).item()).toBe(55)
+  // What fits is kept as ever, to the last part of the memory, and programs have theirs.
+  const small = await keep(list(100), backend)
+  const half = await keep(list(2 ** 15), backend)
+  expect(compiled1((a) => cd.sum(a), backend)(small).item()).toBe(5050)
+  expect(compiled1((a) => cd.sum(a), backend)(half).item()).toBe((2 ** 15 * (2 ** 15 + 1)) / 2)
 })
 
 describe("a kernel of a user's in the middle of a run", () => {

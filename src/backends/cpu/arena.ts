@@ -76,17 +76,17 @@ export class Arena {
   keep(bytes: number): number | undefined {
     if (this.top !== this.floor) return undefined
     const offset = this.places.take(bytes)
-    const end = BASE + this.places.end
+    const end = BASE + offset + bytes
     if (end > this.floor) {
-      const floor = aligned(Math.max(end, Math.min(BASE + 1.5 * (this.floor - BASE), this.maxBytes)))
       try {
-        this.reserve(floor)
+        this.reserve(end)
       } catch (e) {
         this.places.give(offset, bytes)
         throw e
       }
-      this.floor = floor
-      this.top = floor
+      // Some more where there is room, since all programs move with it.
+      this.floor = Math.max(end, Math.min(aligned(BASE + 1.5 * (this.floor - BASE)), this.size))
+      this.top = this.floor
     }
     this.kept++
     return BASE + offset
