@@ -2,7 +2,7 @@
 import { recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
-import { type AnyExpr, type Decl, evaluate, type Float, full, ones, type Tensors, treeMap, zeros } from '../index.js'
+import { type AnyExpr, type Decl, evaluate, type Float, fn, full, ones, type Tensors, toProgram, treeMap, zeros } from '../index.js'
 import { foldIn, type Key, lecunNormal } from '../random/index.js'
 import { isSpec } from './guard.js'
 
@@ -81,5 +81,27 @@ export const init = <const P extends Decl | null>(declared: P, key: Key, given: 
         'write the name of a leaf, or a path with * for any step.',
       )
   }
-  return evaluate(tree as never) as Tensors<P>
+  try {
+    return evaluate(tree as never) as Tensors<P>
+  } catch (e) {
+    return isOfTrace(key)
+      ? badInput(
+          'init',
+          'the key is of a function that is traced (vmap, fn, scan); what begins are numbers.',
+          'begin outside: keys.map((k) => layer.init(k)) of a list of keys, and for one tree of all treeZip((...all) => stack(all), ...trees).',
+        )
+      : rethrow(e)
+  }
+}
+/** Does it depend on an input of a function that is being traced? Then no function without inputs gives it. */
+const isOfTrace = (key: Key): boolean => {
+  try {
+    toProgram(fn({}, () => key as AnyExpr) as never)
+    return false
+  } catch {
+    return true
+  }
+}
+const rethrow = (e: unknown): never => {
+  throw e
 }

@@ -15,7 +15,7 @@ export interface SummaryRow {
   readonly dtype: string
   /** How many numbers are trained in it. */
   readonly parameters: number
-  /** Floating-point operations of one call, as the plan counts them; undefined of a layer that is made of others. */
+  /** Floating-point operations of one call, as the plan counts them; undefined of a layer whose parts have rows of their own. */
   readonly flops: number | undefined
 }
 const size = (s: unknown): number => shapeOf(s).reduce((n, d) => n * d, 1)
@@ -23,9 +23,10 @@ const count = (declared: unknown): number =>
   declared === null || declared === undefined ? 0 : treeLeaves(declared as never).reduce<number>((n, s) => n + size(s), 0)
 const specOf = (x: { readonly dtype: DType; readonly shape: readonly number[] }): Spec =>
   (({ f64, f32, i32 }) as unknown as Readonly<Record<string, (...shape: readonly number[]) => Spec>>)[x.dtype]!(...x.shape)
-/** Operations of one layer at this input; undefined where it does not run by itself. */
-const flopsOf = (layer: AnyLayer, x: AnyExpr): number | undefined => {
-  if (layer.parts !== undefined && layer.repeated === undefined) return undefined
+/** The path of a part. */
+const within = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+/** Operations of one layer at this input. */
+const flopsOf = (layer: AnyLayer, x: AnyExpr): number => {
   const f = fn({ p: layer.declared ?? null, s: layer.state ?? null, x: specOf(x) } as never, (given: { p: never; s: never; x: never }) => {
     const made = layer.apply(given.p, given.x, { state: given.s } as never)
     return (isStateful(layer) ? (made as readonly [AnyExpr, unknown])[0] : made) as AnyExpr
@@ -55,6 +56,9 @@ export const summaryOf = (layer: AnyLayer, input: Spec | Operand): readonly Summ
   if (!Array.isArray(shape) || shape.some((d) => typeof d !== 'number'))
     return badInput('summary', 'the input has no sizes.', 'give a declared input with sizes, f32(1, 28, 28), or a tensor.')
   const rows: SummaryRow[] = []
+  // A row comes after those of the parts; a layer of one's own may name parts and run them by itself, and then they have none.
+  const hasRowsOfParts = (path: string, l: AnyLayer): boolean =>
+    l.parts !== undefined && Object.keys(l.parts).every((name) => rows.some((r) => r.path === within(path, name)))
   const row = (path: string, l: AnyLayer, x: unknown, y: unknown): void => {
     const made = y as AnyExpr
     rows.push({
@@ -63,7 +67,7 @@ export const summaryOf = (layer: AnyLayer, input: Spec | Operand): readonly Summ
       shape: made.shape,
       dtype: made.dtype,
       parameters: count(l.declared),
-      flops: flopsOf(l, x as AnyExpr),
+      flops: hasRowsOfParts(path, l) ? undefined : flopsOf(l, x as AnyExpr),
     })
   }
   const f = fn(
@@ -78,6 +82,13 @@ export const summaryOf = (layer: AnyLayer, input: Spec | Operand): readonly Summ
   toProgram(f as never)
   return rows
 }
+/** The operations of all: a layer with a count has those of the layers in it. */
+const total = (rows: readonly SummaryRow[]): number => {
+  const counted = rows.filter((r) => r.flops !== undefined)
+  return counted
+    .filter((r) => !counted.some((outer) => outer !== r && r.path.startsWith(within(outer.path, ''))))
+    .reduce((n, r) => n + r.flops!, 0)
+}
 const numbers = (n: number | undefined): string => (n === undefined ? '' : n.toLocaleString('en-US'))
 /**
  * A model as a table: its layers, the shapes that they make of an input, their numbers, their operations.
@@ -91,13 +102,7 @@ export const summary = (layer: AnyLayer, input: Spec | Operand): string => {
   const cells = [
     ['layer', 'kind', 'makes', 'parameters', 'flops'],
     ...rows.slice(0, -1).map((r) => [r.path, r.kind, `${r.dtype} [${r.shape.join(', ')}]`, numbers(r.parameters), numbers(r.flops)]),
-    [
-      '',
-      whole.kind,
-      `${whole.dtype} [${whole.shape.join(', ')}]`,
-      numbers(whole.parameters),
-      numbers(rows.slice(0, -1).reduce((n, r) => n + (r.flops ?? 0), 0) || whole.flops || 0),
-    ],
+    ['', whole.kind, `${whole.dtype} [${whole.shape.join(', ')}]`, numbers(whole.parameters), numbers(total(rows))],
   ]
   const widths = cells[0]!.map((_, i) => Math.max(...cells.map((line) => line[i]!.length)))
   const line = (texts: readonly string[]): string =>

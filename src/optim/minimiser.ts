@@ -6,13 +6,19 @@ import { floatsOf, over } from './leaves.js'
 import { isFloat, type Kind, type StateOf } from './state.js'
 
 /** What a step of a minimiser gives: the next parameters and state, and the value at the parameters that were given. */
-export type Stepped<P, S> = { readonly params: Exprs<P>; readonly state: Exprs<StateOf<S, P>>; readonly value: Expr<[], Float> }
+export type Stepped<P, S, D extends DType = Float> = {
+  readonly params: Exprs<P>
+  readonly state: Exprs<StateOf<S, P>>
+  readonly value: Expr<[], D>
+}
+/** The dtype of what a function gives. */
+export type FloatOf<R> = R extends { readonly dtype: infer D extends DType } ? D : Float
 /** A method that minimises a function of parameters, one step at a time; pure, so that a step is one program. F is what the function gives, More what a step says beside. */
 export interface Minimiser<S, F, More = unknown> {
   /** The state to begin with: tensors for tensors, expressions for expressions, and for a declaration the declaration of the state. */
   init<P>(params: P): StateOf<S, P>
   /** The next parameters and state, and the value at those given. What else f needs (a batch) it captures. */
-  step<P>(f: (params: Exprs<P>) => F, params: P, state: NoInfer<StateOf<S, P>>): Stepped<P, S> & More
+  step<P, R extends F>(f: (params: Exprs<P>) => R, params: P, state: NoInfer<StateOf<S, P>>): Stepped<P, S, FloatOf<R>> & More
 }
 /** A minimiser before it has types. */
 interface Raw {

@@ -10,6 +10,7 @@ import {
   cast,
   concat,
   cumsum,
+  type Dim,
   type Expr,
   or as either,
   eq,
@@ -63,8 +64,20 @@ export const odeOptions = {
 /** Options of `odeint`. */
 export type OdeOptions = OptionsOf<typeof odeOptions>
 
-/** T with an axis of times in front. */
-export type AtTimes<T> = T extends Expr<infer S, infer D> ? Expr<[number, ...S], D> : { readonly [K in keyof T]: AtTimes<T[K]> }
+/** T with an axis of N times in front. */
+export type AtTimes<T, N extends Dim = number> =
+  T extends Expr<infer S, infer D> ? Expr<[N, ...S], D> : { readonly [K in keyof T]: AtTimes<T[K], N> }
+/** How many times there are: of an array its axis, of a list its length where that is known. */
+type CountOf<T> =
+  T extends Expr<infer S, Float>
+    ? S extends readonly [infer N extends Dim]
+      ? N
+      : number
+    : T extends Tensor<readonly [infer N extends number], Float>
+      ? N
+      : T extends { readonly length: infer N extends number }
+        ? N
+        : number
 /** The dtype of the arrays of T. */
 type DTypesOf<T> = T extends { readonly dtype: infer D; readonly shape: unknown }
   ? D
@@ -80,9 +93,9 @@ export type TimeOf<Y> = [DTypesOf<Y>] extends [never]
       ? 'f64'
       : Float
 /** What `odeint` found, and whether it is what was asked for. */
-export type Trajectory<Y> = {
+export type Trajectory<Y, N extends Dim = number> = {
   /** The states at the times, along a first axis; of times that were not reached the last state. */
-  readonly ys: AtTimes<Y>
+  readonly ys: AtTimes<Y, N>
   /** How many steps were tried. */
   readonly steps: Scalar<'i32'>
   /** The time that was reached. It has no derivative. */
@@ -152,19 +165,23 @@ const oneWay = (ts: AnyExpr): { readonly good: AnyExpr; readonly times: AnyExpr 
  * evaluate(odeint((_t, y) => neg(y), tensor(1), [0, 1, 2]).ys)   // [1, 0.36788, 0.135335]
  * evaluate(odeint((_t, y, k) => mul(k, y), tensor(1), [0, 1], tensor(2), { method: 'rk4', substeps: 20 }).ys)   // [1, 7.389]
  */
-export const odeint = <const Y, const P = Record<never, never>>(
+export const odeint = <
+  const Y,
+  const T extends Expr<Shape, Float> | Tensor<Shape, Float> | AnyExpr | NumberLists,
+  const P = Record<never, never>,
+>(
   f: (t: Scalar<TimeOf<Y>>, y: Unknowns<Y>, params: Unknowns<P>) => ArrayTree,
   y0: Y,
-  ts: Expr<Shape, Float> | Tensor<Shape, Float> | AnyExpr | NumberLists,
+  ts: T,
   params?: P,
   options?: OdeOptions,
-): Trajectory<Unknowns<Y>> => {
+): Trajectory<Unknowns<Y>, CountOf<T>> => {
   const op = 'odeint'
   functionOf(f, 'f', op)
   noOptions({ f, arity: 2, params, options }, odeOptions, op)
   const integrate = integrator(options, op)
   const start = vectorOf(y0, 'y0', op)
-  const times = cast(ts as AnyExpr, start.dtype) as AnyExpr
+  const times = cast(ts as unknown as AnyExpr, start.dtype) as AnyExpr
   if (times.shape.length !== 1 || times.shape[0] === 0)
     badInput(op, `the times are of shape [${times.shape.join(', ')}].`, 'give a list of times; the first is that of y0.')
   const flat = (t: AnyExpr, y: AnyExpr, p: unknown): AnyExpr =>
@@ -177,5 +194,5 @@ export const odeint = <const Y, const P = Record<never, never>>(
   const ys = along === undefined ? path.ys : (where(reshape(along.good, [-1, 1]), path.ys, Number.NaN) as AnyExpr)
   const done = along === undefined ? path.done : and(path.done, all(along.good))
   const atTimes = (vmap(start.back as never) as unknown as (v: AnyExpr) => unknown)(ys)
-  return { ys: atTimes, steps, t, done } as unknown as Trajectory<Unknowns<Y>>
+  return { ys: atTimes, steps, t, done } as unknown as Trajectory<Unknowns<Y>, CountOf<T>>
 }

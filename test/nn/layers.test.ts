@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { makeCpu } from '../../src/backends/cpu/index.js'
 import * as cd from '../../src/index.js'
 import * as nn from '../../src/nn/index.js'
-import { heNormal, key, uniform } from '../../src/random/index.js'
+import { heNormal, key, splitKey, uniform } from '../../src/random/index.js'
 
 const { compile, evaluate, f32, f64, fn, grad, mul, relu, sum, tanh, tensor } = cd
 const wave = (shape: readonly number[], k = 0, dtype: 'f32' | 'f64' = 'f32'): cd.Tensor =>
@@ -14,6 +14,17 @@ const wave = (shape: readonly number[], k = 0, dtype: 'f32' | 'f64' = 'f32'): cd
   ) as cd.Tensor
 
 describe('init', () => {
+  it('says of the key of a traced function that numbers begin outside of one, and how', () => {
+    const layer = nn.repeat(nn.dense(2, 2), 3)
+    const keys = splitKey(key(1), 4)
+    for (const l of [nn.dense(2, 3), layer])
+      expect(() => cd.vmap((k: never) => l.init(k) as never)(keys as never)).toThrow(
+        /^BadInput: init: the key is of a function that is traced[\s\S]*treeZip\(\(\.\.\.all\) => stack\(all\), \.\.\.trees\)/,
+      )
+    const [a, b] = [1, 2].map((n) => nn.dense(2, 3).init(key(n)))
+    const both = cd.evaluate(cd.treeZip((...all: readonly cd.AnyExpr[]) => cd.stack(all), a as never, b as never) as never) as unknown as { w: cd.Tensor } // biome-ignore format: one row
+    expect(both.w.shape).toEqual([2, 2, 3])
+  })
   const declared = {
     blocks: [
       { w: f32(3, 2), b: f32(2), scale: f32(2) },
