@@ -1,0 +1,87 @@
+/** What the page and the worker that runs a program tell each other. */
+
+/** A value as data: what a message can hold and the page can draw. */
+export type Printed =
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'tensor'
+      readonly dtype: string
+      readonly shape: readonly number[]
+      /** The first elements, in row-major order; `size` counts all of them. */
+      readonly data: readonly number[]
+      readonly size: number
+    }
+  | { readonly kind: 'tree'; readonly label: string; readonly entries: readonly (readonly [string, Printed])[] }
+
+export interface Series {
+  readonly title: string
+  readonly points: boolean
+  readonly x: readonly number[]
+  readonly curves: readonly { readonly name: string; readonly y: readonly number[] }[]
+}
+export interface SliderAt {
+  readonly name: string
+  readonly min: number
+  readonly max: number
+  readonly value: number
+}
+/** A step of a plan, as `explain()` tells it. */
+export interface ExplainedStep {
+  readonly kernel: string
+  readonly sizes: readonly number[]
+  readonly flops: number
+  readonly bytes: number
+  readonly times: number
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+}
+export interface Explained {
+  readonly backend: string
+  readonly steps: readonly ExplainedStep[]
+  readonly kernels: number
+  readonly flops: number
+  readonly bytes: number
+  readonly peakBytes: number
+  readonly planMs: number
+  readonly copiedAccumulators: number
+  readonly dropped?: readonly { readonly primitive: string; readonly argument: number; readonly count: number; readonly text: string }[]
+}
+/** What the tabs show of a statement. */
+export interface Look {
+  /** The program of the function, or of the expression. */
+  readonly program?: string
+  readonly derivative?: { readonly of: string; readonly text: string }
+  readonly explained?: Explained
+  /** Whether `check` and `plot` can run: arguments with floats are known. */
+  readonly entries: number
+  /** What is missing, where something is. */
+  readonly note?: string
+}
+export interface CurveAsked {
+  readonly entry: number
+  readonly from: number
+  readonly to: number
+}
+export interface CurveGiven {
+  readonly x: readonly number[]
+  readonly y: readonly number[]
+  readonly dy: readonly number[]
+}
+
+export type ToWorker =
+  | { readonly kind: 'run'; readonly script: string; readonly names: readonly string[]; readonly sliders: Readonly<Record<string, number>> }
+  | { readonly kind: 'look'; readonly id: number; readonly mark: number }
+  | { readonly kind: 'check'; readonly id: number; readonly mark: number }
+  | ({ readonly kind: 'curve'; readonly id: number; readonly mark: number } & CurveAsked)
+
+export type FromWorker =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'told'; readonly mark: number; readonly value: Printed }
+  | { readonly kind: 'console'; readonly level: 'log' | 'warn' | 'error'; readonly values: readonly Printed[] }
+  | { readonly kind: 'plot'; readonly series: Series }
+  | { readonly kind: 'curve'; readonly title: string; readonly x: number; readonly y: number }
+  | { readonly kind: 'slider'; readonly slider: SliderAt }
+  | { readonly kind: 'fault'; readonly message: string; readonly line: number | undefined }
+  | { readonly kind: 'done'; readonly ms: number }
+  | { readonly kind: 'progress'; readonly id: number; readonly done: number; readonly of: number }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown; readonly error?: string }

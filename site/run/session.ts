@@ -1,0 +1,78 @@
+/** Runs, as the page sees them: each in a worker of its own, which ends with the next. One more stands ready, so that a run starts at once. */
+import url from 'virtual:runner'
+import type { Instrumented } from './instrument.js'
+import type { CurveAsked, CurveGiven, FromWorker, Look, ToWorker } from './messages.js'
+
+export interface Checked {
+  readonly ok: boolean
+  readonly text: string
+}
+export interface Session {
+  /** Ends the run before and starts this one. */
+  readonly run: (program: Instrumented, sliders: Readonly<Record<string, number>>) => void
+  /** Ends the run, wherever it is. */
+  readonly stop: () => void
+  readonly look: (mark: number) => Promise<Look>
+  readonly check: (mark: number, progress: (done: number, of: number) => void) => Promise<Checked>
+  readonly curve: (mark: number, asked: CurveAsked) => Promise<CurveGiven>
+}
+
+interface Waiting {
+  readonly resolve: (answer: never) => void
+  readonly reject: (error: Error) => void
+  readonly progress?: (done: number, of: number) => void
+}
+
+/** `on` hears what the current run tells. */
+export const newSession = (on: (message: FromWorker) => void): Session => {
+  let spare: Worker | undefined = new Worker(url)
+  let current: Worker | undefined
+  let waiting = new Map<number, Waiting>()
+  let last = 0
+  const hear = (worker: Worker, message: FromWorker): void => {
+    if (worker !== current) return
+    if (message.kind === 'progress') waiting.get(message.id)?.progress?.(message.done, message.of)
+    else if (message.kind === 'answer') {
+      const asked = waiting.get(message.id)
+      waiting.delete(message.id)
+      if (message.error === undefined) asked?.resolve(message.answer as never)
+      else asked?.reject(new Error(message.error))
+    } else {
+      // The next one starts when this one leaves the processor free.
+      if (message.kind === 'done') spare ??= new Worker(url)
+      on(message)
+    }
+  }
+  const end = (): void => {
+    current?.terminate()
+    current = undefined
+    for (const { reject } of waiting.values()) reject(new Error('The run has ended.'))
+    waiting = new Map()
+  }
+  type Asked = Extract<ToWorker, { readonly id: number }> extends infer A ? (A extends unknown ? Omit<A, 'id'> : never) : never
+  const ask = <A>(message: Asked, progress?: Waiting['progress']): Promise<A> =>
+    new Promise<A>((resolve, reject) => {
+      if (current === undefined) {
+        reject(new Error('Run the program first.'))
+        return
+      }
+      const id = ++last
+      waiting.set(id, { resolve: resolve as Waiting['resolve'], reject, ...(progress !== undefined && { progress }) })
+      current.postMessage({ ...message, id })
+    })
+  return {
+    run: ({ script, marks }, sliders) => {
+      end()
+      const worker = spare ?? new Worker(url)
+      spare = undefined
+      current = worker
+      worker.onmessage = ({ data }: MessageEvent<FromWorker>) => hear(worker, data)
+      worker.onerror = (e) => hear(worker, { kind: 'fault', message: e.message, line: undefined })
+      worker.postMessage({ kind: 'run', script, names: marks.map((m) => m.name ?? ''), sliders } satisfies ToWorker)
+    },
+    stop: end,
+    look: (mark) => ask<Look>({ kind: 'look', mark }),
+    check: (mark, progress) => ask<Checked>({ kind: 'check', mark }, progress),
+    curve: (mark, asked) => ask<CurveGiven>({ kind: 'curve', mark, ...asked }),
+  }
+}

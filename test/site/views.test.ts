@@ -1,0 +1,170 @@
+/** The parts of the playground that need no browser: what is made of a program's text, of a plan, of values. */
+import { describe, expect, it } from 'vitest'
+import { type Instrumented, instrument } from '../../site/run/instrument.js'
+import { hashOf, programOf } from '../../site/share.js'
+import { inPlace, livesOf } from '../../site/views/lives.js'
+import { numberText, short } from '../../site/views/numbers.js'
+import { graphOf } from '../../site/views/program-graph.js'
+import { add, compile, f64, fn, grad, matmul, scan, show, sin, sum, svd, toProgram } from '../../src/index.js'
+import { agrees, expectedOf, plain } from './expected.js'
+
+const read = (text: string): Instrumented => {
+  const found = instrument(text)
+  if ('message' in found) throw new Error(found.message)
+  return found
+}
+/** Runs a script as the worker does; what it told, by mark. */
+const ran = async (
+  text: string,
+  modules: Readonly<Record<string, object>> = {},
+): Promise<{ told: Map<number, unknown>; calls: Map<number, readonly unknown[]> }> => {
+  const told = new Map<number, unknown>()
+  const calls = new Map<number, readonly unknown[]>()
+  const scope: { program?: (...given: readonly unknown[]) => Promise<void> } = {}
+  new Function('self', read(text).script)(scope)
+  await scope.program!(
+    (name: string) => ({ __esModule: true, ...modules[name] }),
+    {},
+    (mark: number, value: unknown) => {
+      told.set(mark, value)
+      return value
+    },
+    (mark: number, f: (...args: readonly unknown[]) => unknown, args: readonly unknown[]) => {
+      calls.set(mark, args)
+      return f(...args)
+    },
+  )
+  return { told, calls }
+}
+
+describe('instrument', () => {
+  it('tells constants and expressions, each at the line where it ends', async () => {
+    const text = 'const a = 1, b = [a,\n  2]\nb\nlet c = 3\nc = 4\nexport const d = a + c;\n(d)'
+    expect(read(text).marks.map(({ line, name }) => [line, name])).toEqual([
+      [2, 'a'],
+      [2, 'b'],
+      [3, undefined],
+      [6, 'd'],
+      [7, undefined],
+    ])
+    expect([...(await ran(text)).told.values()]).toEqual([1, [1, 2], [1, 2], 5, 5])
+  })
+
+  it('keeps the arguments of calls, awaits, names of functions and lines', async () => {
+    const text = `import { twice, type Twice } from 'm'
+const f = (x: number): number => x + 1
+twice(f)(1)
+await twice(async (x: number) => x)(5)
+f(...[2])
+const shown = f.name
+twice(f)(/* none */ 3, // behind
+)
+throw new Error('here')`
+    const twice = (g: (x: unknown) => unknown) => (x: unknown) => g(x)
+    const { script } = read(text)
+    expect(script.split('\n')[8]).toContain('here')
+    const { told, calls } = await ran(text.replace(/throw.*/, ''), { m: { twice } })
+    expect([...told.values()].slice(1)).toEqual([2, 5, 3, 'f', 4])
+    expect([...calls.values()]).toEqual([[1], [5], [2], [3]])
+  })
+
+  it('says where a text cannot be read', () => {
+    expect(instrument('const a = 1\nconst = 2')).toMatchObject({ line: 2 })
+  })
+})
+
+describe('graphs', () => {
+  const of = (f: unknown, ...args: readonly unknown[]): ReturnType<typeof graphOf> =>
+    graphOf(show((toProgram as unknown as (f: unknown) => (...args: readonly unknown[]) => never)(f)(...args)))
+
+  it('has a node for each operation, and an edge for each argument', () => {
+    const { nodes, edges } = graphOf(show(toProgram(fn({ w: f64(2, 3), x: f64(3, 1) }, ({ w, x }) => sum(add(matmul(w, x), 1))))))
+    expect(nodes.map((n) => `${n.kind} ${n.label}`)).toEqual([
+      'input w',
+      'input x',
+      'apply matmul',
+      'apply add',
+      'literal 1',
+      'apply sum',
+      'output result',
+    ])
+    expect(edges.map((e) => [e.from, e.to, e.label, e.argument])).toEqual([
+      ['w', 'y0', 'f64 [2, 3]', 0],
+      ['x', 'y0', 'f64 [3, 1]', 1],
+      ['y0', 'y1', 'f64 [2, 1]', 0],
+      ['1 of y1 1', 'y1', '', 1],
+      ['y1', 'y2', 'f64 [2, 1]', 0],
+      ['y2', 'result 0', 'f64 []', 0],
+    ])
+  })
+
+  it('joins several results to their equation, and keeps bodies as its detail', () => {
+    const parts = of(
+      (x: never) => svd(x),
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    )
+    expect(parts.nodes.filter((n) => n.kind === 'output').map((n) => n.label)).toEqual(['s', 'u', 'vh'])
+    expect(new Set(parts.edges.filter((e) => e.to.startsWith('result')).map((e) => e.from)).size).toBe(2)
+    const loop = of((x: never) => scan((s, y) => [add(s, sin(y)), s], 0, x)[0], [1, 2])
+    const node = loop.nodes.find((n) => n.label === 'scan')!
+    expect(node.detail).toContain('sin(x1)')
+    expect(loop.nodes.filter((n) => n.kind === 'apply').length).toBe(1)
+  })
+
+  it('names every node that an edge names, also of a derivative', () => {
+    const { nodes, edges } = of(
+      grad((x) => sum(sin(x))),
+      [1, 2],
+    )
+    const ids = new Set(nodes.map((n) => n.id))
+    expect(edges.every((e) => ids.has(e.from) && ids.has(e.to))).toBe(true)
+    expect(edges.length).toBeGreaterThan(2)
+  })
+})
+
+it('buffers live from the step that writes them to the last that reads them', () => {
+  const f = compile(
+    grad(
+      fn({ x: f64(8, 8), z: f64(8, 8) }, ({ x, z }) => sum(matmul(x, matmul(x, z)))),
+      { wrt: 'x' },
+    ),
+  )
+  const { steps } = f.explain()
+  const lives = livesOf(steps)
+  expect(lives.map((l) => l.name).filter((n) => n.startsWith('input')).length).toBe(2)
+  expect(lives.filter((l) => l.bytes === 8 * 64).length).toBeGreaterThan(1)
+  expect(lives.every((l) => l.writes.length > 0 || l.name.startsWith('input'))).toBe(true)
+  // The second product of the gradient is added in place.
+  expect(lives.map(inPlace).filter((steps) => steps.length > 0)).toEqual([[steps.length - 1]])
+})
+
+it('a program goes into an address and comes back; an address that was cut gives none', async () => {
+  const text = 'grad(f)([1, 2]) // ü 中\n'.repeat(40)
+  const hash = await hashOf(text)
+  expect(hash).toMatch(/^#p=[\w-]+$/)
+  expect(hash.length).toBeLessThan(200)
+  expect(await programOf(hash)).toBe(text)
+  expect(await programOf(hash.slice(0, -9))).toBeUndefined()
+  expect(await programOf('#elsewhere')).toBeUndefined()
+})
+
+it('numbers and values in a few words', () => {
+  expect([0.1 + 0.2, -0, 1234567, 12345678, 1e-7, Number.NaN].map(numberText)).toEqual(['0.3', '-0', '1234600', '1.235E7', '1E-7', 'NaN'])
+  expect(short({ kind: 'tensor', dtype: 'f64', shape: [2, 2], data: [1, 2, 3, 4], size: 4 })).toBe('[[1, 2], [3, 4]]')
+  const long = short({ kind: 'tensor', dtype: 'f64', shape: [100, 100], data: Array.from({ length: 10_000 }, (_, i) => i), size: 10_000 })
+  expect(long.length).toBeLessThan(90)
+})
+
+it('what an example expects is read, and held to its last digit', () => {
+  expect(expectedOf('a // [1, 0.5]\nb // words\n// 3\nc // true')).toEqual([
+    { line: 1, value: [1, 0.5] },
+    { line: 4, value: true },
+  ])
+  expect(agrees([0.333], [1 / 3])).toBe(true)
+  expect(agrees([0.333], [0.3345])).toBe(false)
+  expect(agrees([1], [1, 1])).toBe(false)
+  expect(plain({ kind: 'tensor', dtype: 'f64', shape: [1, 2], data: [1, 2], size: 2 })).toEqual([[1, 2]])
+})
