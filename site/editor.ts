@@ -109,7 +109,7 @@ const theme = EditorView.theme({
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': {
     backgroundColor: 'color-mix(in srgb, var(--accent) 28%, transparent)',
   },
-  '.cm-value': { color: 'var(--quiet)', paddingLeft: '2em', whiteSpace: 'pre', userSelect: 'none' },
+  '.cm-value': { color: 'var(--quiet)', paddingLeft: '2em', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', userSelect: 'none' },
   '.cm-value::before': { content: '"→ "' },
   '.cm-fault': { backgroundColor: 'color-mix(in srgb, var(--bad) 16%, transparent)' },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--text)', border: '1px solid var(--line)', maxWidth: 'min(620px, 90vw)' },

@@ -29,6 +29,8 @@ const say = (text: string, bad = false): void => {
 // What the current run gave.
 let marks: readonly Mark[] = []
 let values = new Map<number, Printed>()
+/** The marks that the tabs may show something of. */
+let looking = new Set<number>()
 let fault: { readonly line: number; readonly message: string } | undefined
 let output = html('div')
 let sliders: Record<string, number> = {}
@@ -39,13 +41,13 @@ const views = ['Output', 'Program', 'Graph', 'Steps', 'Memory', 'Check', 'Plot']
 type View = (typeof views)[number]
 let view: View = 'Output'
 
-/** The statement under the cursor, else the last one before it, that gave a value; else the last of all. */
+/** The statement under the cursor, that gave a value; else the last of which there is something to show. */
 const markAtCursor = (): number | undefined => {
   const line = editor.cursorLine()
   const text = editor.text()
   const known = marks.flatMap((m, i) => (values.has(i) ? [{ m, i }] : []))
   const at = known.findLast(({ m }) => m.line >= line && lineOf(text, m.from) <= line)
-  return (at ?? known.at(-1))?.i
+  return (at ?? known.findLast(({ i }) => looking.has(i)) ?? known.at(-1))?.i
 }
 const lineOf = (text: string, at: number): number => text.slice(0, at).split('\n').length
 const nameOf = (mark: number): string => {
@@ -99,6 +101,7 @@ const hear = (message: FromWorker): void => {
   switch (message.kind) {
     case 'told': {
       values.set(message.mark, message.value)
+      if (message.looks) looking.add(message.mark)
       const mark = marks[message.mark]!
       if (mark.name === undefined) entry(html('div', { class: 'label' }, nameOf(message.mark)), valueView(message.value))
       showBeside()
@@ -180,6 +183,7 @@ const run = (keepSliders = false): void => {
   ran = editor.text()
   const read = instrument(ran)
   values = new Map()
+  looking = new Set()
   looks = new Map()
   fault = undefined
   charts.clear()

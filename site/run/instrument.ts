@@ -8,7 +8,7 @@ export interface Mark {
   readonly line: number
   readonly from: number
   readonly to: number
-  /** The name that it declares; none for an expression. */
+  /** The name or pattern that it declares; none for an expression. */
   readonly name?: string
 }
 export interface Instrumented {
@@ -38,7 +38,14 @@ const childrenOf = (node: SyntaxNode): readonly SyntaxNode[] => {
 
 /** A call f(...) becomes `__call(mark, f, [...])`, which keeps f and the arguments, so that the program of f can be shown, and calls it. */
 const kept = (mark: number, node: SyntaxNode, text: string): readonly Change[] => {
-  const call = node.name === 'AwaitExpression' || node.name === 'UnaryExpression' ? node.lastChild! : node
+  let call = node
+  // await f(x), -f(x), f(x).y and f(x).y(z) are all about f.
+  for (;;) {
+    if (call.name === 'AwaitExpression' || call.name === 'UnaryExpression') call = call.lastChild!
+    else if (call.name === 'MemberExpression' || (call.name === 'CallExpression' && call.firstChild!.name === 'MemberExpression'))
+      call = call.firstChild!
+    else break
+  }
   const list = call.name === 'CallExpression' ? call.getChild('ArgList') : null
   const callee = call.firstChild
   if (list === null || callee === null || text.slice(callee.to, list.from).trim() !== '') return []
@@ -67,15 +74,19 @@ const lineOf = (text: string, at: number): number => {
   return line
 }
 
-/** The names that a declaration without a pattern declares, each with where its value ends. */
-const declared = (node: SyntaxNode, text: string): readonly { readonly name: string; readonly value: SyntaxNode }[] => {
-  const found: { name: string; value: SyntaxNode }[] = []
+/** The names and patterns of a declaration, each with its value. */
+const declared = (
+  node: SyntaxNode,
+  text: string,
+): readonly { readonly name: string; readonly isPattern: boolean; readonly value: SyntaxNode }[] => {
+  const found: { name: string; isPattern: boolean; value: SyntaxNode }[] = []
   const children = childrenOf(node)
   children.forEach((c, i) => {
     if (c.name !== 'Equals') return
     const before = children.slice(0, i).findLast((n) => n.name !== 'TypeAnnotation')
     const value = children[i + 1]
-    if (before?.name === 'VariableDefinition' && value !== undefined) found.push({ name: text.slice(before.from, before.to), value })
+    if (before !== undefined && value !== undefined)
+      found.push({ name: text.slice(before.from, before.to), isPattern: before.name !== 'VariableDefinition', value })
   })
   return found
 }
@@ -84,10 +95,10 @@ const declared = (node: SyntaxNode, text: string): readonly { readonly name: str
 export const instrument = (text: string): Instrumented | Unreadable => {
   const marks: Mark[] = []
   const changes: Change[] = []
-  const tell = (statement: SyntaxNode, value: SyntaxNode, name?: string): void => {
+  const tell = (statement: SyntaxNode, value: SyntaxNode, name?: string, isPattern = false): void => {
     const mark = marks.length
     marks.push({ line: lineOf(text, statement.to), from: statement.from, to: statement.to, ...(name !== undefined && { name }) })
-    if (name === undefined)
+    if (name === undefined || isPattern)
       changes.push({ at: value.from, text: `__tell(${mark}, (` }, ...kept(mark, value, text), { at: value.to, text: '))' })
     // A function keeps the name of what it is assigned to, so its value is told behind the statement.
     else changes.push(...kept(mark, value, text), { at: statement.to, text: `;__tell(${mark}, ${name})` })
@@ -100,7 +111,7 @@ export const instrument = (text: string): Instrumented | Unreadable => {
       if (expression !== undefined && more.length === 0 && expression.name !== 'AssignmentExpression') tell(statement, expression)
     } else if (statement.name === 'VariableDeclaration') {
       if (statement.getChild('const') === null) return
-      for (const { name, value } of declared(statement, text)) tell(statement, value, name)
+      for (const { name, value, isPattern } of declared(statement, text)) tell(statement, value, name, isPattern)
     }
   }
   const tree = typescriptLanguage.parser.parse(text)

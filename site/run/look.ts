@@ -152,8 +152,8 @@ const entriesOf = (args: Arguments | undefined): number =>
 
 /** The tabs of a statement. */
 export const look = (seen: Seen, known: Known): Look => {
-  if (isExpr(seen.value)) {
-    const expression = seen.value
+  const expression = [seen.value, ...(seen.call?.args ?? [])].find(isExpr)
+  if (expression !== undefined) {
     return { program: show(expression), entries: 0, note: 'An expression: write a function of its inputs to see a derivative.' }
   }
   const subject = subjectOf(seen, known)

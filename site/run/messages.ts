@@ -76,7 +76,8 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'told'; readonly mark: number; readonly value: Printed }
+  /** `looks`: the statement calls a function, or gives an expression, so that the tabs may show something. */
+  | { readonly kind: 'told'; readonly mark: number; readonly value: Printed; readonly looks: boolean }
   | { readonly kind: 'console'; readonly level: 'log' | 'warn' | 'error'; readonly values: readonly Printed[] }
   | { readonly kind: 'plot'; readonly series: Series }
   | { readonly kind: 'curve'; readonly title: string; readonly x: number; readonly y: number }

@@ -49,6 +49,8 @@ export const printed = (x: unknown, depth = 0): Printed => {
     return { kind: 'tensor', dtype: x.constructor.name, shape: [data.length], data: data.slice(0, MOST_ELEMENTS), size: data.length }
   }
   if (typeof x !== 'object' || x === null) return text(Object.is(x, -0) ? '-0' : String(x))
+  if ('_tag' in x && x._tag === 'Spec' && 'shape' in x && 'dtype' in x)
+    return text(`${x.dtype} [${(x.shape as readonly unknown[]).join(', ')}]`)
   const numbers = Array.isArray(x) ? nested(x) : undefined
   if (numbers !== undefined) return numbers
   if (depth >= DEEPEST) return text('...')

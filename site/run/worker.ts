@@ -123,7 +123,8 @@ const run = async (script: string): Promise<void> => {
       {},
       (mark, value) => {
         seen.set(mark, { ...seen.get(mark), value })
-        if (value !== undefined) tell({ kind: 'told', mark, value: printed(value) })
+        const looks = seen.get(mark)?.call !== undefined || codual.isExpr(value)
+        if (value !== undefined) tell({ kind: 'told', mark, value: printed(value), looks })
         return value
       },
       (mark, f, args) => {

@@ -68,6 +68,14 @@ throw new Error('here')`
     expect([...calls.values()]).toEqual([[1], [5], [2], [3]])
   })
 
+  it('tells what a pattern takes apart, and the call within a member', async () => {
+    const { told, calls } = await ran(
+      'const f = (x: number) => ({ y: [x, 2 * x] })\nconst { y: [a, b] } = f(3)\nf(4).y.map((v) => v + 1)\na + b',
+    )
+    expect([...told.values()].slice(1)).toEqual([{ y: [3, 6] }, [5, 9], 9])
+    expect([...calls.values()]).toEqual([[3], [4]])
+  })
+
   it('says where a text cannot be read', () => {
     expect(instrument('const a = 1\nconst = 2')).toMatchObject({ line: 2 })
   })
