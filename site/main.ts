@@ -9,6 +9,7 @@ import { hashOf, programOf } from './share.js'
 import { newChart } from './views/chart.js'
 import { html } from './views/dom.js'
 import { graphView } from './views/graph.js'
+import { modesView } from './views/modes.js'
 import { numberText, short } from './views/numbers.js'
 import { memoryView, planView } from './views/plan.js'
 import { valueView } from './views/values.js'
@@ -37,7 +38,7 @@ let sliders: Record<string, number> = {}
 let running = false
 let looks = new Map<number, Promise<Look>>()
 
-const views = ['Output', 'Program', 'Graph', 'Steps', 'Memory', 'Check', 'Plot'] as const
+const views = ['Output', 'Program', 'Graph', 'Modes', 'Steps', 'Memory', 'Check', 'Plot'] as const
 type View = (typeof views)[number]
 let view: View = 'Output'
 
@@ -349,6 +350,8 @@ const bodyOf = (of: View, mark: number, { program, derivative, explained, entrie
         ...(program === undefined ? [] : [html('h2', {}, 'Program'), graphView(program, explained?.dropped ?? [])]),
         ...(derivative === undefined ? [] : [html('h2', {}, derivative.of), graphView(derivative.text, [])]),
       ]
+    case 'Modes':
+      return entries === 0 ? [] : [modesView(session.modes(mark))]
     case 'Steps':
       return explained === undefined ? [] : [planView(explained)]
     case 'Memory':

@@ -2,7 +2,8 @@
 
 import { checkGrad, checks, report } from '../../src/check/index.js'
 import { add, compile, grad, isExpr, isTensor, show, sum, tensor, toProgram, treeLeaves } from '../../src/index.js'
-import type { CurveAsked, CurveGiven, Explained, Look } from './messages.js'
+import type { CurveAsked, CurveGiven, Explained, Look, ModeRow } from './messages.js'
+import { type Inputs, modeRows } from './modes.js'
 import { withoutPlaces } from './printed.js'
 
 type AnyFunction = (...args: readonly unknown[]) => unknown
@@ -201,6 +202,24 @@ export const check = (
   const replay = `\n  replay: checkGrad(${known.nameOf(f) ?? 'f'}, { seed: 1 })(${args.map(written).join(', ')})`
   return { ok: result._tag === 'Right', text: withoutPlaces(`${report(result)}${result._tag === 'Right' ? replay : ''}`) }
 }
+/** The arrays of the arguments by their paths: of a single argument without a number in front. */
+const inputsOf = (args: Arguments): Inputs => {
+  const inputs = new Map<string, { readonly data: ArrayLike<number>; readonly shape: readonly number[] }>()
+  const visit = (x: unknown, path: string): void => {
+    if (isArray(x)) inputs.set(path, { data: isTensor(x) ? x.data : [x as number].flat(9), shape: shapeOf(x) })
+    else if (typeof x === 'object' && x !== null) for (const [k, y] of Object.entries(x)) visit(y, path === '' ? k : `${path}.${k}`)
+  }
+  if (args.length === 1) visit(args[0], '')
+  else args.forEach((arg, i) => void visit(arg, String(i)))
+  return inputs
+}
+/** The program of f at the arguments, line by line in both modes. */
+export const modes = (seen: Seen, known: Known): readonly ModeRow[] => {
+  const subject = subjectOf(seen, known)
+  if (subject?.args === undefined) throw new Error('Put the cursor on a line that calls a function of arrays.')
+  return modeRows(programOf(subject.f, subject.args), inputsOf(subject.args))
+}
+
 const WRITTEN = 160
 const written = (arg: unknown): string => {
   const text = isTensor(arg) ? `tensor(${JSON.stringify(arg.toArray())})` : JSON.stringify(arg)

@@ -57,6 +57,15 @@ export interface Look {
   /** What is missing, where something is. */
   readonly note?: string
 }
+/** An equation of a program with what forward and reverse mode have for its first result. */
+export interface ModeRow {
+  readonly equation: string
+  readonly primal: Printed
+  /** Where all inputs move by one; none where nothing moves it. */
+  readonly tangent?: Printed
+  /** Of the sum of the results; none where no result depends on it. */
+  readonly cotangent?: Printed
+}
 export interface CurveAsked {
   readonly entry: number
   readonly from: number
@@ -72,6 +81,7 @@ export type ToWorker =
   | { readonly kind: 'run'; readonly script: string; readonly names: readonly string[]; readonly sliders: Readonly<Record<string, number>> }
   | { readonly kind: 'look'; readonly id: number; readonly mark: number }
   | { readonly kind: 'check'; readonly id: number; readonly mark: number }
+  | { readonly kind: 'modes'; readonly id: number; readonly mark: number }
   | ({ readonly kind: 'curve'; readonly id: number; readonly mark: number } & CurveAsked)
 
 export type FromWorker =

@@ -1,7 +1,7 @@
 /** Runs, as the page sees them: each in a worker of its own, which ends with the next. One more stands ready, so that a run starts at once. */
 import url from 'virtual:runner'
 import type { Instrumented } from './instrument.js'
-import type { CurveAsked, CurveGiven, FromWorker, Look, ToWorker } from './messages.js'
+import type { CurveAsked, CurveGiven, FromWorker, Look, ModeRow, ToWorker } from './messages.js'
 
 export interface Checked {
   readonly ok: boolean
@@ -13,6 +13,7 @@ export interface Session {
   /** Ends the run, wherever it is. */
   readonly stop: () => void
   readonly look: (mark: number) => Promise<Look>
+  readonly modes: (mark: number) => Promise<readonly ModeRow[]>
   readonly check: (mark: number, progress: (done: number, of: number) => void) => Promise<Checked>
   readonly curve: (mark: number, asked: CurveAsked) => Promise<CurveGiven>
 }
@@ -72,6 +73,7 @@ export const newSession = (on: (message: FromWorker) => void): Session => {
     },
     stop: end,
     look: (mark) => ask<Look>({ kind: 'look', mark }),
+    modes: (mark) => ask<readonly ModeRow[]>({ kind: 'modes', mark }),
     check: (mark, progress) => ask<Checked>({ kind: 'check', mark }, progress),
     curve: (mark, asked) => ask<CurveGiven>({ kind: 'curve', mark, ...asked }),
   }

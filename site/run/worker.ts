@@ -161,6 +161,7 @@ addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
   const { id } = data
   const about = seen.get(data.mark) ?? {}
   if (data.kind === 'look') answer(id, () => looking.look(about, known))
+  else if (data.kind === 'modes') answer(id, () => looking.modes(about, known))
   else if (data.kind === 'check') answer(id, () => looking.check(about, known, (done, of) => tell({ kind: 'progress', id, done, of })))
   else answer(id, () => looking.curveOf(about, known, data))
 })

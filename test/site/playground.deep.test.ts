@@ -100,6 +100,13 @@ describe.skipIf(!hasChromium)('the playground', () => {
     expect(await page.locator('#panel svg').first().locator('.node.apply').count()).toBe(3)
     expect(await page.locator('#panel svg .dead title').first().textContent()).toMatch(/^matmul: the cotangent of argument 1 is never made/)
     await page.screenshot({ path: join(pictures, 'playground.png') })
+    await show('Modes')
+    await page.locator('#panel tbody tr').first().waitFor()
+    expect(await page.locator('#panel tbody tr').allInnerTexts()).toEqual([
+      expect.stringMatching(/^y0 = matmul\(w, x\) : f64 \[2, 1\]\s+\[\[7\], \[5\]\]\s+\[\[12\], \[8\]\]\s+\[\[14\], \[10\]\]$/),
+      expect.stringMatching(/^y1 = square/),
+      expect.stringMatching(/^y2 = sum/),
+    ])
     await show('Steps')
     expect(await page.locator('#panel tbody tr').count()).toBeGreaterThan(1)
     await show('Memory')
@@ -272,7 +279,7 @@ typeof worker.document
     await context.close()
   })
 
-  it('gives in every example of the gallery what its comments say', { timeout: limit }, async () => {
+  it('gives in every example of the gallery what its comments say', { timeout: 3 * limit }, async () => {
     const { page, context, complaints, finished, status } = await open()
     await finished()
     const folder = join(root, 'site', 'examples')
@@ -310,7 +317,7 @@ typeof worker.document
     ] as const) {
       const { page, context, finished, show } = await open(address, options)
       await finished()
-      for (const tab of ['Output', 'Program', 'Graph', 'Steps', 'Memory', 'Check', 'Plot']) {
+      for (const tab of ['Output', 'Program', 'Graph', 'Modes', 'Steps', 'Memory', 'Check', 'Plot']) {
         await show(tab)
         await page.waitForTimeout(150)
         await page.evaluate(axe)

@@ -1,11 +1,12 @@
 /** The parts of the playground that need no browser: what is made of a program's text, of a plan, of values. */
 import { describe, expect, it } from 'vitest'
 import { type Instrumented, instrument } from '../../site/run/instrument.js'
+import { modeRows } from '../../site/run/modes.js'
 import { hashOf, programOf } from '../../site/share.js'
 import { inPlace, livesOf } from '../../site/views/lives.js'
 import { numberText, short } from '../../site/views/numbers.js'
 import { graphOf } from '../../site/views/program-graph.js'
-import { add, compile, f64, fn, grad, matmul, scan, show, sin, sum, svd, toProgram } from '../../src/index.js'
+import { add, compile, f64, fn, grad, matmul, mul, scan, show, sin, sum, svd, toProgram } from '../../src/index.js'
 import { agrees, expectedOf, plain } from './expected.js'
 
 const read = (text: string): Instrumented => {
@@ -131,6 +132,25 @@ describe('graphs', () => {
     expect(edges.every((e) => ids.has(e.from) && ids.has(e.to))).toBe(true)
     expect(edges.length).toBeGreaterThan(2)
   })
+})
+
+it('a program line by line: values, tangents where all inputs move by one, cotangents of the sum of the results', () => {
+  const program = toProgram(fn({ w: f64(2), k: f64() }, ({ w, k }) => sum(mul(sin(w), k))))
+  const inputs = new Map([
+    ['w', { data: [0, 1], shape: [2] }],
+    ['k', { data: [3], shape: [] }],
+  ])
+  const rows = modeRows(program, inputs).map(({ equation, primal, tangent, cotangent }) => [
+    equation.replace(/ :.*/, ''),
+    ...[primal, tangent, cotangent].map((x) => (x === undefined ? undefined : plain(x))),
+  ])
+  const [s, c] = [Math.sin(1), Math.cos(1)]
+  expect(rows).toEqual([
+    ['y0 = sin(w)', [0, s], [1, c], [3, 3]],
+    ['y1 = mul(y0, k)', [0, 3 * s], [3, 3 * c + s], [1, 1]],
+    ['y2 = sum(y1) {axes [0]}', 3 * s, 3 + (3 * c + s), 1],
+  ])
+  expect(() => modeRows(program, new Map())).toThrow(/is not among the arguments/)
 })
 
 it('buffers live from the step that writes them to the last that reads them', () => {
