@@ -55,6 +55,8 @@ export default defineConfig(({ command }) => ({
   base: './',
   define: { 'import.meta.env.BUILT': String(command === 'build') },
   plugins: [data(), withPolicy(), offline()],
+  // Found by a worker, it would be prepared late, and the page loaded a second time.
+  optimizeDeps: { include: ['typescript'] },
   worker: { format: 'es', plugins: () => [data()] },
   build: {
     outDir: fileURLToPath(new URL('../out/site/page', import.meta.url)),
