@@ -19,10 +19,18 @@ import { printed, withoutPlaces } from './printed.js'
 
 const tell = (message: FromWorker): void => postMessage(message)
 const console_ = globalThis.console
+/** What a run may write and draw: an endless loop that does so must not keep the page busy. */
+const MOST_LINES = 1000
+const MOST_POINTS = 20_000
+let lines = 0
+let points = 0
 const told =
   (level: 'log' | 'warn' | 'error') =>
-  (...values: readonly unknown[]): void =>
-    tell({ kind: 'console', level, values: values.map((x) => printed(x)) })
+  (...values: readonly unknown[]): void => {
+    if (++lines <= MOST_LINES) tell({ kind: 'console', level, values: values.map((x) => printed(x)) })
+    else if (lines === MOST_LINES + 1)
+      tell({ kind: 'console', level: 'warn', values: [printed(`Only the first ${MOST_LINES} lines of a run are shown.`)] })
+  }
 Object.assign(console_, { log: told('log'), info: told('log'), debug: told('log'), warn: told('warn'), error: told('error') })
 
 const seen = new Map<number, { value?: unknown; call?: { f: unknown; args: readonly unknown[] } }>()
@@ -66,8 +74,11 @@ const playground = {
   },
   curve:
     (title: string) =>
-    (x: unknown, y: unknown): void =>
-      tell({ kind: 'curve', title, x: numbers([x].flat())[0]!, y: numbers(typeof y === 'number' ? [y] : y)[0]! }),
+    (x: unknown, y: unknown): void => {
+      if (++points <= MOST_POINTS)
+        tell({ kind: 'curve', title, x: numbers([x].flat())[0]!, y: numbers(typeof y === 'number' ? [y] : y)[0]! })
+      else if (points === MOST_POINTS + 1) console_.warn(`Only the first ${MOST_POINTS} points of a run are drawn.`)
+    },
   slider: (name: string, min: number, max: number, start = (min + max) / 2): number => {
     const value = sliders[name] ?? start
     tell({ kind: 'slider', slider: { name, min, max, value } })
