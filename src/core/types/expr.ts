@@ -131,10 +131,14 @@ export interface Tensor<out S extends Shape = Shape, out D extends DType = DType
   readonly shape: Sizes<S>
   readonly data: DataOf<D>
   /** The elements as nested arrays, tuples for literal sizes up to 16; one element for rank 0; booleans for bool. */
-  toArray<Z extends Shape, E extends DType>(this: Tensor<Z, E>): ArrayOf<Z, LeafOf<E>>
+  toArray<T extends Tensor>(this: T): ElementsOf<T>
   /** The only element of an array of one element: a number, a boolean for bool. Where the compiler does not know the dtype it has the type number. */
-  item<Z extends Shape, E extends DType>(this: Tensor<Z, E>): [DType] extends [E] ? number : LeafOf<E>
+  item<T extends Tensor>(this: T): ItemOf<T>
 }
+/** What `toArray` gives; of one of several tensors one of several. */
+export type ElementsOf<T> = T extends Tensor<infer S, infer D> ? ArrayOf<S, LeafOf<D>> : never
+/** What `item` gives. */
+export type ItemOf<T> = T extends Tensor<Shape, infer D> ? ([DType] extends [D] ? number : LeafOf<D>) : never
 
 /** A declared input: what `f32(2, 3)` or `f32('batch', 3)` gives. Its shape holds the names. */
 export interface Spec<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
