@@ -84,7 +84,8 @@ const times = (f: () => unknown): readonly number[] => {
   } while (performance.now() < end)
   return out
 }
-const specOf = ([shape, , , dtype]: How): unknown => cd[dtype](...(shape as number[]))
+const { f32, i32 } = cd
+const specOf = ([shape, , , dtype]: How): unknown => ({ f32, i32 })[dtype](...(shape as number[]))
 const each = <A, B>(of: Readonly<Record<string, A>>, f: (x: A) => B): Readonly<Record<string, B>> =>
   Object.fromEntries(Object.entries(of).map(([k, v]) => [k, f(v)]))
 
