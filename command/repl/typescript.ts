@@ -1,0 +1,93 @@
+/** TypeScript that is typed in: its types are taken away by Node itself, or by the esbuild that the project has. Columns stay what they were. */
+import nodeModule from 'node:module'
+import { dirname } from 'node:path'
+import { importFrom, resolveFrom } from '../project.js'
+
+/** Where in what was typed something stands: lines and columns from 0. */
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+/** JavaScript, and the place in what was typed of a place there. */
+export interface Plain {
+  readonly code: string
+  readonly typed: (at: Place) => Place
+}
+/** What was typed is no TypeScript: it is not finished, or wrong at a place. */
+export class NotTypeScript extends Error {
+  readonly unfinished: boolean
+  readonly at: Place | undefined
+  constructor(reason: string, unfinished: boolean, at?: Place) {
+    super(reason)
+    this.unfinished = unfinished
+    this.at = at
+  }
+}
+export type Strip = (code: string) => Plain
+
+const same = (at: Place): Place => at
+
+type NodeStrips = { readonly stripTypeScriptTypes?: (code: string, options: { readonly mode: 'strip' }) => string }
+const byNode = (strip: NonNullable<NodeStrips['stripTypeScriptTypes']>): Strip => {
+  // Node says once that this is new; who types at a prompt need not know.
+  const { emitWarning } = process
+  process.emitWarning = ((warning: unknown, ...more: never[]) => {
+    if (!String(warning).includes('stripTypeScriptTypes')) (emitWarning as (...xs: unknown[]) => void).call(process, warning, ...more)
+  }) as typeof emitWarning
+  return (code) => {
+    try {
+      return { code: strip(code, { mode: 'strip' }), typed: same }
+    } catch (error) {
+      const reason = (error as Error).message.split('\n')[0]!
+      throw new NotTypeScript(reason, /eof|unterminated|end of (?:file|input)/i.test((error as Error).message))
+    }
+  }
+}
+
+interface Located {
+  readonly text: string
+  readonly location: { readonly line: number; readonly column: number } | null
+}
+interface Esbuild {
+  readonly transformSync: (code: string, options: object) => { readonly code: string; readonly map: string }
+}
+const byEsbuild =
+  ({ transformSync }: Esbuild): Strip =>
+  (code) => {
+    try {
+      const made = transformSync(code, {
+        loader: 'ts',
+        target: 'esnext',
+        format: 'esm',
+        sourcemap: 'external',
+        logLevel: 'silent',
+        tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+      })
+      const map = new nodeModule.SourceMap(JSON.parse(made.map))
+      return {
+        code: made.code.replace(/;?\n$/, ''),
+        typed: ({ line, column }) => {
+          const entry = map.findEntry(line, column)
+          return 'originalLine' in entry ? { line: entry.originalLine, column: entry.originalColumn } : { line, column }
+        },
+      }
+    } catch (error) {
+      const [first] = (error as { readonly errors?: readonly Located[] }).errors ?? []
+      if (first === undefined) throw error
+      const at = first.location
+      throw new NotTypeScript(
+        first.text,
+        /end of file|unterminated/i.test(first.text),
+        at === null ? undefined : { line: at.line - 1, column: at.column },
+      )
+    }
+  }
+
+/** The first way that there is; undefined where the project has none. */
+export const stripIn = async (folder: string): Promise<Strip | undefined> => {
+  const { stripTypeScriptTypes } = nodeModule as unknown as NodeStrips
+  if (stripTypeScriptTypes !== undefined) return byNode(stripTypeScriptTypes)
+  const tsx = resolveFrom(folder, 'tsx')
+  const esbuild = (await importFrom(folder, 'esbuild')) ?? (tsx === undefined ? undefined : await importFrom(dirname(tsx), 'esbuild'))
+  return esbuild === undefined ? undefined : byEsbuild(esbuild as unknown as Esbuild)
+}
