@@ -32,7 +32,7 @@ export const graphOf = (program: Program, { fromProgram }: Pick<Operators, 'from
     return { id }
   }
   const out = interpret<Value>({
-    input: (at) => add('input', at.path, at.shape, at.dtype),
+    input: (at) => add('input', at.path || 'input', at.shape, at.dtype),
     literal: (value, dtype) => add('literal', String(value), [], dtype),
     captured: (x) => add('captured', 'captured', x.shape as readonly number[], x.dtype),
     apply: (

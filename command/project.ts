@@ -27,9 +27,25 @@ export const resolveFrom = (folder: string, name: string): string | undefined =>
     return undefined
   }
 }
+/** What an entry of a package's `exports` is for `import`. */
+const entryOf = (entry: unknown): string | undefined => {
+  if (typeof entry === 'string') return entry
+  if (typeof entry !== 'object' || entry === null) return undefined
+  const found = Object.entries(entry).find(([condition]) => ['import', 'node', 'default'].includes(condition))
+  return found && entryOf(found[1])
+}
+/** The file that `import` finds; Node resolves for `require`, which may be another. */
+const importPath = (folder: string, name: string): string | undefined => {
+  const [, own = name, rest = ''] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(name) ?? []
+  const manifest = resolveFrom(folder, `${own}/package.json`)
+  if (manifest === undefined) return resolveFrom(folder, name)
+  const { exports } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly exports?: Readonly<Record<string, unknown>> }
+  const entry = entryOf(exports?.[`.${rest}`])
+  return entry === undefined ? resolveFrom(folder, name) : join(dirname(manifest), entry)
+}
 /** A module that the project in `folder` has installed. Default exports of CommonJS are taken apart. */
 export const importFrom = async (folder: string, name: string): Promise<Readonly<Record<string, unknown>> | undefined> => {
-  const path = resolveFrom(folder, name)
+  const path = importPath(folder, name)
   if (path === undefined) return undefined
   const module = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>
   return { ...(module.default as object | undefined), ...module }
