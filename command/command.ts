@@ -1,4 +1,5 @@
 /** What the command `codual` is asked for, and with which code it exits. */
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
@@ -50,10 +51,18 @@ interface CheckOptions {
 }
 const check = async (streams: Streams, file: string, { only = [], seed, watch, reporter }: CheckOptions): Promise<number> => {
   if (watch) {
+    if (!existsSync(file)) fail(`there is no file ${file}.`)
     if (!streams.out.isTTY) fail('--watch waits for changes, and this is no terminal.', 'leave --watch out.')
     const { watching } = await import('./watch.js')
     const args = ['check', file, '--seed', String(seed), '--reporter', reporter, ...(only.length === 0 ? [] : ['--only', only.join(',')])]
-    return watching(resolve(file), args, (text) => void streams.err.write(`${text}\n`))
+    const start = () => spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], { stdio: 'inherit' })
+    const close = watching(resolve(file), start, (text) => void streams.err.write(`${text}\n`))
+    return new Promise((done) => {
+      process.once('SIGINT', () => {
+        close()
+        done(FINE)
+      })
+    })
   }
   const [{ load }, { checkFile, isFound }, { reporters }, { paintOf }, { progressOn }] = await Promise.all([
     import('./load.js'),

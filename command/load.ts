@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Failure, fail, inWords, perhaps } from './failure.js'
-import { importFrom, isSource } from './project.js'
+import { esbuildIn, isSource } from './project.js'
 
 /** A file and what it exports. */
 export interface Loaded {
@@ -15,7 +15,6 @@ export interface Loaded {
 const KINDS = ['.ts', '.mts', '.js', '.mjs']
 const isTyped = (path: string): boolean => /^\.m?ts$/.test(extname(path))
 
-type Registers = { readonly register: () => unknown }
 type Builds = { readonly build: (options: object) => Promise<{ readonly outputFiles: readonly { readonly contents: Uint8Array }[] }> }
 
 /** A file as one module beside it, for as long as it takes to load it: its imports are found as its own are. */
@@ -41,17 +40,14 @@ const bundled = async (path: string, esbuild: Builds): Promise<Loaded['exports']
   }
 }
 
-/** A module, by the first way there is: tsx and esbuild resolve `./x.js` to `./x.ts`, Node's own types do not. */
+/**
+ * A module, by the first way there is. esbuild resolves `./x.js` to `./x.ts`, which Node's own types do not; and what it makes is a module of Node whatever
+ * the project is, where tsx loads a second copy of the library for projects of CommonJS.
+ */
 const imported = async (path: string): Promise<Loaded['exports']> => {
   const url = pathToFileURL(path).href
   if (!isTyped(path) || isSource) return import(url) as Promise<Loaded['exports']>
-  const folder = dirname(path)
-  const tsx = (await importFrom(folder, 'tsx/esm/api')) as Registers | undefined
-  if (tsx !== undefined) {
-    tsx.register()
-    return import(url) as Promise<Loaded['exports']>
-  }
-  const esbuild = (await importFrom(folder, 'esbuild')) as Builds | undefined
+  const esbuild = (await esbuildIn(dirname(path))) as Builds | undefined
   if (esbuild !== undefined) return bundled(path, esbuild)
   if ((process.features as { readonly typescript?: unknown }).typescript) return import(url) as Promise<Loaded['exports']>
   return fail(

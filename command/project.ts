@@ -51,6 +51,12 @@ export const importFrom = async (folder: string, name: string): Promise<Readonly
   return { ...(module.default as object | undefined), ...module }
 }
 
+/** The esbuild of a project: its own, or that of its tsx. */
+export const esbuildIn = async (folder: string): Promise<Readonly<Record<string, unknown>> | undefined> => {
+  const tsx = resolveFrom(folder, 'tsx')
+  return (await importFrom(folder, 'esbuild')) ?? (tsx === undefined ? undefined : importFrom(dirname(realpathSync(tsx)), 'esbuild'))
+}
+
 /** The command of the project's own copy of codual, where that is another one: arrays of two copies do not mix. */
 export const otherCommand = (folder: string): string | undefined => {
   const manifest = resolveFrom(folder, 'codual/package.json')

@@ -1,18 +1,21 @@
 /** A command again whenever a file changes: in a process of its own, since a module that was loaded stays as it is. */
-import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { watch } from 'node:fs'
 import { dirname, extname, sep } from 'node:path'
 
 /** Editors write a file in several steps. */
 const QUIET = 100
+/** Is this a source, and none that the command writes itself? */
+const isSourceFile = (name: string): boolean =>
+  !name.split(sep).includes('node_modules') && !name.includes('.codual-') && /^\.(?:[mc]?[jt]s|json)$/.test(extname(name))
 
-/** Runs `args` by this command, now and whenever a source beside `file` or below it changes, until the process is told to stop. */
-export const watching = async (file: string, args: readonly string[], say: (text: string) => void): Promise<never> => {
-  let running: ReturnType<typeof spawn> | undefined
+/** Starts a process now, and again whenever a source beside `file` or below it changes; gives what ends that. */
+export const watching = (file: string, start: () => ChildProcess, say: (text: string) => void): (() => void) => {
+  let running: ChildProcess | undefined
   let timer: NodeJS.Timeout | undefined
   const run = (): void => {
     running?.kill()
-    const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], { stdio: 'inherit' })
+    const child = start()
     running = child
     child.once('exit', (code) => {
       if (running !== child) return
@@ -21,17 +24,14 @@ export const watching = async (file: string, args: readonly string[], say: (text
     })
   }
   const watcher = watch(dirname(file), { recursive: true }, (_event, name) => {
-    const changed = name ?? ''
-    if (changed.split(sep).includes('node_modules') || changed.includes('.codual-') || !/^\.(?:[mc]?[jt]s|json)$/.test(extname(changed)))
-      return
+    if (!isSourceFile(name ?? '')) return
     clearTimeout(timer)
     timer = setTimeout(run, QUIET)
   })
-  process.once('SIGINT', () => {
+  run()
+  return () => {
+    clearTimeout(timer)
     watcher.close()
     running?.kill()
-    process.exit(0)
-  })
-  run()
-  return new Promise<never>(() => {})
+  }
 }

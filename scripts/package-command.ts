@@ -64,13 +64,18 @@ export const commandChecks = (user: string, root: string): Readonly<Record<strin
           /SyntaxError: .*\n {2}fix: for TypeScript, npm install --save-dev esbuild/,
         )
     },
-    'codual check reads TypeScript by esbuild': () => {
-      link('esbuild')
-      expect(codual(['check', 'energy.ts']), 0, /1 right, 0 wrong/)
-    },
-    'codual check reads TypeScript by tsx': () => {
+    'codual check reads TypeScript by the esbuild of tsx': () => {
       link('tsx')
       expect(codual(['check', 'energy.ts']), 0, /1 right, 0 wrong/)
+    },
+    'codual check reads TypeScript by esbuild, and names its lines': () => {
+      link('esbuild')
+      expect(codual(['check', 'energy.ts']), 0, /1 right, 0 wrong/)
+      writeFileSync(
+        at('broken.ts'),
+        "import { add, type AnyExpr } from 'codual'\n\nexport const x: AnyExpr = add([1, 2], [1, 2, 3] as never)\n",
+      )
+      expect(codual(['check', 'broken.ts']), 2, /broken\.ts cannot be loaded\.\n {2}add: shapes [^\n]*\n {4}at [^\n]*broken\.ts:3:\d+\n/)
     },
     'codual repl is TypeScript, with the file in scope': () =>
       expect(

@@ -1,7 +1,6 @@
 /** TypeScript that is typed in: its types are taken away by Node itself, or by the esbuild that the project has. Columns stay what they were. */
 import nodeModule from 'node:module'
-import { dirname } from 'node:path'
-import { importFrom, resolveFrom } from '../project.js'
+import { esbuildIn } from '../project.js'
 
 /** Where in what was typed something stands: lines and columns from 0. */
 export interface Place {
@@ -87,7 +86,6 @@ const byEsbuild =
 export const stripIn = async (folder: string): Promise<Strip | undefined> => {
   const { stripTypeScriptTypes } = nodeModule as unknown as NodeStrips
   if (stripTypeScriptTypes !== undefined) return byNode(stripTypeScriptTypes)
-  const tsx = resolveFrom(folder, 'tsx')
-  const esbuild = (await importFrom(folder, 'esbuild')) ?? (tsx === undefined ? undefined : await importFrom(dirname(tsx), 'esbuild'))
+  const esbuild = await esbuildIn(folder)
   return esbuild === undefined ? undefined : byEsbuild(esbuild as unknown as Esbuild)
 }
