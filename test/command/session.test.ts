@@ -78,7 +78,7 @@ describe('a session', () => {
     const s = new Session('test/command/fixtures/small.ts', { XDG_STATE_HOME: state })
     try {
       const banner = await s.begin(/codual> $/)
-      expect(banner).toMatch(/From test\/command\/fixtures\/small\.ts: energy, wrong, helper, mask, size\./)
+      expect(banner).toMatch(/From test\/command\/fixtures\/small\.ts: energy, wrong, helper, mask, cubeRule, volume, size\./)
 
       // Names, members of namespaces, options, paths of inputs, and expressions behind commands.
       await s.type('logsum\t', /logsumexp/)
@@ -111,6 +111,7 @@ describe('a session', () => {
 
       // The commands.
       await s.type('.derivative energy\n', /grad\(fn\)\(p\.w: f64 \[\], x: f64 \[\d\]\)\n[\s\S]*return p\.w/)
+      await s.type('.derivative volume\n', /grad\(fn\)\(x: f64 \[\d\]\)/)
       await s.type('.show square, [1, 2]\n', /square\(x0: f64 \[2\]\)\n {2}y0 = mul\(x0, x0\) : f64 \[2\]\n {2}return y0\n/)
       await s.type('.explain square, [1, 2]\n', /cpu: 1 step, 1 kernel, 2 flops/)
       await s.type('.check wrong, [0.5]\n', /wrong wrong: the derivative is wrong/)

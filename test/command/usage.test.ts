@@ -45,7 +45,7 @@ describe('what is wrong with a call', () => {
     [
       'a name that the file has not',
       ['check', small, '--only', 'enrgy'],
-      /has no enrgy to check\.\n {2}fix: Perhaps you meant energy\. It has energy, wrong, mask\.$/m,
+      /has no enrgy to check\.\n {2}fix: Perhaps you meant energy\. It has energy, wrong, mask, cubeRule, volume\.$/m,
     ],
     ['a name that is not checked', ['check', small, '--only', 'helper'], /helper of \S+ is not checked: it has no arguments/],
     ['a seed that is too large', ['check', small, '--seed', '1e300'], /A seed is a whole number from 0 to 2147483647\./],
@@ -67,7 +67,7 @@ describe('what is wrong with a call', () => {
     [
       'an unknown name',
       ['show', `${small}#enrgy`],
-      /exports no enrgy\.\n {2}fix: Perhaps you meant energy\. It exports energy, wrong, helper, mask, size, checks\.$/m,
+      /exports no enrgy\.\n {2}fix: Perhaps you meant energy\. It exports energy, wrong, helper, mask, cubeRule, volume, size, checks\.$/m,
     ],
     ['what is no function', ['explain', `${small}#size`], /size of \S+ is no function\./],
     ['a rule where a function belongs', ['bench', `${fixture('rules.ts')}#factor`], /factor is a rule, and no function\./],
@@ -133,7 +133,7 @@ describe('codual check', () => {
     )
     expect(out).toMatch(/\nwrong \(test\/command\/fixtures\/small\.ts:10\)\n {2}wrong wrong: the derivative is wrong: argument 0/)
     expect(out).toMatch(/\nnot checked:\n {2}mask: its result is no float\n {2}helper: it has no arguments: export const checks = /)
-    expect(out).toMatch(/\n1 right, 1 wrong, 2 not checked \(seed 1\)\n$/)
+    expect(out).toMatch(/\n3 right, 1 wrong, 2 not checked \(seed 1\)\n$/)
     expect(code).toBe(1)
   })
   it('checks what it is asked for, with the seed that it is given', async () => {
@@ -149,6 +149,8 @@ describe('codual show and explain', () => {
       /^fn\(p\.w: f64 \[\], x: f64 \[4\]\)\n {2}y0 = sin\(x\) : f64 \[4\]\n/,
     )
     expect((await codual('show', `${small}#energy`, '--size', 'n=4', '--derivative')).out).toMatch(/^grad\(fn\)\(.*\n[\s\S]*cos\(x/)
+    // By the rule of the file, which no other registry has.
+    expect((await codual('show', `${small}#volume`, '--size', 'n=4', '--derivative')).out).toMatch(/^grad\(fn\)\(x: f64 \[4\]\)\n/)
     expect((await codual('show', `${small}#wrong`)).out).toMatch(/^wrong\(x0: f64 \[2\]\)/)
     expect((await codual('explain', `${small}#energy`, '--size', 'n=4')).out).toMatch(
       /^cpu: \d+ steps?, \d+ kernels?, .*\n {2}step {2}kernel/,
