@@ -92,13 +92,13 @@ export const readBaseline = (file: string): Readonly<Record<string, Bench>> => {
   try {
     read = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    return fail(`the baseline ${file} is no JSON: ${(error as Error).message}`, `write it again: codual bench FILE#name --save ${file}`)
+    return fail(`the baseline ${file} is not JSON: ${(error as Error).message}`, `write it again: codual bench FILE#name --save ${file}`)
   }
   const all = typeof read === 'object' && read !== null && !Array.isArray(read) ? (read as Readonly<Record<string, Bench>>) : {}
   const wrong = Object.entries(all).filter(([, b]) => b?.format !== 1 || !parts.every((part) => isMeasured(b[part])))
   if (Object.keys(all).length === 0 || wrong.length > 0)
     return fail(
-      `the baseline ${file} is not what codual bench writes${wrong.length > 0 ? `: ${wrong[0]![0]}` : ''}.`,
+      `the baseline ${file} was not written by codual bench${wrong.length > 0 ? `: ${wrong[0]![0]}` : ''}.`,
       `write it again: codual bench FILE#name --save ${file}`,
     )
   return all

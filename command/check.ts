@@ -34,7 +34,7 @@ const checkedOf = ({ kind, value, given: { args, ...options } }: Subject, kit: K
   return makeCheck(kit.registry).checkGrad(value, args ?? [], { backends: [kit.backend], ...all })
 }
 
-/** Options that are no options, and ranges that are none, are mistakes in `checks` and not in a derivative. */
+/** Unknown options and invalid ranges are mistakes in `checks`, not in a derivative. */
 const isMisuse = (error: unknown): boolean =>
   isAdException(error) && error.error._tag === 'BadInput' && /^check(?:Grad|Rule|Plugin)(?: of \w+)?$/.test(error.error.where)
 
@@ -55,8 +55,8 @@ const resultOf = (subject: Subject, loaded: Loaded, kit: Kit, seed: number): Res
     return c._tag === 'Right' ? whole({ verdict: 'right', passed: c.right, text }) : whole({ verdict: 'wrong', findings: c.left, text })
   } catch (error) {
     if (isAdException(error) && error.error._tag === 'NotDifferentiable' && error.error.op === 'checkGrad')
-      return whole({ verdict: 'not checked', text: 'its result is no float' })
-    if (isMisuse(error)) return fail(`${CHECKS}.${name} of ${loaded.path} is not understood.\n${inWords(error).replace(/^/gm, '  ')}`)
+      return whole({ verdict: 'not checked', text: 'its result is not a float' })
+    if (isMisuse(error)) return fail(`${CHECKS}.${name} of ${loaded.path} is invalid.\n${inWords(error).replace(/^/gm, '  ')}`)
     return whole({ verdict: 'raised', text: inWords(error) })
   }
 }
@@ -91,7 +91,7 @@ export const checkFile = async (loaded: Loaded, { only, seed }: CheckAsked, prog
   const { checked, unchecked } = chosen(subjectsOf(loaded, drawn), only, loaded.path)
   if (checked.length === 0)
     fail(
-      `${loaded.path} exports nothing to check.`,
+      `${loaded.path} has nothing to check.`,
       unchecked.length === 0
         ? 'export functions made by fn, rules or plugins.'
         : unchecked.map(({ name, reason }) => `${name}: ${reason}`).join('; '),

@@ -35,8 +35,8 @@ const say = ({ out }: Streams, text: string): void => void out.write(`${text}\n`
 /** Options of the commands that draw arguments. */
 const drawing = (command: Command): Command =>
   command
-    .option('--size <name=n>', 'the size of a named dimension (again for each)', sizeOf)
-    .option('--seed <n>', 'draws other arguments', seedOf, 1)
+    .option('--size <name=n>', 'the size of a named dimension (repeatable)', sizeOf)
+    .option('--seed <n>', 'the seed of the arguments that are drawn', seedOf, 1)
 interface Drawing {
   readonly size?: Readonly<Record<string, number>>
   readonly seed: number
@@ -52,7 +52,7 @@ interface CheckOptions {
 const check = async (streams: Streams, file: string, { only = [], seed, watch, reporter }: CheckOptions): Promise<number> => {
   if (watch) {
     if (!existsSync(file)) fail(`there is no file ${file}.`)
-    if (!streams.out.isTTY) fail('--watch waits for changes, and this is no terminal.', 'leave --watch out.')
+    if (!streams.out.isTTY) fail('--watch needs a terminal.', 'leave --watch out.')
     const { watching } = await import('./watch.js')
     const args = ['check', file, '--seed', String(seed), '--reporter', reporter, ...(only.length === 0 ? [] : ['--only', only.join(',')])]
     const start = () => spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], { stdio: 'inherit' })
@@ -84,7 +84,7 @@ interface ShowOptions extends Drawing {
 }
 const show = async (streams: Streams, given: string, options: ShowOptions): Promise<number> => {
   const formats = (['dot', 'mermaid', 'json'] as const).filter((format) => options[format])
-  if (formats.length > 1) fail(`--${formats.join(' and --')} are two formats.`, 'choose one.')
+  if (formats.length > 1) fail(`--${formats.join(' and --')} are different formats.`, 'choose one.')
   const format: Format = formats[0] ?? 'text'
   say(streams, (await import('./show.js')).shown(await readied(given, options), options.derivative ?? false, format))
   return FINE
@@ -99,7 +99,7 @@ interface BenchOptions extends Drawing {
   readonly save?: string
   readonly json?: boolean
 }
-/** A baseline that seems to be missed is measured again: what another program took is no fault of the function's. */
+/** A result slower than the baseline is measured again, since another program may have been using the processor. */
 const AGAIN = 3
 const bench = async (streams: Streams, given: string, options: BenchOptions): Promise<number> => {
   const b = await import('./bench.js')
@@ -128,7 +128,7 @@ const bench = async (streams: Streams, given: string, options: BenchOptions): Pr
 const create = async (streams: Streams, folder: string): Promise<number> => {
   const made = (await import('./new.js')).newProject(folder)
   const place = relative(process.cwd(), made) || '.'
-  say(streams, `${place} is there. Now:\n  cd ${place}\n  npm install\n  npm test\n  npm run check`)
+  say(streams, `${place} is ready. Next:\n  cd ${place}\n  npm install\n  npm test\n  npm run check`)
   return FINE
 }
 
@@ -137,9 +137,9 @@ const repl = async (file: string | undefined): Promise<number> => (await import(
 /** The whole command; `done` is told the exit code. */
 const commandOf = (streams: Streams, done: (code: number) => void): Command => {
   const program = new Command('codual')
-    .description('Automatic differentiation for TypeScript: a prompt, a checker of derivatives, and what functions are made of.')
+    .description('Automatic differentiation for TypeScript: a prompt, a derivative checker, and a look inside functions.')
     .version(version)
-    .showHelpAfterError('(codual --help lists what there is)')
+    .showHelpAfterError('(codual --help lists the commands)')
     .configureOutput({
       writeOut: (text) => void streams.out.write(text),
       writeErr: (text) => void streams.err.write(text),
@@ -152,57 +152,57 @@ const commandOf = (streams: Streams, done: (code: number) => void): Command => {
       done(await f(...args))
   program
     .command('repl', { isDefault: true })
-    .description('a prompt with everything of codual in scope, and the exports of a file')
+    .description('opens a prompt with codual and the exports of a file in scope')
     .argument('[file]', 'a module in TypeScript or JavaScript')
     .action(run((file?: string) => repl(file)))
   program
     .command('check')
-    .description('holds the derivatives, batches and kernels of what a file exports against finite differences and each other')
+    .description('checks the derivatives, batches and kernels of everything that a file exports')
     .argument('<file>', 'a module in TypeScript or JavaScript')
-    .option('--only <name>', 'one export (again, or with commas, for several)', listed)
-    .option('--seed <n>', 'draws other arguments', seedOf, 1)
-    .option('--watch', 'checks again whenever a file changes')
-    .addOption(new Option('--reporter <how>', 'how it is told').choices(['table', 'json', 'junit', 'github']).default('table'))
+    .option('--only <name>', 'check only this export (repeatable, or separated by commas)', listed)
+    .option('--seed <n>', 'the seed of the arguments that are drawn', seedOf, 1)
+    .option('--watch', 'check again whenever a file changes')
+    .addOption(new Option('--reporter <format>', 'the output format').choices(['table', 'json', 'junit', 'github']).default('table'))
     .action(run((file: string, options: CheckOptions) => check(streams, file, options)))
   drawing(
     program
       .command('show')
-      .description('a function as the program that it is')
+      .description('prints a function as a program')
       .argument('<FILE#name>', 'a function of a module')
-      .option('--derivative', 'its gradient, or its Jacobian')
+      .option('--derivative', 'its gradient or Jacobian')
       .option('--dot', 'as a graph for Graphviz')
       .option('--mermaid', 'as a graph for Mermaid')
-      .option('--json', 'as data that fromJSON reads'),
+      .option('--json', 'as JSON for fromJSON'),
   ).action(run((given: string, options: ShowOptions) => show(streams, given, options)))
   drawing(
     program
       .command('explain')
-      .description('which kernels a function runs, and what they cost')
+      .description('prints the kernels that a function runs and what they cost')
       .argument('<FILE#name>', 'a function of a module')
-      .option('--derivative', 'its gradient, or its Jacobian'),
+      .option('--derivative', 'its gradient or Jacobian'),
   ).action(run((given: string, options: Drawing) => explain(streams, given, options)))
   drawing(
     program
       .command('bench')
-      .description('how long a function and its gradient take, and what memory they need')
+      .description('times a function and its gradient')
       .argument('<FILE#name>', 'a function of a module')
-      .option('--baseline <file>', 'fails where it is 10 % slower than the file says')
-      .option('--save <file>', 'writes the times into the file')
-      .option('--json', 'as data'),
+      .option('--baseline <file>', 'fail if it is more than 10 % slower than in this file')
+      .option('--save <file>', 'write the times to this file')
+      .option('--json', 'as JSON'),
   ).action(run((given: string, options: BenchOptions) => bench(streams, given, options)))
   program
     .command('new')
-    .description('writes a small project to begin from')
+    .description('creates a small project')
     .argument('<folder>', 'a folder that does not exist yet')
     .action(run((folder: string) => create(streams, folder)))
   return program
 }
 
 const NAMES = ['repl', 'check', 'show', 'explain', 'bench', 'new', 'help']
-/** A word that is neither a command nor a file is taken for a mistyped command. */
+/** A word that is neither a command nor a file is probably a mistyped command. */
 const known = (first: string | undefined): void => {
   if (first !== undefined && /^[\w-]+$/.test(first) && !first.startsWith('-') && !NAMES.includes(first) && !existsSync(first))
-    fail(`there is no command ${first}, and no such file.`, `${perhaps(first, NAMES)}codual --help lists what there is.`)
+    fail(`${first} is neither a command nor a file.`, `${perhaps(first, NAMES)}codual --help lists the commands.`)
 }
 
 /** Runs the command with these arguments; gives its exit code. */

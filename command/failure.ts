@@ -1,4 +1,4 @@
-/** How the command fails: what was asked for wrongly, or cannot be loaded, is one message and exit code 2. */
+/** How the command fails: wrong usage, or a file that cannot be loaded, gives one message and exit code 2. */
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { closest, distance } from 'fastest-levenshtein'
@@ -11,7 +11,7 @@ export const FOUND = 1
 /** The command was used wrongly, or a file cannot be loaded. */
 export const USAGE = 2
 
-/** A mistake of whoever called the command: it is printed without a stack. */
+/** A mistake in how the command was called: printed without a stack. */
 export class Failure extends Error {
   readonly fix: string | undefined
   constructor(reason: string, fix?: string) {
@@ -23,14 +23,14 @@ export const fail = (reason: string, fix?: string): never => {
   throw new Failure(reason, fix)
 }
 
-/** The name that was probably meant, as a sentence; empty where none is near. */
+/** A sentence with the name that was probably meant; empty if none is close. */
 export const perhaps = (given: string, names: readonly string[]): string => {
   if (names.length === 0) return ''
   const near = closest(given, [...names])
   return distance(given.toLowerCase(), near.toLowerCase()) <= Math.ceil(near.length / 3) ? `Perhaps you meant ${near}. ` : ''
 }
 
-/** The folder of the command: a line of its own is no help to anybody. */
+/** The folder of the command, whose own lines do not help the user. */
 const here = dirname(fileURLToPath(import.meta.url))
 
 /** What was thrown, in words, without the frames of Node's own loader. */

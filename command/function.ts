@@ -50,8 +50,7 @@ const givenTo = ({ exports }: Loaded, name: string): Given => {
 /** Arguments of a function: those of `checks`, or drawn ones. */
 export const argumentsFor = (f: Any, given: Given, { seed, size }: Drawn, what: string, fix: string): Pick<Ready, 'args' | 'sizes'> => {
   if (given.args !== undefined) {
-    if (Object.keys(size).length > 0)
-      fail(`${what} has its arguments in ${CHECKS}, and --size says what to draw.`, 'leave one of them out.')
+    if (Object.keys(size).length > 0) fail(`${what} takes its arguments from ${CHECKS}, so --size has no effect.`, 'leave one of them out.')
     return { args: given.args, sizes: undefined }
   }
   const { sizes, domain } = given as { readonly sizes?: Readonly<Record<string, readonly [number, number]>>; readonly domain?: object }
@@ -61,7 +60,7 @@ export const argumentsFor = (f: Any, given: Given, { seed, size }: Drawn, what: 
   } catch (error) {
     if (!isAdException(error)) throw error
     return error.error._tag === 'BadInput' && error.error.reason.includes('does not declare')
-      ? fail(`there are no arguments for ${what}, and it does not declare what could be drawn.`, fix)
+      ? fail(`there are no arguments for ${what}, and none can be drawn since it declares no inputs.`, fix)
       : fail(`arguments for ${what} cannot be drawn.\n${inWords(error).replace(/^/gm, '  ')}`)
   }
 }
@@ -69,8 +68,8 @@ export const argumentsFor = (f: Any, given: Given, { seed, size }: Drawn, what: 
 export const readyFor = async (given: string, drawn: Drawn): Promise<Ready> => {
   const { loaded, name, value } = await loadNamed(given)
   if (isRule(value) || isPlugin(value))
-    return fail(`${name} is a ${isRule(value) ? 'rule' : 'plugin'}, and no function.`, 'codual check looks at rules and plugins.')
-  if (typeof value !== 'function') return fail(`${name} of ${loaded.path} is no function.`)
+    return fail(`${name} is a ${isRule(value) ? 'rule' : 'plugin'}, not a function.`, 'codual check is for rules and plugins.')
+  if (typeof value !== 'function') return fail(`${name} of ${loaded.path} is not a function.`)
   const kit = kitOf(loaded)
   const f = value as Any
   return {

@@ -51,7 +51,7 @@ const imported = async (path: string): Promise<Loaded['exports']> => {
   if (esbuild !== undefined) return bundled(path, esbuild)
   if ((process.features as { readonly typescript?: unknown }).typescript) return import(url) as Promise<Loaded['exports']>
   return fail(
-    `${path} is TypeScript, and Node ${process.version} reads JavaScript alone.`,
+    `${path} is TypeScript, which Node ${process.version} cannot load by itself.`,
     'npm install --save-dev tsx (or esbuild), or use Node 22.18 or later.',
   )
 }
@@ -60,8 +60,8 @@ const imported = async (path: string): Promise<Loaded['exports']> => {
 export const load = async (file: string): Promise<Loaded> => {
   const path = resolve(file)
   if (!existsSync(path)) return fail(`there is no file ${file}.`)
-  if (!statSync(path).isFile()) return fail(`${file} is a folder.`, 'name a file of it.')
-  if (!KINDS.includes(extname(path))) return fail(`${file} is no module.`, `give a file that ends in ${KINDS.join(', ')}.`)
+  if (!statSync(path).isFile()) return fail(`${file} is a folder.`, 'give a file.')
+  if (!KINDS.includes(extname(path))) return fail(`${file} is not a module.`, `give a file that ends in ${KINDS.join(', ')}.`)
   try {
     const text = readFileSync(path, 'utf8')
     // In the order of the file: a module lists its exports by the alphabet.
@@ -84,13 +84,14 @@ export const lineOf = ({ text }: Pick<Loaded, 'text'>, name: string): number => 
 /** `FILE#name`: the file, and the export that is meant. */
 export const loadNamed = async (given: string): Promise<{ readonly loaded: Loaded; readonly name: string; readonly value: unknown }> => {
   const at = given.lastIndexOf('#')
-  if (at <= 0 || at === given.length - 1) return fail(`'${given}' names no function.`, 'write FILE#name, as in src/energy.ts#energy.')
+  if (at <= 0 || at === given.length - 1)
+    return fail(`'${given}' does not name a function.`, 'write FILE#name, as in src/energy.ts#energy.')
   const [file, name] = [given.slice(0, at), given.slice(at + 1)]
   const loaded = await load(file)
   const names = Object.keys(loaded.exports)
   if (!names.includes(name))
     return fail(
-      `${file} exports no ${name}.`,
+      `${file} does not export ${name}.`,
       names.length === 0 ? 'it exports nothing.' : `${perhaps(name, names)}It exports ${names.join(', ')}.`,
     )
   return { loaded, name, value: loaded.exports[name] }

@@ -61,14 +61,17 @@ const isClass = (x: unknown): boolean => typeof x === 'function' && /^class\b/.t
 const entriesOf = ({ exports, path }: Loaded): Readonly<Record<string, Given | false>> => {
   const given = exports[CHECKS] ?? {}
   if (!isRecord(given) || Array.isArray(given))
-    return fail(`${path} exports ${CHECKS}, which is no record.`, `write export const ${CHECKS} = { name: { args: [...] } }.`)
+    return fail(`${path} exports ${CHECKS}, which is not a record.`, `write export const ${CHECKS} = { name: { args: [...] } }.`)
   const names = Object.keys(exports).filter((name) => name !== CHECKS)
   for (const [name, entry] of Object.entries(given)) {
     if (!names.includes(name))
-      fail(`${CHECKS}.${name} of ${path} is of no export.`, `${perhaps(name, names)}It exports ${names.join(', ') || 'nothing else'}.`)
+      fail(
+        `${CHECKS}.${name} of ${path} does not match an export.`,
+        `${perhaps(name, names)}It exports ${names.join(', ') || 'nothing else'}.`,
+      )
     if (entry === false) continue
     if (!isRecord(entry) || Array.isArray(entry) || ('args' in entry && !Array.isArray(entry.args)))
-      fail(`${CHECKS}.${name} of ${path} is not understood.`, 'give { args: [...] } with options of the check, or false.')
+      fail(`${CHECKS}.${name} of ${path} is invalid.`, 'give { args: [...] } and options of the check, or false.')
   }
   return given as Readonly<Record<string, Given | false>>
 }
@@ -132,7 +135,7 @@ export const subjectsOf = (loaded: Loaded, draw: (f: unknown) => unknown): Subje
       if (of === undefined) as('rule')
       else not(`it is checked with the plugin ${ruled.get(value.primitive)}`)
     } else if (primitive !== undefined)
-      not(ruled.has(primitive) ? `it is checked by ${ruled.get(primitive)}` : 'the file has no rule of it')
+      not(ruled.has(primitive) ? `it is checked by ${ruled.get(primitive)}` : 'the file has no rule for it')
     else if (isClass(value)) not('it is a class')
     else if (given.args !== undefined || declares(value, draw)) as('function')
     else not(`it has no arguments: export const ${CHECKS} = { ${name}: { args: [...] } }`)

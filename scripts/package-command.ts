@@ -54,7 +54,7 @@ export const commandChecks = (user: string, root: string): Readonly<Record<strin
     'codual check says what reads TypeScript, where nothing does': () => {
       writeFileSync(at('half.ts'), half)
       writeFileSync(at('energy.ts'), typed)
-      if (!native) expect(codual(['check', 'energy.ts']), 2, /reads JavaScript alone\.\n {2}fix: npm install --save-dev tsx \(or esbuild\)/)
+      if (!native) expect(codual(['check', 'energy.ts']), 2, /cannot load by itself\.\n {2}fix: npm install --save-dev tsx \(or esbuild\)/)
     },
     'codual repl says what takes types away, where nothing does': () => {
       if (!strips)
@@ -84,7 +84,7 @@ export const commandChecks = (user: string, root: string): Readonly<Record<strin
         /From energy\.ts: energy\.[\s\S]*Tensor f64 \[\] 0\n[\s\S]*nn\.dense, of codual\/nn\n\nA dense layer[\s\S]*\n {2}sum\(\[1, 2\], 0\)\n {2}\^\n {2}fix: /,
       ),
     'a new project builds, passes its test and its check': () => {
-      expect(codual(['new', 'springs']), 0, /springs is there\./)
+      expect(codual(['new', 'springs']), 0, /springs is ready\./)
       // codual and its peers are found above; compiler and loader are the repository's.
       const project = at('springs')
       mkdirSync(at('node_modules/@types'), { recursive: true })

@@ -59,7 +59,7 @@ export const commands: readonly PromptCommand[] = [
       if (name === '') return fail('.doc of what?', 'write .doc and a name.')
       const doc = docOf(name, width)
       return doc === undefined
-        ? fail(`there is no docstring of ${name}.`, perhaps(name, names).trim() || undefined)
+        ? fail(`there is no docstring for ${name}.`, perhaps(name, names).trim() || undefined)
         : `${name}, of ${doc.entry}\n\n${doc.text}`
     },
   },

@@ -68,7 +68,7 @@ const short = (x: number): string => (Number.isInteger(x) ? String(x) : String(N
 /** A plot of at most this width. */
 export const plotText = (given: readonly unknown[], evaluate: (x: unknown) => unknown, width: number, colours: boolean): string => {
   const lines = linesOf(given, evaluate).map(finite)
-  if (lines.every((line) => line.length === 0)) return fail('.plot: there is no finite number to plot.')
+  if (lines.every((line) => line.length === 0)) return fail('.plot: none of the numbers is finite.')
   const [down, up] = [lines.flat().map(([x]) => x), lines.flat().map(([, y]) => y)].map(rangeOf)
   const heights = ticks(...up!, 8)
   const wide = Math.max(...[...heights, ...up!].map((y) => short(y).length))

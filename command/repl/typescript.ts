@@ -1,4 +1,4 @@
-/** TypeScript that is typed in: its types are taken away by Node itself, or by the esbuild that the project has. Columns stay what they were. */
+/** TypeScript typed at the prompt: Node itself strips the types, or else the project's esbuild. Errors still point at the column that was typed. */
 import nodeModule from 'node:module'
 import { esbuildIn } from '../project.js'
 
@@ -12,7 +12,7 @@ export interface Plain {
   readonly code: string
   readonly typed: (at: Place) => Place
 }
-/** What was typed is no TypeScript: it is not finished, or wrong at a place. */
+/** What was typed is not TypeScript: it is unfinished, or wrong at a place. */
 export class NotTypeScript extends Error {
   readonly unfinished: boolean
   readonly at: Place | undefined
@@ -28,7 +28,7 @@ const same = (at: Place): Place => at
 
 type NodeStrips = { readonly stripTypeScriptTypes?: (code: string, options: { readonly mode: 'strip' }) => string }
 const byNode = (strip: NonNullable<NodeStrips['stripTypeScriptTypes']>): Strip => {
-  // Node says once that this is new; who types at a prompt need not know.
+  // Node warns once that this is experimental, which does not concern the user of a prompt.
   const { emitWarning } = process
   process.emitWarning = ((warning: unknown, ...more: never[]) => {
     if (!String(warning).includes('stripTypeScriptTypes')) (emitWarning as (...xs: unknown[]) => void).call(process, warning, ...more)
@@ -82,7 +82,7 @@ const byEsbuild =
     }
   }
 
-/** The first way that there is; undefined where the project has none. */
+/** The first way that is available; undefined if there is none. */
 export const stripIn = async (folder: string): Promise<Strip | undefined> => {
   const { stripTypeScriptTypes } = nodeModule as unknown as NodeStrips
   if (stripTypeScriptTypes !== undefined) return byNode(stripTypeScriptTypes)

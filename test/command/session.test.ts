@@ -118,7 +118,7 @@ describe('a session', () => {
       await s.type('.time add(1, 2)\n', /[\d.]+ [um]s, the least of many\n/)
       await s.type('.plot [0, 1, 4, 9]\n', /┤[\s\S]*┏[\s\S]*└┬[\s\S]*▶\n +0 [ .\d]+ 3\ncodual> $/)
       await s.type('.plot tanh, -2, 2\n', / 0┤ +┏[\s\S]*└┬[\s\S]*▶\n +-2 +-1 +0 +1 +2\ncodual> $/)
-      await s.type('.doc matmull\n', /there is no docstring of matmull\.\n {2}fix: Perhaps you meant matmul\.\n/)
+      await s.type('.doc matmull\n', /there is no docstring for matmull\.\n {2}fix: Perhaps you meant matmul\.\n/)
 
       // What was done is saved, and loaded again.
       const saved = join(state, 'session.ts')
