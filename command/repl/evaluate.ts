@@ -72,7 +72,7 @@ export class Entries {
       self.#entries.set(file, { text, typed: plain.typed })
       if (self.#entries.size > KEPT) self.#entries.delete(self.#entries.keys().next().value!)
       caught(
-        (this as { readonly _domain?: Emits })._domain,
+        this as Server,
         (told) => inner.call(this, `${plain.code}\n`, context, file, told),
         (error, result) => {
           if (error !== null) self.#placed(error, text)
@@ -109,24 +109,28 @@ export class Entries {
   }
 }
 
-type Emits = { emit: (event: string, ...more: readonly unknown[]) => boolean }
-/** The prompt of Node up to 24 tells an error of an entry to its domain, later ones whoever waits for the entry: here it is always the latter. */
-const caught = (domain: Emits | undefined, run: (told: Done) => void, done: Done): void => {
-  if (domain === undefined) {
-    run(done)
-    return
-  }
-  const { emit } = domain
+type Told = (...args: readonly unknown[]) => unknown
+/** What Node's prompt tells an error of an entry to, beside whoever waits for the entry: up to version 24 its domain, later a method of its own. */
+interface Server {
+  readonly _domain?: { emit: Told }
+  _handleError?: Told
+}
+/** Runs an entry; `done` is told of an error, however the prompt of this Node would tell it. */
+const caught = (server: Server, run: (told: Done) => void, done: Done): void => {
+  const { _domain: domain, _handleError: handle } = server
+  const emit = domain?.emit
   let thrown: { readonly error: Error } | undefined
-  domain.emit = (event, ...more) => {
-    if (event !== 'error') return emit.call(domain, event, ...more)
-    thrown = { error: more[0] as Error }
+  const take = (error: unknown): boolean => {
+    thrown = { error: error as Error }
     return true
   }
+  if (domain !== undefined) domain.emit = (event, ...more) => (event === 'error' ? take(more[0]) : emit!.call(domain, event, ...more))
+  if (handle !== undefined) server._handleError = take
   try {
     run(done)
   } finally {
-    domain.emit = emit
+    if (domain !== undefined) domain.emit = emit!
+    if (handle !== undefined) server._handleError = handle
   }
   if (thrown !== undefined) done(thrown.error)
 }

@@ -27,7 +27,8 @@ export type Strip = (code: string) => Plain
 const same = (at: Place): Place => at
 
 type NodeStrips = { readonly stripTypeScriptTypes?: (code: string, options: { readonly mode: 'strip' }) => string }
-const byNode = (strip: NonNullable<NodeStrips['stripTypeScriptTypes']>): Strip => {
+/** By a function as Node's. */
+export const byNode = (strip: NonNullable<NodeStrips['stripTypeScriptTypes']>): Strip => {
   // Node warns once that this is experimental, which does not concern the user of a prompt.
   const { emitWarning } = process
   process.emitWarning = ((warning: unknown, ...more: never[]) => {
@@ -37,8 +38,16 @@ const byNode = (strip: NonNullable<NodeStrips['stripTypeScriptTypes']>): Strip =
     try {
       return { code: strip(code, { mode: 'strip' }), typed: same }
     } catch (error) {
-      const reason = (error as Error).message.split('\n')[0]!
-      throw new NotTypeScript(reason, /eof|unterminated|end of (?:file|input)/i.test((error as Error).message))
+      const { message, stack = '' } = error as Error
+      // The stack begins with the line and a caret below it; where the text ends too early there is no caret.
+      const [, line, frame = ''] = /^[^\n]*:(\d+)\n([\s\S]*?)\n\w*SyntaxError/.exec(stack) ?? []
+      const [, spaces] = /^( *)\^+$/m.exec(frame) ?? []
+      const at = line === undefined || spaces === undefined ? undefined : { line: Number(line) - 1, column: spaces.length }
+      throw new NotTypeScript(
+        message.split('\n')[0]!,
+        (line !== undefined && at === undefined) || message.startsWith('Unterminated template'),
+        at,
+      )
     }
   }
 }
