@@ -1,6 +1,20 @@
 // Shape rules of the operations that move elements: concat, split, transpose, reshape, expandDims, squeeze.
 import type { Add, DivMod, IsNat, Mul } from './nat.js'
-import type { Axis, AxisOfNew, Dim, InsertAxis, IsLiteral, IsUnknown, NoAxis, Same, SetAxis, Shape, ShapeError, Show } from './shape.js'
+import type {
+  Axis,
+  AxisOfNew,
+  Dim,
+  InsertAxis,
+  IsLiteral,
+  IsUnknown,
+  Meets,
+  NoAxis,
+  Same,
+  SetAxis,
+  Shape,
+  ShapeError,
+  Show,
+} from './shape.js'
 import type { AnySizes } from './shape-index.js'
 
 // ---- arithmetic on dimensions: a literal where both are, else number
@@ -24,9 +38,9 @@ type ConcatTwo<A extends Shape, B extends Shape, I, R extends Dim[] = []> = A ex
   ? B extends readonly [infer b, ...infer BT extends Shape]
     ? R['length'] extends I
       ? ConcatTwo<AT, BT, I, [...R, AddDim<a, b>]>
-      : [Same<a, b>] extends [never]
-        ? never
-        : ConcatTwo<AT, BT, I, [...R, Same<a, b> & Dim]>
+      : Meets<a, b> extends true
+        ? ConcatTwo<AT, BT, I, [...R, Same<a, b> & Dim]>
+        : never
     : never
   : B extends readonly []
     ? R
@@ -76,9 +90,9 @@ type SameShape<A extends Shape, B extends Shape> = [number] extends [A['length']
     ? true
     : A extends readonly [infer a, ...infer AT extends Shape]
       ? B extends readonly [infer b, ...infer BT extends Shape]
-        ? [Same<a, b>] extends [never]
-          ? false
-          : SameShape<AT, BT>
+        ? Meets<a, b> extends true
+          ? SameShape<AT, BT>
+          : false
         : false
       : B extends readonly []
         ? true
@@ -139,9 +153,10 @@ type Total<P extends readonly number[], R = 0> = P extends readonly [infer H, ..
   : P extends readonly []
     ? R
     : number
-type SplitSizes<S extends Shape, P extends readonly number[], J, D> = [Same<Total<P>, D>] extends [never]
-  ? ShapeError<`split: sizes ${Show<P>} do not add up to axis ${J & number} of ${Show<S>}`>
-  : { -readonly [K in keyof P]: SetAxis<S, J, [P[K]]> }
+type SplitSizes<S extends Shape, P extends readonly number[], J, D> =
+  Meets<Total<P>, D> extends true
+    ? { -readonly [K in keyof P]: SetAxis<S, J, [P[K]]> }
+    : ShapeError<`split: sizes ${Show<P>} do not add up to axis ${J & number} of ${Show<S>}`>
 /** The shapes of the slices of S along axis I, with that axis gone. */
 export type Unstack<S extends Shape, I extends number = 0> = [number] extends [S['length']]
   ? Shape[]
@@ -341,7 +356,7 @@ type SqueezeAxes<S extends Shape, A> =
       : [NotOne<S, Axis<S, A>>] extends [never]
         ? DropMembers<S, Axis<S, A>>
         : ShapeError<`squeeze: axis ${NotOne<S, Axis<S, A>>} of ${Show<S>} is not 1`>
-type NotOne<S extends Shape, A> = A extends number ? ([Same<S[A], 1>] extends [never] ? A : never) : never
+type NotOne<S extends Shape, A> = A extends number ? (Meets<S[A], 1> extends true ? never : A) : never
 type DropMembers<S extends Shape, A, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [
   infer H extends Dim,
   ...infer T extends Shape,

@@ -3,21 +3,7 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { padOptions } from '../../ops/layout/pad-modes.js'
 import type { DType, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapesOf, Sizes, Spec, Tensor } from '../expr.js'
-import type {
-  Box,
-  BroadcastTo,
-  Dim,
-  Guard,
-  GuardLater,
-  MadeDim,
-  NoOptions,
-  Ok,
-  Shape,
-  ShapeError,
-  SizeFor,
-  Unnamed,
-  Writable,
-} from '../shape.js'
+import type { Box, BroadcastTo, Decided, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, SizeFor, Unnamed, Writable } from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
@@ -149,7 +135,7 @@ export interface ReshapeFn {
   // the first axis stays: in code that is generic in it too
   <N extends Dim, R extends Shape, D extends DType, const T extends NewShape>(
     x: Operand<readonly [N, ...R], D>,
-    shape: GuardLater<-1 extends T[number] ? ShapeError<'one -1'> : Reshape<R, Unnamed<T>>, readonly [SizeFor<N, N> | -1, ...T]>,
+    shape: Guard<-1 extends T[number] ? ShapeError<'one -1'> : Reshape<R, Unnamed<T>>, readonly [SizeFor<N, N> | -1, ...T]>,
   ): Expr<[N, ...Unnamed<T>], D>
   // sizes that are parameters: how many elements there are is known when it runs
   <const T extends NewShape, S extends Shape, D extends DType>(
@@ -158,7 +144,7 @@ export interface ReshapeFn {
   ): Expr<Rest<T>, NoInfer<D>>
   <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
     x: Operand<S, D> | Plain,
-    shape: Guard<Reshape<S, Unnamed<T>>, T>,
+    shape: Decided<Reshape<S, Unnamed<T>>, T>,
   ): Expr<Ok<Reshape<S, Unnamed<T>>>, NoInfer<D>>
 }
 /**
