@@ -118,9 +118,11 @@ export type Repeated<N, T> =
     ? `${N & number}` extends `${infer _A}${infer _B}${infer C}`
       ? C extends `${infer _D}${string}`
         ? T[]
-        : TupleOf<N, T>
-      : TupleOf<N, T>
+        : Tuple<N, T>
+      : Tuple<N, T>
     : T[]
+/** `TupleOf`, of which TypeScript knows at once, where N is a parameter, that it is an array of T. */
+type Tuple<N, T> = TupleOf<N, T> extends infer R extends T[] ? R : never
 
 /** The shapes after splitting S along axis I into P equal parts (a number) or parts of the sizes P (a tuple). */
 export type Split<S extends Shape, P, I extends number = 0> = [number] extends [S['length']]

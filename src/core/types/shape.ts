@@ -37,7 +37,19 @@ type LevelTail<A extends Shape, B extends Shape, R extends Shape = []> = B exten
     ? LevelTail<AH, BH, readonly [LevelDim<a, b> & Dim, ...R]>
     : readonly [...B, ...R]
   : R
-type LevelDim<A, B> = [A] extends [1] ? B : number extends A ? B : number extends B ? B : A | 1
+type LevelDim<A, B> = [A] extends [1]
+  ? B
+  : number extends A
+    ? B
+    : number extends B
+      ? B
+      : Box<B> extends Box<number>
+        ? Computed<B, A | 1, B>['dim']
+        : Box<A> extends Box<number>
+          ? Computed<A, A | 1, B>['dim']
+          : A | 1
+/** Then, if D is a literal; else, if D is computed of sizes that are parameters: a number as these are, but none of them. */
+type Computed<D, Then, Else> = IsLiteral<D> extends true ? { readonly dim: Then } : { readonly dim: Else }
 /** The shape R, or an unknown one when R is an error (already reported at an argument). */
 // `any`: [N, 3] of a type parameter N is an array for certain, but to TypeScript no Shape before N is known.
 // biome-ignore lint/suspicious/noExplicitAny: see above; it is in the question alone
@@ -120,7 +132,9 @@ export type Within<S extends Shape, T extends Shape, R extends Shape = []> = T e
     ? R
     : never
 // of a parameter S both entries: beside a 1 there is nothing else
-type WithinDim<S, T> = [S] extends [1] ? { readonly dim: 1 } : { readonly dim: (number extends T ? T : S | 1) & Dim }
+type WithinDim<S, T> = [S] extends [1]
+  ? { readonly dim: 1 }
+  : { readonly dim: (number extends T ? T : Box<T> extends Box<number> ? Computed<T, S | 1, T>['dim'] : S | 1) & Dim }
 type BroadcastTail<A extends Shape, B extends Shape, R extends Dim[] = []> = A extends readonly [...infer AH extends Shape, infer a]
   ? B extends readonly [...infer BH extends Shape, infer b]
     ? Stretches<a, b> extends true

@@ -3,7 +3,21 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { padOptions } from '../../ops/layout/pad-modes.js'
 import type { DType, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapesOf, Sizes, Spec, Tensor } from '../expr.js'
-import type { Box, BroadcastTo, Decided, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, SizeFor, Unnamed, Writable } from '../shape.js'
+import type {
+  Box,
+  BroadcastTo,
+  Decided,
+  Dim,
+  Guard,
+  MadeDim,
+  NoOptions,
+  Ok,
+  Shape,
+  ShapeError,
+  SizeFor,
+  Unnamed,
+  Writable,
+} from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
@@ -226,7 +240,7 @@ export type StackFn = <const X extends readonly Arg[] | [], const O extends Axis
   xs: Guard<Stack<ShapesOf<X>, AxisOf<O>>, X>,
   options?: O,
 ) => Expr<Ok<Stack<ShapesOf<X>, AxisOf<O>>>, Join2<X>>
-type ExprsOfShapes<T, D extends DType> = T extends readonly Shape[]
+type ExprsOfShapes<T, D extends DType> = T extends readonly (readonly unknown[])[]
   ? { readonly [K in keyof T]: Expr<Ok<T[K]>, D> }
   : readonly Expr<Shape, D>[]
 /** split(x, n | sizes, { axis }): n equal parts, or parts of the sizes; along the first axis by default. */
