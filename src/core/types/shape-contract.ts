@@ -2,7 +2,7 @@
 import type { OptionsOf } from '../errors/options.js'
 import type { convOptions, poolOptions } from '../ops/nn.js'
 import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
-import type { Broadcast, Dim, Meets, NoOptions, Reduce, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type { Broadcast, Dim, Meets, NoOptions, Ok, Reduce, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
 import type { AddDim, MulDim } from './shape-layout.js'
 
 // ---- matmul and its relatives
@@ -20,19 +20,19 @@ export type MatMul<A extends Shape, B extends Shape> = [number] extends [A['leng
     ? Shape
     : A extends readonly [...infer AL extends Shape, infer ka extends Dim]
       ? B extends readonly [infer kb extends Dim]
-        ? [Same<ka, kb>] extends [never]
-          ? ShapeError<InnerAxes<A, B, ka, kb>>
-          : [...AL]
+        ? Meets<ka, kb> extends true
+          ? [...AL]
+          : ShapeError<InnerAxes<A, B, ka, kb>>
         : B extends readonly [...infer BL extends Shape, infer kb extends Dim, infer m extends Dim]
-          ? [Same<ka, kb>] extends [never]
-            ? ShapeError<InnerAxes<A, B, ka, kb>>
-            : AL extends readonly [...infer AB extends Shape, infer n extends Dim]
+          ? Meets<ka, kb> extends true
+            ? AL extends readonly [...infer AB extends Shape, infer n extends Dim]
               ? Broadcast<AB, BL> extends infer R
-                ? R extends Shape
-                  ? [...R, n, m]
-                  : ShapeError<`matmul: leading axes differ: a is ${Show<A>}, b is ${Show<B>}`>
+                ? R extends ShapeError<string>
+                  ? ShapeError<`matmul: leading axes differ: a is ${Show<A>}, b is ${Show<B>}`>
+                  : [...Ok<R>, n, m]
                 : never
               : [...BL, m]
+            : ShapeError<InnerAxes<A, B, ka, kb>>
           : ShapeError<`matmul: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
       : ShapeError<`matmul: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
 

@@ -18,18 +18,18 @@ export interface ShapeError<Message extends string> {
  */
 export type Guard<R, T> = [R] extends [ShapeError<string>] ? Told<R, T>['error'] : T
 type Told<R, T> = [R] extends [ShapeError<string>] ? { readonly error: NoInfer<R> } : { readonly error: T }
-/** `Guard` of two shapes A and B that broadcast to R: while R is not decided, T has to go into what stands beside A. */
-export type Strict<R, T, A extends Shape, B extends Shape> = [R] extends [ShapeError<string>]
+/** `Guard` of a second shape: while R is not decided, T has to go into the shape L, and of the sizes X TypeScript asks late. */
+export type Strict<R, T, L extends { readonly shape: Shape }, X> = [R] extends [ShapeError<string>]
   ? NoInfer<R>
   : [R] extends [readonly unknown[]]
-    ? Late<A[number] | B[number], T>
-    : T & { readonly [shapeOf]: Level<A, B>['shape'] }
+    ? Late<X, T>
+    : T & { readonly [shapeOf]: L['shape'] }
 /** `Guard` that takes no T while R is not decided and may be an error: of sizes that are parameters what fits has signatures of its own. */
 export type Decided<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
 /** T, which TypeScript asks of the sizes X last if one of them is a parameter: not while it looks for a signature whose parameters are supertypes. */
 export type Late<X, T> = ([X] extends [Dim] ? { readonly late: T } : { readonly late: T })['late']
-/** What stands beside A: of a rank that is not known anything. */
-type Level<A extends Shape, B extends Shape> = [number] extends [A['length'] | B['length']]
+/** What B goes into where it stands beside A, whatever their sizes are: of a rank that is not known anything. */
+export type Level<A extends Shape, B extends Shape> = [number] extends [A['length'] | B['length']]
   ? { readonly shape: Shape }
   : { readonly shape: LevelTail<A, B> }
 type LevelTail<A extends Shape, B extends Shape, R extends Shape = []> = B extends readonly [...infer BH extends Shape, infer b extends Dim]
@@ -48,6 +48,26 @@ type LevelDim<A, B> = [A] extends [1]
         : Box<A> extends Box<number>
           ? Computed<A, A | 1, B>['dim']
           : A | 1
+/** The same of B in the product of A and B. */
+export type Inner<A extends Shape, B extends Shape> = [number] extends [A['length'] | B['length']]
+  ? { readonly shape: Shape }
+  : A extends readonly [...Shape, infer a]
+    ? B extends readonly [infer b]
+      ? { readonly shape: readonly [InnerDim<a, b> & Dim] }
+      : B extends readonly [...infer H extends Shape, infer b, infer m extends Dim]
+        ? { readonly shape: readonly [...H, InnerDim<a, b> & Dim, m] }
+        : { readonly shape: B }
+    : { readonly shape: B }
+/** What the size B goes into where it has to be A. */
+export type InnerDim<A, B> = number extends A
+  ? B
+  : number extends B
+    ? B
+    : Box<B> extends Box<number>
+      ? Computed<B, A, B>['dim']
+      : Box<A> extends Box<number>
+        ? Computed<A, A, B>['dim']
+        : A
 /** Then, if D is a literal; else, if D is computed of sizes that are parameters: a number as these are, but none of them. */
 type Computed<D, Then, Else> = IsLiteral<D> extends true ? { readonly dim: Then } : { readonly dim: Else }
 /** The shape R, or an unknown one when R is an error (already reported at an argument). */

@@ -1,7 +1,7 @@
 // Signatures of contractions and linear algebra.
 import type { AsNumber, Float } from '../dtype.js'
 import type { Arg, Expr, Operand, ShapeOf, ShapesOf, Typed } from '../expr.js'
-import type { Decided, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { Dim, Guard, Inner, InnerDim, NoOptions, Ok, Shape, Strict } from '../shape.js'
 import type { Dot, Einsum, MatMul, Vecdot } from '../shape-contract.js'
 import type { Kron, SameSize, Tensordot, TensordotAxes } from '../shape-products.js'
 import type { Joined } from '../tree.js'
@@ -34,19 +34,17 @@ export interface MatMulFn {
   // a number of unknown size beside a parameter
   <S extends Shape, K extends Dim, L extends Dim, M extends Dim, D extends Float>(
     a: Operand<readonly [...S, K], D>,
-    b: Operand<readonly [L, M], NoInfer<D>> & Typed<readonly [Inner<K, L>, M]>,
+    b: Operand<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<K, L> & Dim, M]>,
   ): Expr<[...S, M], D>
   <S extends Shape, K extends Dim, L extends Dim, D extends Float>(
     a: Operand<readonly [...S, K], D>,
-    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [Inner<K, L>]>,
+    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<K, L> & Dim]>,
   ): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
-    b: Decided<MatMul<ShapeOf<A>, ShapeOf<B>>, B>,
+    b: Strict<MatMul<ShapeOf<A>, ShapeOf<B>>, B, Inner<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, AsNumber<PromoteArgs<A, B>>>
 }
-/** What is beside the size K: itself, or a number. */
-type Inner<K extends Dim, L extends Dim> = number extends L ? L : K
 /** dot(a, b): NumPy's: the inner product of vectors, the matrix product of matrices. */
 export interface DotFn {
   <K extends Dim, D extends Float>(a: Operand<[K], D>, b: Operand<[NoInfer<K>], NoInfer<D>>): Expr<[], D>

@@ -5,7 +5,7 @@ import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
 import type { roundOptions } from '../../ops/rounding.js'
 import type { AsFloat, AsNumber, Discrete, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor, Typed } from '../expr.js'
-import type { Broadcast, Broadcast3, Dim, Faced, Facing, Guard, Late, Ok, Shape, Strict, Within } from '../shape.js'
+import type { Broadcast, Broadcast3, Dim, Faced, Facing, Guard, Late, Level, Ok, Shape, Strict, Within } from '../shape.js'
 
 /**
  * Shape and dtype stay (bool becomes i32): neg, sign, square.
@@ -64,7 +64,7 @@ export interface LogicalOp<Op extends string, N extends string> extends OfPrimit
   <S extends Shape>(a: Operand<S>, b: Operand<NoInfer<S>> | number | boolean): Expr<S, 'bool'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A,
-    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, ShapeOf<A>, ShapeOf<B>>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
 /** An operation on the bits of two i32 operands that broadcast, or on two of bool; a plain number or array is i32. */
@@ -72,7 +72,7 @@ export interface BitwiseOp<N extends string> extends OfPrimitive<N, readonly ['i
   <S extends Shape>(a: Operand<S, 'i32'>, b: Operand<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A & Bits<A>,
-    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B, ShapeOf<A>, ShapeOf<B>> & Bits<B>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]> & Bits<B>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, N>>, Promote<BitsIn<A>, BitsIn<B>>>
 }
 /** A shift of i32 by counts that broadcast; a bool counts as 0 or 1, a plain number or array is i32. */
@@ -80,7 +80,7 @@ export interface ShiftOp<N extends string> extends OfPrimitive<N, readonly ['int
   <S extends Shape>(a: Operand<S, 'i32'>, b: Operand<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A & Bits<A>,
-    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B, ShapeOf<A>, ShapeOf<B>> & Bits<B>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]> & Bits<B>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, N>>, 'i32'>
 }
 /** The dtype whose bits are worked on. */
@@ -120,7 +120,7 @@ export interface Binary<Op extends string> {
   <S extends Shape, T extends Facing<S>, D extends Float>(a: Operand<S, D>, b: FacingOf<S, T, NoInfer<D>>): Expr<Faced<S, T>, D>
   <A extends Arg, B extends Arg>(
     a: A,
-    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, ShapeOf<A>, ShapeOf<B>>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, AsNumber<PromoteArgs<A, B>>>
 }
 /** `Binary` that of two bools is bool: maximum, minimum, fmax, fmin. */
@@ -128,7 +128,7 @@ export interface Choosing<Op extends string> extends Binary<Op> {
   <S extends Shape>(a: Operand<S, 'bool'>, b: Operand<NoInfer<S>, 'bool'>): Expr<S, 'bool'>
   <A extends Operand<Shape, 'bool'>, B extends Operand<Shape, 'bool'>>(
     a: A,
-    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, ShapeOf<A>, ShapeOf<B>>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
 /** `Binary` of floats, two i32 or bool in f64: div, pow, atan2, hypot, logaddexp ... */
@@ -147,7 +147,7 @@ export interface FloatBinary<Op extends string> {
   <S extends Shape, T extends Facing<S>, D extends Float>(a: Operand<S, D>, b: FacingOf<S, T, NoInfer<D>>): Expr<Faced<S, T>, D>
   <A extends Arg, B extends Arg>(
     a: A,
-    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, ShapeOf<A>, ShapeOf<B>>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, AsFloat<PromoteArgs<A, B>>>
 }
 /** The dtype of two arguments: plain numbers and arrays never promote. */
@@ -182,7 +182,7 @@ export interface BinaryTo<Op extends string, R extends DType> {
   <S extends Shape, T extends Facing<S>>(a: Operand<S>, b: FacingOf<S, T, DType>): Expr<Faced<S, T>, R>
   <A extends Arg, B extends Arg>(
     a: A,
-    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, ShapeOf<A>, ShapeOf<B>>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, R>
 }
 /** A function of each element to a dtype of its own: tests, to bool. */
