@@ -184,25 +184,32 @@ export type Places<S extends Shape, I extends readonly unknown[]> = [number] ext
     : 0 extends 1 & I[number]
       ? Shape
       : Walk<S, I, S>
-/** The indices I; where they give an error, that error in the place of the wrong one. */
-export type IndicesFor<R, I extends readonly unknown[], Op extends string> =
+/** The indices I; where they give an error, that error in the place of the wrong one. Where R is not decided, any: each branch is I, or is looked up in what has I among its entries. */
+export type IndicesFor<R, I extends readonly unknown[], Op extends string> = [R] extends [ShapeError<string>]
+  ? Misplaced<R, I, Op>['indices']
+  : [R] extends [Shape]
+    ? I
+    : Placed<R, I, Op>['indices']
+type Misplaced<R, I extends readonly unknown[], Op extends string> =
   R extends IndexError<infer M, infer K>
-    ? { readonly [J in keyof I]: J extends K ? ShapeError<`${Op}: ${M}`> : I[J] }
-    : R extends Found<infer _Z, infer K, infer O>
-      ? InRange<K, O, I, Op>['indices']
-      : I
+    ? { readonly indices: { readonly [J in keyof I]: J extends K ? ShapeError<`${Op}: ${M}`> : I[J] } }
+    : { readonly indices: I }
+type Placed<R, I extends readonly unknown[], Op extends string> =
+  R extends Found<infer _Z, infer K, infer O> ? InRange<K, O, I, Op> : { readonly indices: I }
 // a condition of its own, whose both branches are one entry: where a size is a parameter, either may be
 type InRange<K, O extends Shape, I extends readonly unknown[], Op extends string> = K extends readonly 0[]
   ? { readonly indices: I }
   : { readonly indices: { readonly [J in keyof I]: J extends keyof K ? IndexIn<K[J], O, I[J], Op> : I[J] } }
 type IndexIn<M, O extends Shape, H, Op extends string> = M extends string ? ShapeError<`${Op}: ${M}; x has shape ${Show<O>}`> : H
 /** I, or the error that the places R are. */
-export type IndexFor<R, I, Op extends string> =
-  R extends IndexError<infer M, string>
-    ? ShapeError<`${Op}: ${M}`>
-    : R extends Found<infer _Z, infer K, infer O>
-      ? InRangeAt<K, O, I, Op>['index']
-      : I
+export type IndexFor<R, I, Op extends string> = [R] extends [ShapeError<string>]
+  ? MisplacedAt<R, I, Op>['index']
+  : [R] extends [Shape]
+    ? I
+    : PlacedAt<R, I, Op>['index']
+type MisplacedAt<R, I, Op extends string> =
+  R extends IndexError<infer M, string> ? { readonly index: ShapeError<`${Op}: ${M}`> } : { readonly index: I }
+type PlacedAt<R, I, Op extends string> = R extends Found<infer _Z, infer K, infer O> ? InRangeAt<K, O, I, Op> : { readonly index: I }
 type InRangeAt<K, O extends Shape, I, Op extends string> = K extends readonly 0[]
   ? { readonly index: I }
   : { readonly index: ShapeError<`${Op}: ${Exclude<K extends readonly (infer M)[] ? M : never, 0> & string}; x has shape ${Show<O>}`> }

@@ -23,9 +23,13 @@ export type Strict<R, T, L extends { readonly shape: Shape }, X> = [R] extends [
   ? NoInfer<R>
   : [R] extends [readonly unknown[]]
     ? Late<X, T>
-    : T & { readonly [shapeOf]: L['shape'] }
+    : [T] extends [number | readonly unknown[]]
+      ? T
+      : T & { readonly [shapeOf]: L['shape'] }
 /** `Guard` that takes no T while R is not decided and may be an error: of sizes that are parameters what fits has signatures of its own. */
 export type Decided<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
+/** unknown while X depends on a type parameter, else never: what a signature takes that is for this alone. */
+export type Undecided<X> = ([X] extends [Shape] ? { readonly given: never } : { readonly given: unknown })['given']
 /** T, which TypeScript asks of the sizes X last if one of them is a parameter: not while it looks for a signature whose parameters are supertypes. */
 export type Late<X, T> = ([X] extends [Dim] ? { readonly late: T } : { readonly late: T })['late']
 /** What B goes into where it stands beside A, whatever their sizes are: of a rank that is not known anything. */
@@ -51,13 +55,14 @@ type LevelDim<A, B> = [A] extends [1]
 /** The same of B in the product of A and B. */
 export type Inner<A extends Shape, B extends Shape> = [number] extends [A['length'] | B['length']]
   ? { readonly shape: Shape }
-  : A extends readonly [...Shape, infer a]
-    ? B extends readonly [infer b]
-      ? { readonly shape: readonly [InnerDim<a, b> & Dim] }
-      : B extends readonly [...infer H extends Shape, infer b, infer m extends Dim]
-        ? { readonly shape: readonly [...H, InnerDim<a, b> & Dim, m] }
-        : { readonly shape: B }
-    : { readonly shape: B }
+  : { readonly shape: InnerShape<A, B> }
+type InnerShape<A extends Shape, B extends Shape> = A extends readonly [...Shape, infer a]
+  ? B extends readonly [infer b]
+    ? readonly [InnerDim<a, b> & Dim]
+    : B extends readonly [...infer H extends Shape, infer b, infer m extends Dim]
+      ? readonly [...H, InnerDim<a, b> & Dim, m]
+      : B
+  : B
 /** What the size B goes into where it has to be A. */
 export type InnerDim<A, B> = number extends A
   ? B

@@ -88,9 +88,15 @@ export type DynamicUpdateSliceFn = <S extends Shape, D extends DType, E extends 
   update: Operand<Shape, E> | NumberArray,
   starts: Index | readonly (Index<[]> | number)[],
 ) => Expr<S, Receiving<D, E>>
+/** [], if S has one axis. */
+type Vector<S extends Shape> = [number] extends [S['length']]
+  ? []
+  : S extends readonly [unknown]
+    ? []
+    : ShapeError<`searchsorted: needs a vector to search in, got shape ${Show<S>}`>
 /** searchsorted(sorted, values, { side }): where each value would be inserted, before its equals ('left', the default) or after. */
-export type SearchSortedFn<Options> = <S extends Shape = Shape>(
-  sorted: Operand<[Dim]> | readonly number[],
+export type SearchSortedFn<Options> = <V extends Operand | readonly number[], S extends Shape = Shape>(
+  sorted: Guard<Vector<ShapeOf<V>>, V>,
   values: Operand<S> | Plain,
   options?: Options,
 ) => Expr<S, 'i32'>

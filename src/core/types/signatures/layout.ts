@@ -15,6 +15,7 @@ import type {
   Shape,
   ShapeError,
   SizeFor,
+  Undecided,
   Unnamed,
   Writable,
 } from '../shape.js'
@@ -84,6 +85,9 @@ export interface FilledFn {
   // sizes that are literals or parameters
   <const S extends NewShape>(shape: S & Fixed<S>): Expr<Writable<S>, WeakF64>
   <const S extends NewShape, D extends DType>(shape: S & Fixed<S>, dtype: D): Expr<Writable<S>, D>
+  // the shape of another array, whose rank is a parameter
+  <S extends Shape>(shape: Sizes<S> & Undecided<S>): Expr<Writable<S>, WeakF64>
+  <S extends Shape, D extends DType>(shape: Sizes<S> & Undecided<S>, dtype: D): Expr<Writable<S>, D>
   <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S & Computed<S>): Expr<R, WeakF64>
   <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S & Computed<S>, dtype: D): Expr<R, D>
 }
@@ -91,6 +95,8 @@ export interface FilledFn {
 export interface FullFn {
   <const S extends NewShape>(shape: S & Fixed<S>, value: number): Expr<Writable<S>, WeakF64>
   <const S extends NewShape, D extends DType>(shape: S & Fixed<S>, value: number, dtype: D): Expr<Writable<S>, D>
+  <S extends Shape>(shape: Sizes<S> & Undecided<S>, value: number): Expr<Writable<S>, WeakF64>
+  <S extends Shape, D extends DType>(shape: Sizes<S> & Undecided<S>, value: number, dtype: D): Expr<Writable<S>, D>
   <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S & Computed<S>, value: number): Expr<R, WeakF64>
   <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S & Computed<S>, value: number, dtype: D): Expr<R, D>
 }
