@@ -140,6 +140,20 @@ export type Split<S extends Shape, P, I extends number = 0> = [number] extends [
             : SplitEqual<S, P, J, S[`${J & number}`]>
           : Shape[]
     : never
+/** `Split` without its errors: in equal parts that many shapes of its rank, whether or not a size that is a parameter divides. */
+export type Parts<S extends Shape, P, I extends number = 0> =
+  IsNat<P> extends true
+    ? [number] extends [S['length']]
+      ? Split<S, P, I>
+      : Axis<S, I> extends infer J
+        ? number extends J
+          ? Split<S, P, I>
+          : `${J & number}` extends keyof S
+            ? Repeated<P, SetAxis<S, J, [Quotient<S[`${J & number}`], P>]>>
+            : Split<S, P, I>
+        : never
+    : Split<S, P, I>
+type Quotient<D, P> = IsNat<D> extends true ? (DivMod<D & number, P & number> extends [infer Q extends number, 0] ? Q : number) : number
 type SplitEqual<S extends Shape, P, J, D> =
   IsNat<P> extends true
     ? IsNat<D> extends true

@@ -20,7 +20,7 @@ import type {
   Writable,
 } from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
-import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
+import type { Concat, ExpandDims, Parts, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
 
 /** f64, f32, i32, bool: the declaration of an input, f32('batch', 3). */
@@ -259,7 +259,7 @@ export type SplitFn = <
   x: Operand<S, D>,
   parts: Guard<Split<S, P, AxisOf<O>>, P>,
   options?: O,
-) => ExprsOfShapes<Split<S, P, AxisOf<O>>, D>
+) => ExprsOfShapes<Parts<S, P, AxisOf<O>>, D>
 /** unstack(x, { axis }): the slices along an axis, the first by default, without that axis. */
 export type UnstackFn = <S extends Shape, D extends DType, const O extends AxisOptions = NoOptions>(
   x: Operand<S, D>,
