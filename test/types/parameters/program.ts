@@ -57,7 +57,7 @@ export const SETTINGS: readonly Setting[] = [
   },
 ]
 /** What goes on with any result. */
-const after = [
+export const after: readonly string[] = [
   'cd.sum(y)',
   'cd.add(y, y)',
   'cd.mul(2, y)',
@@ -70,12 +70,12 @@ const after = [
 ]
 
 /** The text of the program; each call is a line of its own. `cd` is what it imports. */
-export const programOf = (from: string, settings: readonly Setting[] = SETTINGS, names = Object.keys(CALLS)): string => {
+export const programOf = (from: string, settings: readonly Setting[] = SETTINGS, names = Object.keys(CALLS), goesOn = after): string => {
   const body = (f: Setting): string =>
     names
       .flatMap((name) => CALLS[name] ?? [])
       .filter((call) => f.takes.includes(/^[!~-]/.exec(call)?.[0] ?? ' '))
-      .map((call) => `  {const y = cd.${call.replace(/^[!~-]/, '')}; ${after.join('; ')}}`)
+      .map((call) => `  {const y = cd.${call.replace(/^[!~-]/, '')}; ${goesOn.join('; ')}}`)
       .join('\n')
   return `import * as cd from '${from}'
 declare const plain: (x: cd.Operand) => void
