@@ -1,9 +1,6 @@
 // The public faces of an expression, a concrete array and a declared input. Data only: no methods that compute.
 import type { DataOf, DType, Float, LeafOf, Weak, WeakF64 } from './dtype.js'
-import type { IsLiteral, Shape, SizeFor } from './shape.js'
-
-/** Holds a shape's names in the type of a value; no value has this property. */
-declare const shapeOf: unique symbol
+import type { IsLiteral, Shape, SizeFor, shapeOf } from './shape.js'
 
 /** The sizes a value of shape S has: literals stay, a name is a number. */
 export type Sizes<S extends Shape> = { readonly [K in keyof S]: SizeFor<S[K], S[K]> }
