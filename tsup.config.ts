@@ -1,8 +1,8 @@
 // The package: `dist` has a module for each of src, for bundlers, which leave out what nobody names; `dist/node` has the same in few files, which load faster.
 // Declarations are the compiler's (tsconfig.build.json). ES modules alone: Node has `require` of them.
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
 import { shakeable, withOps, withoutSamples, withPacks, withPrimitives } from './scripts/shakeable.js'
 
@@ -63,6 +63,33 @@ const alone = (name: string, entry: readonly string[], outDir: string, change: (
   ],
 })
 
+/** The licence of a package that the command has in it, which asks to come along. */
+const licenceOf = (folder: string): string => {
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string; version: string }
+  const file = readdirSync(folder).find((f) => /^licen[cs]e/i.test(f))
+  if (file === undefined) throw new Error(`${folder} has no licence`)
+  return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
+}
+
+/** What CommonJS in the command requires of Node. */
+const REQUIRE = `import { createRequire as codualRequire } from 'node:module'; const require = codualRequire(import.meta.url);`
+
+/** What `dist/node` has a file of its own for. */
+const entries: Readonly<Record<string, string>> = {
+  index: 'src/index.ts',
+  'backends/blas/index': 'src/backends/blas/index.ts',
+  'check/index': 'src/check/index.ts',
+  'check/property': 'src/check/property.ts',
+  'nn/index': 'src/nn/index.ts',
+  'optim/index': 'src/optim/index.ts',
+  'random/index': 'src/random/index.ts',
+  'instance/reference': 'src/instance/reference.ts',
+  'solve/index': 'src/solve/index.ts',
+  'train/index': 'src/train/index.ts',
+  'train/node': 'src/train/node.ts',
+  webgpu: 'src/backends/webgpu/index.ts',
+}
+
 export default defineConfig([
   alone('modules', modules, 'dist', withoutSamples),
   alone(
@@ -74,20 +101,7 @@ export default defineConfig([
   {
     ...shared,
     name: 'node',
-    entry: {
-      index: 'src/index.ts',
-      'backends/blas/index': 'src/backends/blas/index.ts',
-      'check/index': 'src/check/index.ts',
-      'check/property': 'src/check/property.ts',
-      'nn/index': 'src/nn/index.ts',
-      'optim/index': 'src/optim/index.ts',
-      'random/index': 'src/random/index.ts',
-      'instance/reference': 'src/instance/reference.ts',
-      'solve/index': 'src/solve/index.ts',
-      'train/index': 'src/train/index.ts',
-      'train/node': 'src/train/node.ts',
-      webgpu: 'src/backends/webgpu/index.ts',
-    },
+    entry: entries,
     outDir: 'dist/node',
     esbuildPlugins: [
       {
@@ -103,6 +117,48 @@ export default defineConfig([
       o.minifySyntax = true
       o.minifyIdentifiers = true
       o.lineLimit = 200 // Node shows the line that threw
+    },
+  },
+  {
+    ...shared,
+    name: 'command',
+    entry: { main: 'command/main.ts' },
+    outDir: 'dist/command',
+    platform: 'node',
+    target: 'node20',
+    // What the command is made of comes with it: who installs the library installs nothing more.
+    noExternal: [/^(?!node:)/],
+    banner: { js: REQUIRE },
+    esbuildPlugins: [
+      {
+        name: 'the library beside the command',
+        setup: ({ initialOptions, onResolve, onLoad, onEnd }) => {
+          initialOptions.metafile = true
+          // Entry points are files of dist/node, shared with whoever imports codual.
+          onResolve({ filter: /^\.\.?\/.*src\// }, ({ path, resolveDir }) => {
+            const source = relative('.', resolve(resolveDir, path)).replaceAll('\\', '/').replace(/\.js$/, '.ts')
+            if (!source.startsWith('src/')) return undefined
+            const [name] = Object.entries(entries).find(([, entry]) => entry === source) ?? []
+            if (name === undefined) throw new Error(`the command imports ${source}, which is no entry point`)
+            return { path: `../node/${name}.js`, external: true }
+          })
+          // Tables here have no colours of their own.
+          onResolve({ filter: /^@colors\/colors/ }, () => ({ path: 'colours', namespace: 'none' }))
+          onLoad({ filter: /^/, namespace: 'none' }, () => ({ contents: '' }))
+          onEnd(({ metafile }) => {
+            const packages = Object.keys(metafile?.inputs ?? {}).flatMap(
+              (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
+            )
+            mkdirSync('dist/command', { recursive: true })
+            writeFileSync('dist/command/LICENSES.txt', [...new Set(packages)].sort().map(licenceOf).join('\n'))
+          })
+        },
+      },
+    ],
+    esbuildOptions: (o) => {
+      o.minify = true
+      o.lineLimit = 200
+      o.legalComments = 'eof'
     },
   },
 ])

@@ -1,9 +1,10 @@
-// npm run bench -- [--only W3,W4] [--rounds 5] [--dtype f32|f64] [--peers codual,jax-js] [--budget ms] [--out file] [--markdown median|least]
+// npm run bench -- [--only W3,W4] [--rounds 5] [--dtype f32|f64] [--peers codual,jax-js] [--budget ms] [--out file] [--markdown median|least] [--compare file]
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus, loadavg } from 'node:os'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { WorkloadDtype } from '../test/golden/spec.js'
+import { compare, readTook, type Took } from './compare.js'
 import { type Options, type Row, rowsOf, runRow } from './harness.js'
 import type { Peer } from './peer.js'
 import { type By, header, ratioTable, remarks, rowLine } from './report.js'
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     budget: { type: 'string', default: '100' },
     out: { type: 'string', default: 'out/bench.json' },
     markdown: { type: 'string' },
+    compare: { type: 'string' },
   },
 })
 
@@ -50,6 +52,12 @@ const peersOf = async (names: readonly string[]): Promise<readonly Peer[]> => {
   return Promise.all(names.map((name) => available[name]!()))
 }
 
+/** The least time of codual's call in a row. */
+const tookOf = ({ name, outcomes }: Readonly<Record<string, unknown>>): Took => {
+  const least = (outcomes as { readonly codual?: { readonly times?: { readonly min?: unknown } } } | undefined)?.codual?.times?.min
+  return typeof least === 'number' ? { [String(name)]: least } : {}
+}
+
 const main = async (): Promise<void> => {
   const options: Options = {
     only: values.only?.split(','),
@@ -58,6 +66,7 @@ const main = async (): Promise<void> => {
     budget: positive('budget', values.budget),
   }
   const by = byOf(values.markdown)
+  const before = values.compare === undefined ? undefined : readTook(values.compare, tookOf)
   // The load is that of others: it is taken before anything runs here.
   const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, load: loadavg()[0] }
   const date = new Date().toISOString()
@@ -79,6 +88,7 @@ const main = async (): Promise<void> => {
   await mkdir(dirname(values.out), { recursive: true })
   await writeFile(values.out, `${JSON.stringify({ date, machine, options, peers: names, rows }, null, 2)}\n`)
   console.log(`wrote ${values.out}`)
+  if (before !== undefined) compare(before, Object.assign({}, ...rows.map((row) => tookOf({ ...row }))))
   const bad = rows.filter(({ outcomes }) => ['wrong', 'failed'].includes(outcomes[names[0]!]!.kind))
   if (bad.length > 0) {
     console.error(`${names[0]} is wrong or failed in ${bad.map(({ name }) => name).join(', ')}`)

@@ -1,10 +1,11 @@
 // Single operations, most on a million f32, beside PyTorch's of one thread, by turns: forward, and with the gradient of the sum, of tensors that stay in the backend's memory.
-// `npm run bench:operations [-- --only NAME,NAME] [--rounds 3] [--budget ms] [--above 2] [--no-blas] [--arrays]` (arrays of the caller, that are copied); CODUAL_PYTHON names the Python that has torch (python3 unless given).
+// `npm run bench:operations [-- --only NAME,NAME] [--rounds 3] [--budget ms] [--above 2] [--no-blas] [--arrays] [--compare FILE]` (--arrays: arrays of the caller, that are copied; --compare fails where the ratio is a tenth above that of an earlier out/operations.json); CODUAL_PYTHON names the Python that has torch (python3 unless given).
 import { mkdir, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { blas } from '../src/backends/blas/index.js'
 import { relaxedSimd } from '../src/backends/cpu/wasm/features.js'
 import * as cd from '../src/index.js'
+import { compare, readTook, type Took } from './compare.js'
 import { inputs, rows } from './operations-table.js'
 import { torchServer } from './torch-server.js'
 
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     above: { type: 'string', default: '0' },
     'no-blas': { type: 'boolean', default: false },
     arrays: { type: 'boolean', default: false },
+    compare: { type: 'string' },
   },
 })
 const [rounds, budget, above] = [Number(values.rounds), Number(values.budget), Number(values.above)]
@@ -115,9 +117,17 @@ const mean = (xs: readonly number[]): string => Math.exp(xs.reduce((s, x) => s +
 const of = (key: 'forward' | 'gradient'): readonly number[] => found.flatMap((r) => (Number.isFinite(r[key]) ? [r[key]!] : []))
 for (const key of ['forward', 'gradient'] as const)
   console.log(`${key}: ${of(key).length} rows, geometric mean ${mean(of(key))}, above 2: ${of(key).filter((x) => x > 2).length}`)
+/** The ratios of a row, forward and gradient. */
+const tookOf = ({ name, forward, gradient }: Readonly<Record<string, unknown>>): Took => ({
+  ...(typeof forward === 'number' && { [`${name}`]: forward }),
+  ...(typeof gradient === 'number' && { [`${name} gradient`]: gradient }),
+})
+// An earlier run is read before this one is written, maybe over it.
+const before = values.compare === undefined ? undefined : readTook(values.compare, tookOf)
 await mkdir('out', { recursive: true })
 await writeFile('out/operations.json', JSON.stringify({ node: process.version, date: new Date().toISOString(), rows: found }, null, 1))
 await server.end()
+if (before !== undefined) compare(before, Object.assign({}, ...found.map((row) => tookOf({ ...row }))))
 
 if (relaxedSimd() && wanted === undefined) {
   const products = [

@@ -3,7 +3,7 @@
 import { estimatesIn, type Registry } from '../core/calculus/rule.js'
 import { listOf } from '../core/errors/check-arguments.js'
 import { badInput, raise } from '../core/errors/explain.js'
-import { readGiven } from '../core/errors/options.js'
+import { number, type OptionsOf, readGiven, readOptions } from '../core/errors/options.js'
 import { type Meta, metaOf, readArgs, traceMeta } from '../core/functions/function.js'
 import { aval, isFloat } from '../core/graph/aval.js'
 import { isExpr, plain } from '../core/graph/expr.js'
@@ -49,6 +49,39 @@ const givenOrDrawn = (meta: Meta, args: readonly unknown[], options: GradientOpt
       "give them, checkGrad(f)(x), or declare them: checkGrad(fn({ x: f64('n') }, ({ x }) => ...))().",
     )
   return argumentsOf(declared, drawFrom(choicesOf(declared, meta.name, options, where), next))
+}
+
+export const drawArgumentsOptions = {
+  ...drawOptions,
+  /** Draws the same arguments again. */
+  seed: number(1),
+}
+/** Options of `drawArguments`. */
+export type DrawArgumentsOptions = OptionsOf<typeof drawArgumentsOptions>
+/** Arguments that were drawn, and the sizes of the named dimensions. */
+export interface DrawnArguments {
+  readonly args: readonly unknown[]
+  readonly sizes: Readonly<Record<string, number>>
+}
+/**
+ * Arguments for a declared function, drawn as `checkGrad(f)()` draws them: the same for the same `seed`, one size for each named dimension, numbers from the
+ * `domain` of each input.
+ *
+ * Errors  BadInput of a function that declares nothing.
+ * @example drawArguments(fn({ x: f64('n') }, ({ x }) => sum(x)), { sizes: { n: [3, 3] } }).sizes   // { n: 3 }
+ */
+export const drawArguments = (f: unknown, options?: DrawArgumentsOptions): DrawnArguments => {
+  const { seed, ...ranges } = readOptions(drawArgumentsOptions, options, 'drawArguments')
+  const meta = metaOf(f, 'drawArguments')
+  const declared =
+    meta.declared ??
+    badInput(
+      'drawArguments',
+      `${meta.name} does not declare what could be drawn.`,
+      "declare its inputs: fn({ x: f64('n') }, ({ x }) => ...).",
+    )
+  const drawn = drawFrom(choicesOf(declared, meta.name, ranges, 'drawArguments'), random(seed))
+  return { args: argumentsOf(declared, drawn), sizes: drawn.sizes }
 }
 
 /** The rules of primitives that the function or its derivatives apply; those that the checker's own programs ask beside them never ran. */

@@ -13,9 +13,11 @@ type HasState<L> = [Extract<L[keyof L & (number | string)], { readonly state: ob
 
 /** A composition of the parts L, from X to Y: with running state where one of them has. */
 export type Composed<L, X, Y> = HasState<L> extends true ? ComposedWithState<L, X, Y> : ComposedPlain<L, X, Y>
+/** `Composed` of layers without state. */
 export interface ComposedPlain<L, X, Y> extends Parameters<L> {
   apply(params: Given<DeclaredIn<L>>, x: X, run?: Run): Y
 }
+/** `Composed` of layers of which some have state. */
 export interface ComposedWithState<L, X, Y> extends Parameters<L>, States<L> {
   apply(params: Given<DeclaredIn<L>>, x: X, run: RunWith<Given<StateIn<L>>>): readonly [y: Y, state: Exprs<StateIn<L>>]
 }
@@ -29,6 +31,7 @@ interface States<L> {
 }
 /** Layers one after the other: the axes that none of them changes are those of the input. */
 export type Sequence<L extends readonly unknown[]> = HasState<L> extends true ? SequenceWithState<L> : SequencePlain<L>
+/** `sequential` of layers without state. */
 export interface SequencePlain<L extends readonly unknown[]> extends Parameters<L> {
   readonly kind: 'sequential'
   apply<X extends First<L>>(
@@ -37,6 +40,7 @@ export interface SequencePlain<L extends readonly unknown[]> extends Parameters<
     run?: Run,
   ): Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>
 }
+/** `sequential` of layers of which some have state. */
 export interface SequenceWithState<L extends readonly unknown[]> extends Parameters<L>, States<L> {
   readonly kind: 'sequential'
   apply<X extends First<L>>(
@@ -48,10 +52,12 @@ export interface SequenceWithState<L extends readonly unknown[]> extends Paramet
 type Around<L, H> = { readonly body: L; readonly shortcut: H }
 /** A shortcut around the layer L. */
 export type Shortcut<L, H> = HasState<Around<L, H>> extends true ? ShortcutWithState<L, H> : ShortcutPlain<L, H>
+/** `residual` of layers without state. */
 export interface ShortcutPlain<L, H> extends Parameters<Around<L, H>> {
   readonly kind: 'residual'
   apply<X extends TakenBy<L>>(params: Given<DeclaredIn<Around<L, H>>>, x: X, run?: Run): Sent<L, X>
 }
+/** `residual` of layers of which some have state. */
 export interface ShortcutWithState<L, H> extends Parameters<Around<L, H>>, States<Around<L, H>> {
   readonly kind: 'residual'
   apply<X extends TakenBy<L>>(
@@ -358,10 +364,12 @@ export interface ParallelFn {
 type By<J, Y> = [Y] extends [never] ? (J extends undefined ? 'add' : J) : (...ys: readonly AnyExpr[]) => Y
 /** Layers side by side: the axes that none of them changes are those of the input. */
 export type Beside<L, J> = HasState<L> extends true ? BesideWithState<L, J> : BesidePlain<L, J>
+/** `parallel` of layers without state. */
 export interface BesidePlain<L, J> extends Parameters<L> {
   readonly kind: 'parallel'
   apply<X extends First<L>>(params: Given<DeclaredIn<L>>, x: X, run?: Run): Joint<L, X, J>
 }
+/** `parallel` of layers of which some have state. */
 export interface BesideWithState<L, J> extends Parameters<L>, States<L> {
   readonly kind: 'parallel'
   apply<X extends First<L>>(

@@ -15,7 +15,22 @@ export {
   type ProductParams,
 } from './attention.js'
 export { parallel, type RepeatOptions, repeat, residual, sequential } from './compose.js'
-export type { Beside, Composed, Joining, Repeated, Sequence, Shortcut } from './compositions.js'
+export type {
+  Beside,
+  BesidePlain,
+  BesideWithState,
+  Composed,
+  ComposedPlain,
+  ComposedWithState,
+  Joining,
+  Repeated,
+  Sequence,
+  SequencePlain,
+  SequenceWithState,
+  Shortcut,
+  ShortcutPlain,
+  ShortcutWithState,
+} from './compositions.js'
 export {
   avgPool,
   type ConvLayer,

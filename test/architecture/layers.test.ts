@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { cycles, floorViolations, importerViolations, layerViolations, unneededImporters } from './layers.js'
-import { type Source, sourcesUnder } from './sources.js'
+import { importsOf, resolveImport, type Source, sourcesUnder } from './sources.js'
 
 const files = (table: Record<string, string>): readonly Source[] => Object.entries(table).map(([path, text]) => ({ path, text }))
 
@@ -37,6 +38,38 @@ describe('the layers of src', () => {
     const told = new Map([...text.matchAll(/^\| `(src\/[\w/-]+)` \| (.+) \|$/gm)].map((m) => [m[1], m[2]]))
     expect([...told.keys()].sort()).toEqual(folders.sort())
     for (const purpose of told.values()) expect(purpose?.length).toBeGreaterThan(20)
+  })
+})
+
+describe('the command', () => {
+  const sources = sourcesUnder('command')
+  /** What comes with it (tsup.config.ts). */
+  const bundled = ['commander', 'cli-table3', 'fastest-levenshtein', 'simple-ascii-chart']
+
+  it('imports entry points of the package, as its users do, and what is bundled with it', () => {
+    const entries = Object.values(manifest.exports).flatMap((e) =>
+      typeof e === 'string' ? [] : [e.types.replace('./dist/', 'src/').replace('.d.ts', '.ts')],
+    )
+    const own = new Set(sources.map(({ path }) => path))
+    const others = sources.flatMap((source) =>
+      importsOf(source).flatMap(({ specifier }) => {
+        const target = resolveImport(source.path, specifier)
+        const may =
+          target === undefined ? specifier.startsWith('node:') || bundled.includes(specifier) : own.has(target) || entries.includes(target)
+        return may ? [] : [`${source.path} imports ${specifier}`]
+      }),
+    )
+    expect(sources.length).toBeGreaterThan(10)
+    expect(others).toEqual([])
+    // Whoever installs the package installs none of these.
+    for (const name of bundled)
+      expect([name, name in manifest.devDependencies, name in manifest.peerDependencies]).toEqual([name, true, false])
+  })
+
+  it('is imported by nothing in src', () => {
+    expect(sourcesUnder('src').filter((source) => importsOf(source).some(({ specifier }) => /(?:^|\/)command\//.test(specifier)))).toEqual(
+      [],
+    )
   })
 })
 

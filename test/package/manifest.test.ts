@@ -58,8 +58,13 @@ describe('package.json', () => {
     expect(Object.keys(manifest.peerDependencies).filter((name) => !optional.includes(name))).toEqual(['fp-ts', 'io-ts'])
   })
 
+  it('has one command, made of command/main.ts, and nothing that is installed for it', () => {
+    expect(manifest.bin).toEqual({ codual: 'dist/command/main.js' })
+    expect(readFileSync(at('command/main.ts'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+  })
+
   it('has commands whose files exist', () => {
-    const named = Object.values(manifest.scripts).flatMap((command) => /^tsx (\S+)$/.exec(command)?.[1] ?? [])
+    const named = Object.values(manifest.scripts).flatMap((command) => /^tsx (\S+)/.exec(command)?.[1] ?? [])
     expect(named.length).toBeGreaterThan(0)
     expect(named.filter((path) => !existsSync(at(path)))).toEqual([])
   })

@@ -1,9 +1,6 @@
 // The public faces of an expression, a concrete array and a declared input. Data only: no methods that compute.
 import type { DataOf, DType, Float, LeafOf, Weak, WeakF64 } from './dtype.js'
-import type { IsLiteral, Shape, SizeFor } from './shape.js'
-
-/** Holds a shape's names in the type of a value; no value has this property. */
-declare const shapeOf: unique symbol
+import type { IsLiteral, Shape, SizeFor, shapeOf } from './shape.js'
 
 /** The sizes a value of shape S has: literals stay, a name is a number. */
 export type Sizes<S extends Shape> = { readonly [K in keyof S]: SizeFor<S[K], S[K]> }
@@ -131,10 +128,14 @@ export interface Tensor<out S extends Shape = Shape, out D extends DType = DType
   readonly shape: Sizes<S>
   readonly data: DataOf<D>
   /** The elements as nested arrays, tuples for literal sizes up to 16; one element for rank 0; booleans for bool. */
-  toArray<Z extends Shape, E extends DType>(this: Tensor<Z, E>): ArrayOf<Z, LeafOf<E>>
+  toArray<T extends Tensor>(this: T): ElementsOf<T>
   /** The only element of an array of one element: a number, a boolean for bool. Where the compiler does not know the dtype it has the type number. */
-  item<Z extends Shape, E extends DType>(this: Tensor<Z, E>): [DType] extends [E] ? number : LeafOf<E>
+  item<T extends Tensor>(this: T): ItemOf<T>
 }
+/** What `toArray` gives; of one of several tensors one of several. */
+export type ElementsOf<T> = T extends Tensor<infer S, infer D> ? ArrayOf<S, LeafOf<D>> : never
+/** What `item` gives. */
+export type ItemOf<T> = T extends Tensor<Shape, infer D> ? ([DType] extends [D] ? number : LeafOf<D>) : never
 
 /** A declared input: what `f32(2, 3)` or `f32('batch', 3)` gives. Its shape holds the names. */
 export interface Spec<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {

@@ -1,7 +1,7 @@
 // The shape of x[i, j, ...] in NumPy's notation: numbers, slices as text, '...', null, expressions and arrays.
 import type { ShapeOf, Typed } from './expr.js'
 import type { Add, Sub } from './nat.js'
-import type { Broadcast, Dim, IsLiteral, Shape, ShapeError, Show } from './shape.js'
+import type { Broadcast, Dim, IsLiteral, Ok, Shape, ShapeError, Show } from './shape.js'
 import type { CeilDiv } from './shape-index.js'
 
 /** A shape error of the index at place K of the list. */
@@ -11,20 +11,20 @@ interface IndexError<Message extends string, K extends string> extends ShapeErro
 
 // ---- one axis of length D: the axes in its place, as a tuple; or a message
 
-/** A number drops the axis, if it is in range. */
+/** A number drops the axis, if it is in range: 0, or a message. Said apart from the shape, since of a size that is a parameter it is not known. */
 type NumberAt<D, H extends number> = number extends H
-  ? []
+  ? 0
   : IsLiteral<D> extends true
     ? `${H}` extends `-${infer N extends number}`
       ? [Sub<D & number, N>] extends [never]
         ? OutOfRange<D, H>
-        : []
+        : 0
       : [Sub<D & number, H>] extends [never]
         ? OutOfRange<D, H>
         : H extends D
           ? OutOfRange<D, H>
-          : []
-    : []
+          : 0
+    : 0
 type OutOfRange<D, H extends number> = `index ${H} is out of range for an axis of length ${D & number}`
 
 type SliceAt<D extends Dim, H extends string> = string extends H
@@ -41,11 +41,9 @@ type NotASlice<H extends string> = `'${H}' is not a slice: write 'start:end' or 
 type Bound<A extends string> = string extends A ? number : A extends '' ? 'open' : A extends `${infer N extends number}` ? N : 'bad'
 type PartAt<D extends Dim, H extends string, A, B, C> = 'bad' extends A | B | C
   ? NotASlice<H>
-  : IsLiteral<D> extends true
-    ? number extends A | B | C
-      ? [number]
-      : [Size<D & number, A, B, C>]
-    : [number]
+  : [number extends A | B | C ? number : PartSize<D, A, B, C>]
+/** The size of a part of D; a number where D is not known. */
+type PartSize<D extends Dim, A, B, C> = IsLiteral<D> extends true ? Size<D & number, A, B, C> : number
 type Size<D extends number, A, B, C> = `${C & number}` extends `-${infer N extends number}`
   ? CeilDiv<Less<Below<D, A, D>, Below<D, B, 0>>, N>
   : CeilDiv<Less<Position<D, B, D>, Position<D, A, 0>>, C>
@@ -98,7 +96,7 @@ type Middle<S extends Shape, T extends readonly unknown[]> = T extends readonly 
 type Kept = { 0: 0; 1: 2; 2: 2; 3: 3 }
 type Gathered = { 0: 1; 1: 1; 2: 3; 3: 3 }
 type Phase = 0 | 1 | 2 | 3
-/** S: the axes that are left, of O. A: axes before those of arrays, G: these, B: axes behind them. K: indices that were read. */
+/** S: the axes that are left, of O. A: axes before those of arrays, G: these, B: axes behind them. K: for each index that was read 0, or what is wrong with it. */
 type Walk<
   S extends Shape,
   I extends readonly unknown[],
@@ -107,7 +105,7 @@ type Walk<
   G extends Shape = [],
   B extends Dim[] = [],
   P extends Phase = 0,
-  K extends 0[] = [],
+  K extends (0 | string)[] = [],
 > = I extends readonly [infer H, ...infer T]
   ? [H] extends [null]
     ? Keep<[1], S, T, O, A, G, B, P, K>
@@ -127,16 +125,16 @@ type Walk<
               : Wrong<N, O, K>
             : never
           : [H] extends [number]
-            ? NumberAt<D, H> extends infer N
-              ? N extends []
-                ? Walk<E, T, O, A, G, B, Gathered[P], [...K, 0]>
-                : Wrong<N, O, K>
-              : never
+            ? Walk<E, T, O, A, G, B, Gathered[P], [...K, NumberAt<D, H>]>
             : Pick<H, E, T, O, A, G, B, P, K>
         : Wrong<'more indices than axes', O, K>
-  : P extends 3
-    ? [...G, ...A, ...B, ...S]
-    : [...A, ...G, ...B, ...S]
+  : Found<P extends 3 ? [...G, ...A, ...B, ...S] : [...A, ...G, ...B, ...S], K, O>
+/** A shape Z that indices give, as K says of each whether it is in range of x, which has the shape O. */
+interface Found<Z extends Shape, K, O extends Shape> {
+  readonly shape: Z
+  readonly each: K
+  readonly of: O
+}
 type Keep<
   N extends Shape,
   S extends Shape,
@@ -146,7 +144,7 @@ type Keep<
   G extends Shape,
   B extends Dim[],
   P extends Phase,
-  K extends 0[],
+  K extends (0 | string)[],
 > = P extends 0 ? Walk<S, T, O, [...A, ...N], G, B, 0, [...K, 0]> : Walk<S, T, O, A, G, [...B, ...N], Kept[P], [...K, 0]>
 type Pick<
   H,
@@ -157,33 +155,63 @@ type Pick<
   G extends Shape,
   B extends Dim[],
   P extends Phase,
-  K extends 0[],
-> = [H] extends [Typed<Shape, 'i32'> | readonly unknown[] | Int32Array]
+  K extends (0 | string)[],
+> = [H] extends [{ readonly dtype: 'i32' } | readonly unknown[] | Int32Array]
   ? Broadcast<G, IndexShape<H>, 'at'> extends infer R
-    ? R extends Shape
-      ? [number] extends [R['length']]
+    ? R extends ShapeError<string>
+      ? Wrong<`arrays of indices of shapes ${Show<G>} and ${Show<IndexShape<H>>} do not broadcast`, O, K>
+      : [number] extends [Ok<R>['length']]
         ? Shape
-        : Walk<S, T, O, A, R, B, Gathered[P], [...K, 0]>
-      : Wrong<`arrays of indices of shapes ${Show<G>} and ${Show<IndexShape<H>>} do not broadcast`, O, K>
+        : Walk<S, T, O, A, Ok<R>, B, Gathered[P], [...K, 0]>
     : never
   : Shape
-type Wrong<M, O extends Shape, K extends 0[]> = IndexError<`${M & string}; x has shape ${Show<O>}`, `${K['length'] & number}`>
+type Wrong<M, O extends Shape, K extends readonly unknown[]> = IndexError<
+  `${M & string}; x has shape ${Show<O>}`,
+  `${K['length'] & number}`
+>
 
 /**
  * The shape of x[I] for an array of shape S: NumPy's rules, those for several arrays included.
  * @example At<['b', 10, 3], ['...', '2:8', -1, null]>   // ['b', 6, 1]
  */
-export type At<S extends Shape, I extends readonly unknown[]> = [number] extends [S['length']]
+export type At<S extends Shape, I extends readonly unknown[]> =
+  Places<S, I> extends infer R ? (R extends Found<infer Z, infer _K, infer _O> ? Z : R extends Shape ? R : Shape) : never
+/** What x[I] is: a shape, with whether each index is in range; an unknown one; or what is wrong. */
+export type Places<S extends Shape, I extends readonly unknown[]> = [number] extends [S['length']]
   ? Shape
   : [number] extends [I['length']]
     ? Shape
     : 0 extends 1 & I[number]
       ? Shape
       : Walk<S, I, S>
-/** The indices I; where the shape R that they give is an error, that error in the place of the wrong one. */
-export type IndicesFor<R, I extends readonly unknown[], Op extends string> =
-  R extends IndexError<infer M, infer K> ? { readonly [J in keyof I]: J extends K ? ShapeError<`${Op}: ${M}`> : I[J] } : I
-/** I, or the error that the shape R is. */
-export type IndexFor<R, I, Op extends string> = R extends IndexError<infer M, string> ? ShapeError<`${Op}: ${M}`> : I
+/** The indices I; where they give an error, that error in the place of the wrong one. Where R is not decided, any: each branch is I, or is looked up in what has I among its entries. */
+export type IndicesFor<R, I extends readonly unknown[], Op extends string> = [R] extends [ShapeError<string>]
+  ? Misplaced<R, I, Op>['indices']
+  : [R] extends [Shape]
+    ? I
+    : Placed<R, I, Op>['indices']
+type Misplaced<R, I extends readonly unknown[], Op extends string> =
+  R extends IndexError<infer M, infer K>
+    ? { readonly indices: { readonly [J in keyof I]: J extends K ? ShapeError<`${Op}: ${M}`> : I[J] } }
+    : { readonly indices: I }
+type Placed<R, I extends readonly unknown[], Op extends string> =
+  R extends Found<infer _Z, infer K, infer O> ? InRange<K, O, I, Op> : { readonly indices: I }
+// a condition of its own, whose both branches are one entry: where a size is a parameter, either may be
+type InRange<K, O extends Shape, I extends readonly unknown[], Op extends string> = K extends readonly 0[]
+  ? { readonly indices: I }
+  : { readonly indices: { readonly [J in keyof I]: J extends keyof K ? IndexIn<K[J], O, I[J], Op> : I[J] } }
+type IndexIn<M, O extends Shape, H, Op extends string> = M extends string ? ShapeError<`${Op}: ${M}; x has shape ${Show<O>}`> : H
+/** I, or the error that the places R are. */
+export type IndexFor<R, I, Op extends string> = [R] extends [ShapeError<string>]
+  ? MisplacedAt<R, I, Op>['index']
+  : [R] extends [Shape]
+    ? I
+    : PlacedAt<R, I, Op>['index']
+type MisplacedAt<R, I, Op extends string> =
+  R extends IndexError<infer M, string> ? { readonly index: ShapeError<`${Op}: ${M}`> } : { readonly index: I }
+type PlacedAt<R, I, Op extends string> = R extends Found<infer _Z, infer K, infer O> ? InRangeAt<K, O, I, Op> : { readonly index: I }
+type InRangeAt<K, O extends Shape, I, Op extends string> = K extends readonly 0[]
+  ? { readonly index: I }
+  : { readonly index: ShapeError<`${Op}: ${Exclude<K extends readonly (infer M)[] ? M : never, 0> & string}; x has shape ${Show<O>}`> }
 /** Indices as a list: of `set` and `addAt`, where one may stand alone. */
 export type IndexList<I> = I extends readonly unknown[] ? I : readonly [I]

@@ -2,7 +2,7 @@
 import type { OptionsOf } from '../errors/options.js'
 import type { convOptions, poolOptions } from '../ops/nn.js'
 import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
-import type { Broadcast, Dim, NoOptions, Reduce, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type { Broadcast, Dim, Meets, NoOptions, Ok, Reduce, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
 import type { AddDim, MulDim } from './shape-layout.js'
 
 // ---- matmul and its relatives
@@ -20,19 +20,19 @@ export type MatMul<A extends Shape, B extends Shape> = [number] extends [A['leng
     ? Shape
     : A extends readonly [...infer AL extends Shape, infer ka extends Dim]
       ? B extends readonly [infer kb extends Dim]
-        ? [Same<ka, kb>] extends [never]
-          ? ShapeError<InnerAxes<A, B, ka, kb>>
-          : [...AL]
+        ? Meets<ka, kb> extends true
+          ? [...AL]
+          : ShapeError<InnerAxes<A, B, ka, kb>>
         : B extends readonly [...infer BL extends Shape, infer kb extends Dim, infer m extends Dim]
-          ? [Same<ka, kb>] extends [never]
-            ? ShapeError<InnerAxes<A, B, ka, kb>>
-            : AL extends readonly [...infer AB extends Shape, infer n extends Dim]
+          ? Meets<ka, kb> extends true
+            ? AL extends readonly [...infer AB extends Shape, infer n extends Dim]
               ? Broadcast<AB, BL> extends infer R
-                ? R extends Shape
-                  ? [...R, n, m]
-                  : ShapeError<`matmul: leading axes differ: a is ${Show<A>}, b is ${Show<B>}`>
+                ? R extends ShapeError<string>
+                  ? ShapeError<`matmul: leading axes differ: a is ${Show<A>}, b is ${Show<B>}`>
+                  : [...Ok<R>, n, m]
                 : never
               : [...BL, m]
+            : ShapeError<InnerAxes<A, B, ka, kb>>
           : ShapeError<`matmul: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
       : ShapeError<`matmul: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
 
@@ -43,13 +43,13 @@ export type Dot<A extends Shape, B extends Shape> = [number] extends [A['length'
     ? Shape
     : A extends readonly [...infer AL extends Shape, infer ka]
       ? B extends readonly [infer kb]
-        ? [Same<ka, kb>] extends [never]
-          ? DotClash<A, B>
-          : [...AL]
+        ? Meets<ka, kb> extends true
+          ? [...AL]
+          : DotClash<A, B>
         : B extends readonly [...infer BL extends Shape, infer kb, infer m extends Dim]
-          ? [Same<ka, kb>] extends [never]
-            ? DotClash<A, B>
-            : [...AL, ...BL, m]
+          ? Meets<ka, kb> extends true
+            ? [...AL, ...BL, m]
+            : DotClash<A, B>
           : A
       : B
 type DotClash<
@@ -69,9 +69,9 @@ type VecdotLast<A extends Shape, B extends Shape> = [number] extends [A['length'
     ? Shape
     : A extends readonly [...infer AL extends Shape, infer ka]
       ? B extends readonly [...infer BL extends Shape, infer kb]
-        ? [Same<ka, kb>] extends [never]
-          ? ShapeError<`vecdot: last axes differ: a is ${Show<A>}, b is ${Show<B>}`>
-          : Broadcast<AL, BL, 'vecdot'>
+        ? Meets<ka, kb> extends true
+          ? Broadcast<AL, BL, 'vecdot'>
+          : ShapeError<`vecdot: last axes differ: a is ${Show<A>}, b is ${Show<B>}`>
         : ShapeError<`vecdot: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
       : ShapeError<`vecdot: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
 
@@ -99,9 +99,9 @@ export type DropLast<S extends Shape, N extends 1 | 2> = [number] extends [S['le
 type Letters<T extends string, S extends Shape, Seen = Readonly<Record<never, never>>> = T extends `${infer H}${infer R}`
   ? S extends readonly [infer d, ...infer ST extends Shape]
     ? H extends keyof Seen
-      ? [Same<Seen[H], d>] extends [never]
-        ? never
-        : Letters<R, ST, Seen>
+      ? Meets<Seen[H], d> extends true
+        ? Letters<R, ST, Seen>
+        : never
       : Letters<R, ST, Seen & { [K in H]: d }>
     : never
   : S extends readonly []
@@ -226,15 +226,15 @@ export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] ext
     : X extends readonly [infer n extends Dim, infer c, ...infer Hs extends Shape]
       ? K extends readonly [infer o extends Dim, infer i, ...infer Ks extends Shape]
         ? X['length'] extends K['length']
-          ? [Same<c, MulDim<i, Option<O, 'groups', 1>>>] extends [never]
-            ? ShapeError<`conv: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<MulDim<i, Option<O, 'groups', 1>>>})`>
-            : [WindowDims<Hs, Ks, Option<O, 'stride', 1>, Option<O, 'padding', 0>, Option<O, 'dilation', 1>>] extends [
-                  infer R extends Dim[],
-                ]
+          ? Meets<c, MulDim<i, Option<O, 'groups', 1>>> extends true
+            ? [WindowDims<Hs, Ks, Option<O, 'stride', 1>, Option<O, 'padding', 0>, Option<O, 'dilation', 1>>] extends [
+                infer R extends Dim[],
+              ]
               ? [R] extends [never]
                 ? ShapeError<`conv: the kernel does not fit: x is ${Show<X>}, k is ${Show<K>}`>
                 : [n, o, ...R]
               : never
+            : ShapeError<`conv: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<MulDim<i, Option<O, 'groups', 1>>>})`>
           : ShapeError<`conv: needs as many axes in x as in k: x is ${Show<X>}, k is ${Show<K>}`>
         : ShapeError<`conv: k must be [out, in, ...window], got ${Show<K>}`>
       : ShapeError<`conv: x must be [batch, channels, ...spatial], got ${Show<X>}`>
@@ -275,9 +275,9 @@ export type ConvTranspose<X extends Shape, K extends Shape, O = NoOptions> = [nu
     : X extends readonly [infer n extends Dim, infer c, ...infer Hs extends Shape]
       ? K extends readonly [infer i, infer o, ...infer Ks extends Shape]
         ? X['length'] extends K['length']
-          ? [Same<c, i>] extends [never]
-            ? ShapeError<`convTranspose: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<i>})`>
-            : [n, MulDim<o, Option<O, 'groups', 1>>, ...SpreadDims<Hs, Ks, O>]
+          ? Meets<c, i> extends true
+            ? [n, MulDim<o, Option<O, 'groups', 1>>, ...SpreadDims<Hs, Ks, O>]
+            : ShapeError<`convTranspose: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<i>})`>
           : ShapeError<`convTranspose: needs as many axes in x as in k: x is ${Show<X>}, k is ${Show<K>}`>
         : ShapeError<`convTranspose: k must be [in, out, ...window], got ${Show<K>}`>
       : ShapeError<`convTranspose: x must be [batch, channels, ...spatial], got ${Show<X>}`>

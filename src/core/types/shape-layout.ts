@@ -1,6 +1,20 @@
 // Shape rules of the operations that move elements: concat, split, transpose, reshape, expandDims, squeeze.
 import type { Add, DivMod, IsNat, Mul } from './nat.js'
-import type { Axis, AxisOfNew, Dim, InsertAxis, IsLiteral, IsUnknown, NoAxis, Same, SetAxis, Shape, ShapeError, Show } from './shape.js'
+import type {
+  Axis,
+  AxisOfNew,
+  Dim,
+  InsertAxis,
+  IsLiteral,
+  IsUnknown,
+  Meets,
+  NoAxis,
+  Same,
+  SetAxis,
+  Shape,
+  ShapeError,
+  Show,
+} from './shape.js'
 import type { AnySizes } from './shape-index.js'
 
 // ---- arithmetic on dimensions: a literal where both are, else number
@@ -24,9 +38,9 @@ type ConcatTwo<A extends Shape, B extends Shape, I, R extends Dim[] = []> = A ex
   ? B extends readonly [infer b, ...infer BT extends Shape]
     ? R['length'] extends I
       ? ConcatTwo<AT, BT, I, [...R, AddDim<a, b>]>
-      : [Same<a, b>] extends [never]
-        ? never
-        : ConcatTwo<AT, BT, I, [...R, Same<a, b> & Dim]>
+      : Meets<a, b> extends true
+        ? ConcatTwo<AT, BT, I, [...R, Same<a, b> & Dim]>
+        : never
     : never
   : B extends readonly []
     ? R
@@ -76,9 +90,9 @@ type SameShape<A extends Shape, B extends Shape> = [number] extends [A['length']
     ? true
     : A extends readonly [infer a, ...infer AT extends Shape]
       ? B extends readonly [infer b, ...infer BT extends Shape]
-        ? [Same<a, b>] extends [never]
-          ? false
-          : SameShape<AT, BT>
+        ? Meets<a, b> extends true
+          ? SameShape<AT, BT>
+          : false
         : false
       : B extends readonly []
         ? true
@@ -104,9 +118,11 @@ export type Repeated<N, T> =
     ? `${N & number}` extends `${infer _A}${infer _B}${infer C}`
       ? C extends `${infer _D}${string}`
         ? T[]
-        : TupleOf<N, T>
-      : TupleOf<N, T>
+        : Tuple<N, T>
+      : Tuple<N, T>
     : T[]
+/** `TupleOf`, of which TypeScript knows at once, where N is a parameter, that it is an array of T. */
+type Tuple<N, T> = TupleOf<N, T> extends infer R extends T[] ? R : never
 
 /** The shapes after splitting S along axis I into P equal parts (a number) or parts of the sizes P (a tuple). */
 export type Split<S extends Shape, P, I extends number = 0> = [number] extends [S['length']]
@@ -124,6 +140,20 @@ export type Split<S extends Shape, P, I extends number = 0> = [number] extends [
             : SplitEqual<S, P, J, S[`${J & number}`]>
           : Shape[]
     : never
+/** `Split` without its errors: in equal parts that many shapes of its rank, whether or not a size that is a parameter divides. */
+export type Parts<S extends Shape, P, I extends number = 0> =
+  IsNat<P> extends true
+    ? [number] extends [S['length']]
+      ? Split<S, P, I>
+      : Axis<S, I> extends infer J
+        ? number extends J
+          ? Split<S, P, I>
+          : `${J & number}` extends keyof S
+            ? Repeated<P, SetAxis<S, J, [Quotient<S[`${J & number}`], P>]>>
+            : Split<S, P, I>
+        : never
+    : Split<S, P, I>
+type Quotient<D, P> = IsNat<D> extends true ? (DivMod<D & number, P & number> extends [infer Q extends number, 0] ? Q : number) : number
 type SplitEqual<S extends Shape, P, J, D> =
   IsNat<P> extends true
     ? IsNat<D> extends true
@@ -139,9 +169,10 @@ type Total<P extends readonly number[], R = 0> = P extends readonly [infer H, ..
   : P extends readonly []
     ? R
     : number
-type SplitSizes<S extends Shape, P extends readonly number[], J, D> = [Same<Total<P>, D>] extends [never]
-  ? ShapeError<`split: sizes ${Show<P>} do not add up to axis ${J & number} of ${Show<S>}`>
-  : { -readonly [K in keyof P]: SetAxis<S, J, [P[K]]> }
+type SplitSizes<S extends Shape, P extends readonly number[], J, D> =
+  Meets<Total<P>, D> extends true
+    ? { -readonly [K in keyof P]: SetAxis<S, J, [P[K]]> }
+    : ShapeError<`split: sizes ${Show<P>} do not add up to axis ${J & number} of ${Show<S>}`>
 /** The shapes of the slices of S along axis I, with that axis gone. */
 export type Unstack<S extends Shape, I extends number = 0> = [number] extends [S['length']]
   ? Shape[]
@@ -341,7 +372,7 @@ type SqueezeAxes<S extends Shape, A> =
       : [NotOne<S, Axis<S, A>>] extends [never]
         ? DropMembers<S, Axis<S, A>>
         : ShapeError<`squeeze: axis ${NotOne<S, Axis<S, A>>} of ${Show<S>} is not 1`>
-type NotOne<S extends Shape, A> = A extends number ? ([Same<S[A], 1>] extends [never] ? A : never) : never
+type NotOne<S extends Shape, A> = A extends number ? (Meets<S[A], 1> extends true ? never : A) : never
 type DropMembers<S extends Shape, A, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [
   infer H extends Dim,
   ...infer T extends Shape,

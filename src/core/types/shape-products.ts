@@ -1,6 +1,6 @@
 // Shape rules of tensordot, kron, vdot, linear and crossEntropy.
 import type { Sub } from './nat.js'
-import type { Axis, Broadcast, Dim, NoAxis, ReduceAt, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type { Axis, Broadcast, Dim, Meets, NoAxis, ReduceAt, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
 import type { MatMul } from './shape-contract.js'
 import type { MulDim, Reshape, Stack } from './shape-layout.js'
 
@@ -18,9 +18,9 @@ export type TensordotAxes = number | readonly [readonly number[], readonly numbe
 type Clash<A extends Shape, B extends Shape> = ShapeError<`tensordot: axes of ${Show<A>} and ${Show<B>} differ`>
 type Paired<A extends Shape, B extends Shape, P, Q> = P extends readonly [infer p extends number, ...infer PT]
   ? Q extends readonly [infer q extends number, ...infer QT]
-    ? [Same<A[Axis<A, p> & number], B[Axis<B, q> & number]>] extends [never]
-      ? false
-      : Paired<A, B, PT, QT>
+    ? Meets<A[Axis<A, p> & number], B[Axis<B, q> & number]> extends true
+      ? Paired<A, B, PT, QT>
+      : false
     : false
   : Q extends readonly []
     ? true
@@ -71,15 +71,26 @@ export type SameSize<A extends Shape, B extends Shape> =
 export type Linear<X extends Shape, W extends Shape, B extends Shape> =
   MatMul<X, W> extends infer Y extends Shape ? Broadcast<Y, B, 'linear'> : MatMul<X, W>
 
+/** `Fits` that asks for never: two sizes that are parameters do not fit. */
+type Belong<A extends Shape, B extends Shape> = A extends readonly [infer a, ...infer AT extends Shape]
+  ? B extends readonly [infer b, ...infer BT extends Shape]
+    ? [Same<a, b>] extends [never]
+      ? false
+      : Belong<AT, BT>
+    : false
+  : B extends readonly []
+    ? true
+    : false
+
 /** [], if targets of shape T belong to logits of shape S: probabilities of that shape, or classes without the axis A. */
 export type Targets<S extends Shape, T extends Shape, A extends number> = [number] extends [S['length'] | T['length']]
   ? []
   : 'bad' extends Axis<S, A>
     ? ShapeError<NoAxis<S, A, 'crossEntropy'>>
-    : Fits<S, T> extends true
+    : Belong<S, T> extends true
       ? []
       : ReduceAt<S, A, false> extends infer C extends Shape
-        ? Fits<C, T> extends true
+        ? Belong<C, T> extends true
           ? []
           : ShapeError<`crossEntropy: targets ${Show<T>} do not belong to logits ${Show<S>} (axis ${ShowDim<A>})`>
         : never

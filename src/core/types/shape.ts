@@ -12,15 +12,76 @@ export type Shape = readonly Dim[]
 export interface ShapeError<Message extends string> {
   readonly 'shape error': Message
 }
-/** The parameter type T, or the error R when R is one. Not distributive: code generic in a shape stays assignable. */
-export type Guard<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
-/** `Guard`, through which T goes too as long as R depends on a type parameter: a conditional type takes what both of its branches take, and what is looked up in a deferred one any of its entries. */
-export type GuardLater<R, T> = [R] extends [ShapeError<string>] ? Told<R>['error'] : T
-type Told<R> = [R] extends [ShapeError<string>] ? { readonly error: NoInfer<R> } : { readonly error: unknown }
+/**
+ * The parameter type T, or the error R when R is one. T goes through as long as R depends on a type parameter: a conditional type takes what both of its branches take, and what is looked up
+ * in a deferred one any of its entries.
+ */
+export type Guard<R, T> = [R] extends [ShapeError<string>] ? Told<R, T>['error'] : T
+type Told<R, T> = [R] extends [ShapeError<string>] ? { readonly error: NoInfer<R> } : { readonly error: T }
+/** `Guard` of a second shape: while R is not decided, T has to go into the shape L, and of the sizes X TypeScript asks late. */
+export type Strict<R, T, L extends { readonly shape: Shape }, X> = [R] extends [ShapeError<string>]
+  ? NoInfer<R>
+  : [R] extends [readonly unknown[]]
+    ? Late<X, T>
+    : [T] extends [number | readonly unknown[]]
+      ? T
+      : T & { readonly [shapeOf]: L['shape'] }
+/** `Guard` that takes no T while R is not decided and may be an error: of sizes that are parameters what fits has signatures of its own. */
+export type Decided<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
+/** unknown while X depends on a type parameter, else never: what a signature takes that is for this alone. */
+export type Undecided<X> = ([X] extends [Shape] ? { readonly given: never } : { readonly given: unknown })['given']
+/** T, which TypeScript asks of the sizes X last if one of them is a parameter: not while it looks for a signature whose parameters are supertypes. */
+export type Late<X, T> = ([X] extends [Dim] ? { readonly late: T } : { readonly late: T })['late']
+/** What B goes into where it stands beside A, whatever their sizes are: of a rank that is not known anything. */
+export type Level<A extends Shape, B extends Shape> = [number] extends [A['length'] | B['length']]
+  ? { readonly shape: Shape }
+  : { readonly shape: LevelTail<A, B> }
+type LevelTail<A extends Shape, B extends Shape, R extends Shape = []> = B extends readonly [...infer BH extends Shape, infer b extends Dim]
+  ? A extends readonly [...infer AH extends Shape, infer a]
+    ? LevelTail<AH, BH, readonly [LevelDim<a, b> & Dim, ...R]>
+    : readonly [...B, ...R]
+  : R
+type LevelDim<A, B> = [A] extends [1]
+  ? B
+  : number extends A
+    ? B
+    : number extends B
+      ? B
+      : Box<B> extends Box<number>
+        ? Computed<B, A | 1, B>['dim']
+        : Box<A> extends Box<number>
+          ? Computed<A, A | 1, B>['dim']
+          : A | 1
+/** The same of B in the product of A and B. */
+export type Inner<A extends Shape, B extends Shape> = [number] extends [A['length'] | B['length']]
+  ? { readonly shape: Shape }
+  : { readonly shape: InnerShape<A, B> }
+type InnerShape<A extends Shape, B extends Shape> = A extends readonly [...Shape, infer a]
+  ? B extends readonly [infer b]
+    ? readonly [InnerDim<a, b> & Dim]
+    : B extends readonly [...infer H extends Shape, infer b, infer m extends Dim]
+      ? readonly [...H, InnerDim<a, b> & Dim, m]
+      : B
+  : B
+/** What the size B goes into where it has to be A. */
+export type InnerDim<A, B> = number extends A
+  ? B
+  : number extends B
+    ? B
+    : Box<B> extends Box<number>
+      ? Computed<B, A, B>['dim']
+      : Box<A> extends Box<number>
+        ? Computed<A, A, B>['dim']
+        : A
+/** Then, if D is a literal; else, if D is computed of sizes that are parameters: a number as these are, but none of them. */
+type Computed<D, Then, Else> = IsLiteral<D> extends true ? { readonly dim: Then } : { readonly dim: Else }
 /** The shape R, or an unknown one when R is an error (already reported at an argument). */
 // `any`: [N, 3] of a type parameter N is an array for certain, but to TypeScript no Shape before N is known.
 // biome-ignore lint/suspicious/noExplicitAny: see above; it is in the question alone
 export type Ok<R> = R extends readonly any[] ? R : Shape
+
+/** Holds a shape's names in the type of a value; no value has this property. */
+export declare const shapeOf: unique symbol
 
 // ---- predicates
 
@@ -48,9 +109,37 @@ export interface Box<out T> {
   readonly in: T
 }
 /** The more precise of two dimensions that may be equal; `never` when they clash. */
-export type Same<A, B> = [A] extends [B] ? A : [B] extends [A] ? B : IsUnknown<A> extends true ? B : IsUnknown<B> extends true ? A : never
+export type Same<A, B> =
+  Box<A> extends Box<B> ? A : Box<B> extends Box<A> ? B : IsUnknown<A> extends true ? B : IsUnknown<B> extends true ? A : never
+/** Two dimensions and a number, to be compared at once: that a parameter is itself, or stands beside 1 or a number, TypeScript says only if nothing else was asked before. */
+interface Beside<out A, out B, out N = number> {
+  readonly a: A
+  readonly b: B
+  readonly n: N
+}
+type Unknown = unknown
+/** Whether A and B may be equal: whether `Same` of them is not never. Of two parameters TypeScript says it later, unless they are one. */
+export type Meets<A, B> =
+  Beside<A, B> extends Beside<B, Unknown> | Beside<Unknown, A> | Beside<Unknown, Unknown, A> | Beside<Unknown, Unknown, B>
+    ? true
+    : string extends A | B
+      ? true
+      : false
+/** Whether A and B are one axis of a broadcast. */
+type Stretches<A, B> =
+  Beside<A, B> extends
+    | Beside<1, Unknown>
+    | Beside<Unknown, 1>
+    | Beside<B, Unknown>
+    | Beside<Unknown, A>
+    | Beside<Unknown, Unknown, A>
+    | Beside<Unknown, Unknown, B>
+    ? true
+    : string extends A | B
+      ? true
+      : false
 /** One axis of a broadcast: 1 stretches; `never` when the two clash. */
-export type BroadcastDim<A, B> = [A] extends [1] ? B : [B] extends [1] ? A : Same<A, B>
+export type BroadcastDim<A, B> = Beside<A, B> extends Beside<Unknown, 1> | Beside<B, A> ? A : [A] extends [1] ? B : Same<A, B>
 
 /** S, where an axis of length 1 may be of any length, and any other 1: what has one shape with it. A size that is a parameter stands beside itself and 1. */
 export type Facing<S extends Shape> = [number] extends [S['length']]
@@ -59,11 +148,23 @@ export type Facing<S extends Shape> = [number] extends [S['length']]
 /** The shape of two that face each other. Of a size that is a parameter each branch is that size, or the other where it is 1. */
 export type Faced<A extends Shape, B extends Shape> = { -readonly [K in keyof A]: FacedDim<A[K], K extends keyof B ? B[K] : A[K]> & Dim }
 type FacedDim<A, B> = [A] extends [1] ? ([B] extends [1] ? A & B : B) : [B] extends [1] ? A : [B] extends [A] ? B : A
+/** What a shape T that stretches to S goes into, whatever their sizes are: each of its axes is that of S, 1 or a number. */
+export type Within<S extends Shape, T extends Shape, R extends Shape = []> = T extends readonly [...infer TH extends Shape, infer t]
+  ? S extends readonly [...infer SH extends Shape, infer s]
+    ? Within<SH, TH, readonly [WithinDim<s, t>['dim'], ...R]>
+    : never
+  : T extends readonly []
+    ? R
+    : never
+// of a parameter S both entries: beside a 1 there is nothing else
+type WithinDim<S, T> = [S] extends [1]
+  ? { readonly dim: 1 }
+  : { readonly dim: (number extends T ? T : Box<T> extends Box<number> ? Computed<T, S | 1, T>['dim'] : S | 1) & Dim }
 type BroadcastTail<A extends Shape, B extends Shape, R extends Dim[] = []> = A extends readonly [...infer AH extends Shape, infer a]
   ? B extends readonly [...infer BH extends Shape, infer b]
-    ? [BroadcastDim<a, b>] extends [never]
-      ? never
-      : BroadcastTail<AH, BH, [BroadcastDim<a, b> & Dim, ...R]>
+    ? Stretches<a, b> extends true
+      ? BroadcastTail<AH, BH, [BroadcastDim<a, b> & Dim, ...R]>
+      : never
     : [...A, ...R]
   : [...B, ...R]
 
@@ -99,9 +200,9 @@ type StretchTail<S extends Shape, T extends Shape> = S extends readonly [...infe
   ? T extends readonly [...infer TH extends Shape, infer t]
     ? [s] extends [1]
       ? StretchTail<SH, TH>
-      : [Same<s, t>] extends [never]
-        ? never
-        : StretchTail<SH, TH>
+      : Meets<s, t> extends true
+        ? StretchTail<SH, TH>
+        : never
     : never
   : true
 

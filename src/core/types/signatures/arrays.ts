@@ -136,7 +136,7 @@ export type GradientFn<Options> = <S extends Shape, D extends DType, const O ext
   options?: O,
 ) => O extends { readonly axis: number }
   ? Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
-  : S extends readonly [Dim]
+  : S extends readonly [unknown]
     ? O extends { readonly axis: readonly number[] }
       ? readonly Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
       : Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
@@ -192,7 +192,7 @@ export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64
   x: Operand<S, D> | Plain,
   options?: O,
 ) => Expr<
-  S extends readonly [Dim] ? [] : S extends readonly [Dim, Dim] ? [number, number] : Shape,
+  S extends readonly [unknown] ? [] : S extends readonly [unknown, unknown] ? [number, number] : Shape,
   AsFloat<With<AsFloat<D>, Given<O, 'weights'>>>
 >
 
@@ -245,7 +245,7 @@ export type DigitizeFn<Options> = <S extends Shape = Shape>(
 ) => Expr<S, 'i32'>
 type Segments<S extends Shape, N extends Dim> = [number] extends [S['length']]
   ? Shape
-  : S extends readonly [Dim, ...infer R extends Shape]
+  : S extends readonly [unknown, ...infer R extends Shape]
     ? [N, ...R]
     : Shape
 /** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to; booleans count in i32. */

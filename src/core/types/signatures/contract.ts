@@ -1,7 +1,7 @@
 // Signatures of contractions and linear algebra.
 import type { AsNumber, Float } from '../dtype.js'
-import type { Arg, Expr, Operand, ShapeOf, ShapesOf } from '../expr.js'
-import type { Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { Arg, Expr, Operand, ShapeOf, ShapesOf, Typed } from '../expr.js'
+import type { Dim, Guard, Inner, InnerDim, NoOptions, Ok, Shape, Strict } from '../shape.js'
 import type { Dot, Einsum, MatMul, Vecdot } from '../shape-contract.js'
 import type { Kron, SameSize, Tensordot, TensordotAxes } from '../shape-products.js'
 import type { Joined } from '../tree.js'
@@ -31,9 +31,18 @@ export interface MatMulFn {
     a: Operand<[P, Q, N, K], D>,
     b: Operand<[NoInfer<P>, NoInfer<Q>, NoInfer<K>, M], NoInfer<D>>,
   ): Expr<[P, Q, N, M], D>
+  // a number of unknown size beside a parameter
+  <S extends Shape, K extends Dim, L extends Dim, M extends Dim, D extends Float>(
+    a: Operand<readonly [...S, K], D>,
+    b: Operand<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<K, L> & Dim, M]>,
+  ): Expr<[...S, M], D>
+  <S extends Shape, K extends Dim, L extends Dim, D extends Float>(
+    a: Operand<readonly [...S, K], D>,
+    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<K, L> & Dim]>,
+  ): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
-    b: Guard<MatMul<ShapeOf<A>, ShapeOf<B>>, B>,
+    b: Strict<MatMul<ShapeOf<A>, ShapeOf<B>>, B, Inner<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, AsNumber<PromoteArgs<A, B>>>
 }
 /** dot(a, b): NumPy's: the inner product of vectors, the matrix product of matrices. */

@@ -111,7 +111,7 @@ export type WhileLoopFn = <C, N extends Next<C>>(
 ) => readonly [state: Carried<N>, ended: Ended]
 /** The tree of expressions that stands for some elements of X along the axis. */
 type Elements<X> =
-  X extends Typed<Shape, infer D>
+  X extends Typed<infer _S, infer D>
     ? Expr<Shape, D>
     : X extends PlainLeaf
       ? Expr<Shape, X extends NestedArray<boolean> ? 'bool' : WeakF64>

@@ -4,8 +4,8 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
 import type { roundOptions } from '../../ops/rounding.js'
 import type { AsFloat, AsNumber, Discrete, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor } from '../expr.js'
-import type { Broadcast, Broadcast3, Dim, Faced, Facing, Guard, Ok, Shape } from '../shape.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor, Typed } from '../expr.js'
+import type { Broadcast, Broadcast3, Dim, Faced, Facing, Guard, Late, Level, Ok, Shape, Strict, Within } from '../shape.js'
 
 /**
  * Shape and dtype stay (bool becomes i32): neg, sign, square.
@@ -64,7 +64,7 @@ export interface LogicalOp<Op extends string, N extends string> extends OfPrimit
   <S extends Shape>(a: Operand<S>, b: Operand<NoInfer<S>> | number | boolean): Expr<S, 'bool'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A,
-    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
 /** An operation on the bits of two i32 operands that broadcast, or on two of bool; a plain number or array is i32. */
@@ -72,7 +72,7 @@ export interface BitwiseOp<N extends string> extends OfPrimitive<N, readonly ['i
   <S extends Shape>(a: Operand<S, 'i32'>, b: Operand<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A & Bits<A>,
-    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B> & Bits<B>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]> & Bits<B>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, N>>, Promote<BitsIn<A>, BitsIn<B>>>
 }
 /** A shift of i32 by counts that broadcast; a bool counts as 0 or 1, a plain number or array is i32. */
@@ -80,7 +80,7 @@ export interface ShiftOp<N extends string> extends OfPrimitive<N, readonly ['int
   <S extends Shape>(a: Operand<S, 'i32'>, b: Operand<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A & Bits<A>,
-    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B> & Bits<B>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]> & Bits<B>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, N>>, 'i32'>
 }
 /** The dtype whose bits are worked on. */
@@ -97,8 +97,10 @@ export interface UnaryToOp<N extends string, R extends DType, A extends readonly
 /** polygamma(n, x): the n-th derivative of digamma; n is a number. */
 export type PolygammaFn = <S extends Shape = Shape, D extends DType = WeakF64>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 
-/** S, with 1 at any of its axes: what stretches to it, whatever its sizes are. */
-type Stretched<S extends Shape> = { readonly [K in keyof S]: S[K] | 1 }
+/** An operand that stretches to the shape S, in code generic in sizes too. */
+type Stretching<S extends Shape, T extends Shape, D extends DType> = Operand<T, D> & Typed<Late<S[number] | T[number], Within<S, T>>>
+/** An operand that faces one of shape S; asked last, so that of two signatures that fit the shorter result is taken. */
+type FacingOf<S extends Shape, T extends Shape, D extends DType> = Operand<T, D> & Typed<Late<S[number] | T[number], T>>
 /** Two operands that broadcast; a plain number or array takes the dtype of its sibling; bool counts as i32. */
 export interface Binary<Op extends string> {
   <S extends Shape, D extends Exclude<DType, 'bool'>>(a: Operand<S, D>, b: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
@@ -108,29 +110,17 @@ export interface Binary<Op extends string> {
     b: Operand<NoInfer<S>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
   (a: number, b: number): Scalar<WeakF64>
-  // the same where b was declared readonly, which code generic in its sizes may do
-  <P extends Dim, S extends Shape, D extends Float>(
-    a: Operand<readonly [P, ...S], D>,
-    b: Operand<Readonly<NoInfer<S>>, NoInfer<D>>,
-  ): Expr<[P, ...S], D>
-  <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>): Expr<S, D>
-  <P extends Dim, S extends Shape, D extends Float>(
-    a: Operand<[P, ...S], D>,
-    b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>,
-  ): Expr<[P, ...S], D>
-  <P extends Dim, Q extends Dim, S extends Shape, D extends Float>(
-    a: Operand<[P, Q, ...S], D>,
-    b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>,
-  ): Expr<[P, Q, ...S], D>
-  <S extends Shape, D extends Float>(a: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
   <S extends Shape, O extends Dim, D extends Float>(
     a: Operand<readonly [...S, O], D>,
     b: Operand<readonly [NoInfer<O>], NoInfer<D>>,
   ): Expr<[...S, O], D>
-  <S extends Shape, T extends Facing<S>, D extends Float>(a: Operand<S, D>, b: Operand<T, NoInfer<D>>): Expr<Faced<S, T>, D>
+  // in code that is generic in its sizes: one of the two stretches to the other, or each to the other along axes of length 1
+  <S extends Shape, T extends Shape, D extends Float>(a: Operand<S, D>, b: Stretching<S, T, NoInfer<D>>): Expr<S, D>
+  <S extends Shape, T extends Shape, D extends Float>(a: Stretching<S, T, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
+  <S extends Shape, T extends Facing<S>, D extends Float>(a: Operand<S, D>, b: FacingOf<S, T, NoInfer<D>>): Expr<Faced<S, T>, D>
   <A extends Arg, B extends Arg>(
     a: A,
-    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, AsNumber<PromoteArgs<A, B>>>
 }
 /** `Binary` that of two bools is bool: maximum, minimum, fmax, fmin. */
@@ -138,7 +128,7 @@ export interface Choosing<Op extends string> extends Binary<Op> {
   <S extends Shape>(a: Operand<S, 'bool'>, b: Operand<NoInfer<S>, 'bool'>): Expr<S, 'bool'>
   <A extends Operand<Shape, 'bool'>, B extends Operand<Shape, 'bool'>>(
     a: A,
-    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
 /** `Binary` of floats, two i32 or bool in f64: div, pow, atan2, hypot, logaddexp ... */
@@ -147,29 +137,17 @@ export interface FloatBinary<Op extends string> {
   <S extends Shape, D extends Float>(a: number, b: Operand<S, D>): Expr<S, D>
   <P extends Dim, S extends Shape, D extends Float>(a: Operand<[P, ...S], D>, b: Operand<NoInfer<S>, NoInfer<D>>): Expr<[P, ...S], D>
   (a: number, b: number): Scalar<WeakF64>
-  // the same where b was declared readonly, which code generic in its sizes may do
-  <P extends Dim, S extends Shape, D extends Float>(
-    a: Operand<[P, ...S], D>,
-    b: Operand<Readonly<NoInfer<S>>, NoInfer<D>>,
-  ): Expr<[P, ...S], D>
-  <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>): Expr<S, D>
-  <P extends Dim, S extends Shape, D extends Float>(
-    a: Operand<[P, ...S], D>,
-    b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>,
-  ): Expr<[P, ...S], D>
-  <P extends Dim, Q extends Dim, S extends Shape, D extends Float>(
-    a: Operand<[P, Q, ...S], D>,
-    b: Operand<Stretched<NoInfer<S>>, NoInfer<D>>,
-  ): Expr<[P, Q, ...S], D>
-  <S extends Shape, D extends Float>(a: Operand<[], NoInfer<D>> | Operand<Stretched<NoInfer<S>>, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
   <S extends Shape, O extends Dim, D extends Float>(
     a: Operand<readonly [...S, O], D>,
     b: Operand<readonly [NoInfer<O>], NoInfer<D>>,
   ): Expr<[...S, O], D>
-  <S extends Shape, T extends Facing<S>, D extends Float>(a: Operand<S, D>, b: Operand<T, NoInfer<D>>): Expr<Faced<S, T>, D>
+  // in code that is generic in its sizes: one of the two stretches to the other, or each to the other along axes of length 1
+  <S extends Shape, T extends Shape, D extends Float>(a: Operand<S, D>, b: Stretching<S, T, NoInfer<D>>): Expr<S, D>
+  <S extends Shape, T extends Shape, D extends Float>(a: Stretching<S, T, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
+  <S extends Shape, T extends Facing<S>, D extends Float>(a: Operand<S, D>, b: FacingOf<S, T, NoInfer<D>>): Expr<Faced<S, T>, D>
   <A extends Arg, B extends Arg>(
     a: A,
-    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, AsFloat<PromoteArgs<A, B>>>
 }
 /** The dtype of two arguments: plain numbers and arrays never promote. */
@@ -199,9 +177,12 @@ export interface BinaryTo<Op extends string, R extends DType> {
   <S extends Shape>(a: number, b: Operand<S>): Expr<S, R>
   <P extends Dim, S extends Shape>(a: Operand<[P, ...S]>, b: Operand<NoInfer<S>>): Expr<[P, ...S], R>
   (a: number, b: number): Scalar<R>
+  <S extends Shape, T extends Shape>(a: Operand<S>, b: Stretching<S, T, DType>): Expr<S, R>
+  <S extends Shape, T extends Shape>(a: Stretching<S, T, DType>, b: Operand<S>): Expr<S, R>
+  <S extends Shape, T extends Facing<S>>(a: Operand<S>, b: FacingOf<S, T, DType>): Expr<Faced<S, T>, R>
   <A extends Arg, B extends Arg>(
     a: A,
-    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
+    b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, R>
 }
 /** A function of each element to a dtype of its own: tests, to bool. */

@@ -2,7 +2,7 @@
 import type { DType, Receiving, WeakF64 } from '../dtype.js'
 import type { Expr, IndicesAreI32, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
 import type { Axis, Broadcast, BroadcastTo, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, Show, Writable } from '../shape.js'
-import type { At, IndexFor, IndexList, IndicesFor } from '../shape-at.js'
+import type { At, IndexFor, IndexList, IndicesFor, Places } from '../shape-at.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
 
@@ -88,9 +88,15 @@ export type DynamicUpdateSliceFn = <S extends Shape, D extends DType, E extends 
   update: Operand<Shape, E> | NumberArray,
   starts: Index | readonly (Index<[]> | number)[],
 ) => Expr<S, Receiving<D, E>>
+/** [], if S has one axis. */
+type Vector<S extends Shape> = [number] extends [S['length']]
+  ? []
+  : S extends readonly [unknown]
+    ? []
+    : ShapeError<`searchsorted: needs a vector to search in, got shape ${Show<S>}`>
 /** searchsorted(sorted, values, { side }): where each value would be inserted, before its equals ('left', the default) or after. */
-export type SearchSortedFn<Options> = <S extends Shape = Shape>(
-  sorted: Operand<[Dim]> | readonly number[],
+export type SearchSortedFn<Options> = <V extends Operand | readonly number[], S extends Shape = Shape>(
+  sorted: Guard<Vector<ShapeOf<V>>, V>,
   values: Operand<S> | Plain,
   options?: Options,
 ) => Expr<S, 'i32'>
@@ -99,8 +105,8 @@ export type AtIndex = string | null | Index | PlainIndex
 /** at(x, ...indices): x[indices] in NumPy's notation. */
 export type AtFn = <const I extends readonly AtIndex[], S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
-  ...indices: IndicesFor<At<S, I>, I, 'at'>
-) => Expr<Ok<At<S, I>>, NoInfer<D>>
+  ...indices: IndicesFor<Places<S, I>, I, 'at'>
+) => Expr<At<S, I>, NoInfer<D>>
 /** Values for the part of shape P: [] if U broadcasts to it. */
 type Into<P, U extends Shape, Op extends string> =
   BroadcastTo<U, Ok<P>> extends ShapeError<string>
@@ -114,7 +120,7 @@ type UpdateFn<Op extends string> = <
   E extends DType = D,
 >(
   x: Operand<S, D>,
-  indices: IndexFor<At<S, IndexList<I>>, I, Op>,
+  indices: IndexFor<Places<S, IndexList<I>>, I, Op>,
   v: Guard<Into<At<S, IndexList<I>>, U, Op>, Operand<U, E> | Plain | PlainBool>,
 ) => Expr<S, Receiving<D, E>>
 /** set(x, indices, v): x with v in the place of x[indices]. */

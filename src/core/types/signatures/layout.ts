@@ -6,20 +6,21 @@ import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, Plai
 import type {
   Box,
   BroadcastTo,
+  Decided,
   Dim,
   Guard,
-  GuardLater,
   MadeDim,
   NoOptions,
   Ok,
   Shape,
   ShapeError,
   SizeFor,
+  Undecided,
   Unnamed,
   Writable,
 } from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
-import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
+import type { Concat, ExpandDims, Parts, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
 
 /** f64, f32, i32, bool: the declaration of an input, f32('batch', 3). */
@@ -84,6 +85,9 @@ export interface FilledFn {
   // sizes that are literals or parameters
   <const S extends NewShape>(shape: S & Fixed<S>): Expr<Writable<S>, WeakF64>
   <const S extends NewShape, D extends DType>(shape: S & Fixed<S>, dtype: D): Expr<Writable<S>, D>
+  // the shape of another array, whose rank is a parameter
+  <S extends Shape>(shape: Sizes<S> & Undecided<S>): Expr<Writable<S>, WeakF64>
+  <S extends Shape, D extends DType>(shape: Sizes<S> & Undecided<S>, dtype: D): Expr<Writable<S>, D>
   <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S & Computed<S>): Expr<R, WeakF64>
   <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S & Computed<S>, dtype: D): Expr<R, D>
 }
@@ -91,6 +95,8 @@ export interface FilledFn {
 export interface FullFn {
   <const S extends NewShape>(shape: S & Fixed<S>, value: number): Expr<Writable<S>, WeakF64>
   <const S extends NewShape, D extends DType>(shape: S & Fixed<S>, value: number, dtype: D): Expr<Writable<S>, D>
+  <S extends Shape>(shape: Sizes<S> & Undecided<S>, value: number): Expr<Writable<S>, WeakF64>
+  <S extends Shape, D extends DType>(shape: Sizes<S> & Undecided<S>, value: number, dtype: D): Expr<Writable<S>, D>
   <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S & Computed<S>, value: number): Expr<R, WeakF64>
   <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S & Computed<S>, value: number, dtype: D): Expr<R, D>
 }
@@ -149,7 +155,7 @@ export interface ReshapeFn {
   // the first axis stays: in code that is generic in it too
   <N extends Dim, R extends Shape, D extends DType, const T extends NewShape>(
     x: Operand<readonly [N, ...R], D>,
-    shape: GuardLater<-1 extends T[number] ? ShapeError<'one -1'> : Reshape<R, Unnamed<T>>, readonly [SizeFor<N, N> | -1, ...T]>,
+    shape: Guard<-1 extends T[number] ? ShapeError<'one -1'> : Reshape<R, Unnamed<T>>, readonly [SizeFor<N, N> | -1, ...T]>,
   ): Expr<[N, ...Unnamed<T>], D>
   // sizes that are parameters: how many elements there are is known when it runs
   <const T extends NewShape, S extends Shape, D extends DType>(
@@ -158,7 +164,7 @@ export interface ReshapeFn {
   ): Expr<Rest<T>, NoInfer<D>>
   <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
     x: Operand<S, D> | Plain,
-    shape: Guard<Reshape<S, Unnamed<T>>, T>,
+    shape: Decided<Reshape<S, Unnamed<T>>, T>,
   ): Expr<Ok<Reshape<S, Unnamed<T>>>, NoInfer<D>>
 }
 /**
@@ -240,7 +246,7 @@ export type StackFn = <const X extends readonly Arg[] | [], const O extends Axis
   xs: Guard<Stack<ShapesOf<X>, AxisOf<O>>, X>,
   options?: O,
 ) => Expr<Ok<Stack<ShapesOf<X>, AxisOf<O>>>, Join2<X>>
-type ExprsOfShapes<T, D extends DType> = T extends readonly Shape[]
+type ExprsOfShapes<T, D extends DType> = T extends readonly (readonly unknown[])[]
   ? { readonly [K in keyof T]: Expr<Ok<T[K]>, D> }
   : readonly Expr<Shape, D>[]
 /** split(x, n | sizes, { axis }): n equal parts, or parts of the sizes; along the first axis by default. */
@@ -253,7 +259,7 @@ export type SplitFn = <
   x: Operand<S, D>,
   parts: Guard<Split<S, P, AxisOf<O>>, P>,
   options?: O,
-) => ExprsOfShapes<Split<S, P, AxisOf<O>>, D>
+) => ExprsOfShapes<Parts<S, P, AxisOf<O>>, D>
 /** unstack(x, { axis }): the slices along an axis, the first by default, without that axis. */
 export type UnstackFn = <S extends Shape, D extends DType, const O extends AxisOptions = NoOptions>(
   x: Operand<S, D>,

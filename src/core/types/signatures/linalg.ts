@@ -3,7 +3,7 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { choleskyOptions, qrOptions, rcondOptions, svdOptions, triangularOptions } from '../../ops/linalg/linalg.js'
 import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { Broadcast, Decided, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
 import type { DropLast, Square } from '../shape-contract.js'
 import type { Matrices, MinDim, MultiDot, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
 import type { PromoteArgs } from './elementwise.js'
@@ -12,16 +12,16 @@ import type { PromoteAll } from './layout.js'
 /** A function of square matrices to matrices of their shape: inv, expm. */
 export interface SquareFn<Op extends string> {
   // of a size that is a parameter TypeScript does not say that it is itself
-  <N extends Dim, D extends Float>(x: Expr<readonly [N, NoInfer<N>], D>): Expr<[N, N], D>
-  <S extends Shape = Shape, D extends DType = WeakF64>(x: Guard<Square<S, Op>, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
+  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N, N], AsFloat<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64>(x: Decided<Square<S, Op>, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
 }
 /** Options of cholesky: the upper factor, its transpose. */
 export interface CholeskyOptions extends OptionsOf<typeof choleskyOptions> {}
 /** cholesky(x, { upper }). */
 export interface CholeskyFn {
-  <N extends Dim, D extends Float>(x: Expr<readonly [N, NoInfer<N>], D>, options?: CholeskyOptions): Expr<[N, N], D>
+  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>, options?: CholeskyOptions): Expr<[N, N], AsFloat<D>>
   <S extends Shape = Shape, D extends DType = WeakF64>(
-    x: Guard<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
+    x: Decided<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
     options?: CholeskyOptions,
   ): Expr<S, AsFloat<D>>
 }
@@ -83,10 +83,10 @@ export type SvdvalsFn = <S extends Shape = Shape, D extends DType = WeakF64>(
 export interface TriangularOptions extends OptionsOf<typeof triangularOptions> {}
 /** A solution x of a x = b: a vector where b is one. */
 export interface SolveFn {
-  <N extends Dim, D extends Float>(a: Expr<readonly [N, NoInfer<N>], D>, b: Expr<readonly [NoInfer<N>], NoInfer<D>>): Expr<[N], D>
+  <N extends Dim, D extends Float>(a: Operand<readonly [N, NoInfer<N>], D>, b: Operand<readonly [NoInfer<N>], NoInfer<D>>): Expr<[N], D>
   <N extends Dim, M extends Dim, D extends Float>(
-    a: Expr<readonly [N, NoInfer<N>], D>,
-    b: Expr<readonly [NoInfer<N>, M], NoInfer<D>>,
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [NoInfer<N>, M], NoInfer<D>>,
   ): Expr<[N, M], D>
   <A extends Arg, B extends Arg>(
     a: A,

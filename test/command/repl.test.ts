@@ -3,13 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { float32Text, printed } from '../../scripts/repl-print.js'
+import { float32Text, printed } from '../../command/repl/printed.js'
 import { add, isAdException } from '../../src/index.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const drive = (lines: readonly string[]): { readonly output: string; readonly error: string; readonly status: number | null } => {
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', 'tsx', 'scripts/repl.ts'], {
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', 'tsx', 'command/main.ts', 'repl'], {
     cwd: root,
     input: `${lines.join('\n')}\n`,
     encoding: 'utf8',
@@ -52,7 +52,7 @@ describe('an error', () => {
   })
 })
 
-describe('npm run repl', () => {
+describe('codual repl', () => {
   it('prints errors once, and programs and plans as text', () => {
     const { output, error, status } = drive([
       'foo',
@@ -67,7 +67,9 @@ describe('npm run repl', () => {
     expect(error).toBe('')
     expect(status).toBe(0)
     expect(output).toContain('Uncaught ReferenceError: foo is not defined')
-    expect(output).toMatch(/Uncaught:\nBadInput: sum: 0 where options may stand\.\n {2}fix: write \{ axis: 0 \}[^\n]*\ncodual>/)
+    expect(output).toMatch(
+      /Uncaught:\nBadInput: sum: 0 where options may stand\.\n {2}sum\(\[1, 2\], 0\)\n {2}\^\n {2}fix: write \{ axis: 0 \}[^\n]*\ncodual>/,
+    )
     expect(output).not.toContain('_tag')
     expect(output).not.toContain('    at ')
     expect(output).toContain('> fn(x: f64 [2])\n  y0 = sum(x) {axes [0]} : f64 []\n  return y0\n')
@@ -75,7 +77,7 @@ describe('npm run repl', () => {
       /> cpu: 1 step, 1 kernel, 48 flops, 56 bytes moved, [^\n]*\n {2}step {2}kernel +sizes +flops +bytes +reads +writes\n {5}0 {2}loop tanh/,
     )
     expect(output).toContain('> f(x0: f64 [2])\n  y0 = sum(x0) {axes [0]} : f64 []\n  return y0\n')
-    expect(output).toContain('> Expr broadcastTo: f64 [2] (evaluate(x) gives its numbers)')
+    expect(output).toContain('> Expr f64 [2] [0, 0]')
   })
 
   it('has codual in scope, prints typed arrays well, and lets a name be defined again', () => {

@@ -1,6 +1,6 @@
 // How the REPL prints values: typed arrays short and without the digits that a float32 does not have.
 import { type InspectOptions, inspect } from 'node:util'
-import { isAdException } from '../src/index.js'
+import { isAdException } from '../../src/index.js'
 
 const shown = 24
 
