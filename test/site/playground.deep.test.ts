@@ -46,7 +46,8 @@ describe.skipIf(!hasChromium)('the playground', () => {
     const [served, opened] = await Promise.all([servePlayground(), openChromium()])
     ;({ server, address } = served)
     browser = opened
-  }, limit)
+    // The first build after a change of src makes the declarations anew.
+  }, 3 * limit)
   afterAll(async () => {
     await browser?.close()
     await server?.close()
