@@ -1,7 +1,7 @@
 /** The CPU facet of the elementary functions: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
 import type { exponentials, gamma, trigonometric } from '../../core/ops/families.js'
 import type { PolygammaParams } from '../../core/ops/polygamma.js'
-import { binary, double1, double2, one, periodic, unary } from './forms.js'
+import { binary, double1, double2, each, one, periodic, unary } from './forms.js'
 import type { ScalarKernel } from './kernel.js'
 import * as ofGamma from './wasm/gamma.js'
 import * as m from './wasm/math.js'
@@ -31,15 +31,20 @@ export const exponentialKernels: { readonly [K in keyof typeof exponentials]: Sc
   acosh: double1(special.acosh),
   atanh: double1(special.atanh),
 }
+const circular = (kind: 'sin' | 'cos'): ScalarKernel =>
+  periodic(
+    (c, x) => angles.sinOrCos(c.v, c.wide, c.lanes.lanes, kind, x),
+    (c, x) => angles.sinOrCos(c.v, undefined, c.lanes.lanes, kind, x),
+  )
 /** Circular functions and lengths. */
 export const trigonometricKernels: { readonly [K in keyof typeof trigonometric]: ScalarKernel } = {
-  sin: periodic((c, x) => angles.sinOrCos(c.v, c.wide, c.lanes.lanes, 'sin', x)),
-  cos: periodic((c, x) => angles.sinOrCos(c.v, c.wide, c.lanes.lanes, 'cos', x)),
+  sin: circular('sin'),
+  cos: circular('cos'),
   tan: periodic((c, x) =>
-    c.v.wide ? angles.tan(c.v, x) : angles.throughDouble(c.v, c.wide, c.lanes.lanes, [x], (w, y) => angles.tan(w, y!)),
+    c.v.wide ? angles.tan(c.v, x) : angles.throughDouble(c.v, c.wide, c.lanes.lanes, [x], (w, y) => angles.tanOfF32(w, y!)),
   ),
-  asin: double1(angles.asin, angles.asinOfF32),
-  acos: double1(angles.acos, angles.acosOfF32),
+  asin: each(angles.asin, angles.asinOfF32),
+  acos: each(angles.acos, angles.acosOfF32),
   atan: unary((v, x) => angles.atan2(v, x, one(v))),
   atan2: binary(angles.atan2),
   hypot: double2(special.hypot),

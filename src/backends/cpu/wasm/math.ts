@@ -74,15 +74,35 @@ const scaled = (v: Vec, x: Local, t: Local, n: Local, halve = false): E => {
 }
 const clamp = (v: Vec, x: E, low: number, high: number): E => v.pmax(v.pmin(x, v.c(high)), v.c(low))
 
-/** exp x. `full` handles results below the normal range and overflow; without it x must be neither. */
+/** exp x, in place, of numbers whose result is neither below the normal range nor too large. */
+const expNormal = (v: Vec, x: Local): void =>
+  reduceExp(v, x, (t) => {
+    expReduced(v, x, true)
+    v.set(x, v.iadd(x, v.shl(t, v.wide ? 52 : 23)))
+  })
+/** exp x, in place: results below the normal range are rounded once, large ones overflow. */
+const expAny = (v: Vec, x: Local): void => {
+  v.set(x, clamp(v, x, v.wide ? -746 : -104, v.wide ? 710 : 89))
+  reduceExp(v, x, (t, n) => {
+    expReduced(v, x, true)
+    v.set(x, scaled(v, x, t, n))
+  })
+}
+/** Where exp x and exp -x are normal numbers. */
+const isModest = (v: Vec, x: Local): E => v.compare('lt', v.abs(x), v.c(v.wide ? 708 : 87))
+/** exp x. `full` handles results below the normal range and overflow, where a lane has one; without it x must be neither. */
 export const exp = (v: Vec, x0: E, full = true): E =>
   v.block(() =>
-    v.let(full ? clamp(v, x0, v.wide ? -746 : -104, v.wide ? 710 : 89) : x0, (x) =>
-      reduceExp(v, x, (t, n) => {
-        expReduced(v, x, true)
-        v.push(full ? scaled(v, x, t, n) : v.iadd(x, v.shl(t, v.wide ? 52 : 23)))
-      }),
-    ),
+    v.let(x0, (x) => {
+      if (!full) expNormal(v, x)
+      else
+        v.whereAll(
+          isModest(v, x),
+          () => expNormal(v, x),
+          () => expAny(v, x),
+        )
+      v.push(x)
+    }),
   )
 /** exp(x) / 2, which overflows only where the hyperbolic functions do. */
 const halfExp = (v: Vec, x0: E): E =>
@@ -173,12 +193,15 @@ export const sinh = (v: Vec, x0: E): E =>
   )
 export const cosh = (v: Vec, x: E): E => v.block(() => v.let(halfExp(v, v.abs(x)), (h) => v.push(v.add(h, v.div(v.c(0.25), h)))))
 
-/** 1 / (1 + exp(-x)), from exp(-|x|) so that small values keep their accuracy. */
+/** 1 / (1 + exp(-x)); in f64, and of large numbers, from exp(-|x|), so that small values keep their accuracy. */
 export const sigmoid = (v: Vec, x0: E): E =>
   v.block(() =>
-    v.let(x0, (x) =>
-      v.let(exp(v, v.neg(v.abs(x))), (e) => v.push(v.div(v.select(v.compare('lt', x, v.c(0)), e, v.c(1)), v.add(v.c(1), e)))),
-    ),
+    v.let(x0, (x) => {
+      const accurate = v.block(() =>
+        v.let(exp(v, v.neg(v.abs(x))), (e) => v.push(v.div(v.select(v.compare('lt', x, v.c(0)), e, v.c(1)), v.add(v.c(1), e)))),
+      )
+      v.push(v.wide ? accurate : v.usually(isModest(v, x), v.div(v.c(1), v.add(v.c(1), exp(v, v.neg(x), false))), accurate))
+    }),
   )
 /** (m - log1p m) / m^2 for -1/4 <= m <= 1/2, to 6e-9 of log1p m; of this and the next: least squares at Chebyshev's points with 50 digits. */
 const LOG1P_UNIT = [
@@ -206,7 +229,7 @@ export const log1pOfUnit = (v: Vec, u0: E): E =>
   )
 /** max(x, 0) + log1p(exp(-|x|)). */
 export const softplus = (v: Vec, x0: E): E =>
-  v.block(() => v.let(x0, (x) => v.push(v.add(v.max(x, v.c(0)), log1pOfUnit(v, exp(v, v.neg(v.abs(x))))))))
+  v.block(() => v.let(x0, (x) => v.push(v.add(v.pmax(x, v.c(0)), log1pOfUnit(v, exp(v, v.neg(v.abs(x))))))))
 
 /** Where x lies: its bits and this, as an integer, have the exponent of x / sqrt(1/2) in their place. */
 const ROOT_HALF = {

@@ -9,8 +9,6 @@ const codes = {
   sub: [OP.f32x4_sub, OP.f64x2_sub],
   mul: [OP.f32x4_mul, OP.f64x2_mul],
   div: [OP.f32x4_div, OP.f64x2_div],
-  min: [OP.f32x4_min, OP.f64x2_min],
-  max: [OP.f32x4_max, OP.f64x2_max],
   pmin: [OP.f32x4_pmin, OP.f64x2_pmin],
   pmax: [OP.f32x4_pmax, OP.f64x2_pmax],
   abs: [OP.f32x4_abs, OP.f64x2_abs],
@@ -64,12 +62,14 @@ export class Vec {
   div(a: E, b: E): E {
     return this.two('div', a, b)
   }
-  /** Maximum and minimum that keep NaN. */
-  max(a: E, b: E): E {
-    return this.two('max', a, b)
+  /** Maximum and minimum that keep NaN, of registers: both orders of an instruction that keeps one argument's; they differ in a NaN and in the signs of two zeros. Engines take 8 instructions. */
+  max(a: Local, b: Local): E {
+    const [p, q] = [this.pmax(a, b), this.pmax(b, a)]
+    // -0 - -0 is 0 where one is 0.
+    return this.sub(this.or(p, q), this.xor(p, q))
   }
-  min(a: E, b: E): E {
-    return this.two('min', a, b)
+  min(a: Local, b: Local): E {
+    return this.or(this.pmin(a, b), this.pmin(b, a))
   }
   /** b < a ? b : a, and a < b ? b : a: NaN in a is kept, in one instruction. */
   pmin(a: E, b: E): E {
@@ -115,6 +115,25 @@ export class Vec {
   /** Runs `body` where a lane of the mask is set. */
   whereAny(mask: E, body: () => void): void {
     this.f.op(OP.v128_any_true, mask).if(body)
+  }
+  /** Runs `body` where all lanes of the mask are set, else `otherwise`. */
+  whereAll(mask: E, body: () => void, otherwise: () => void): void {
+    this.f.op(OP.i32_eq, () => this.f.op(this.wide ? OP.i64x2_bitmask : OP.i32x4_bitmask, mask), this.wide ? 3 : 15).if(body, otherwise)
+  }
+  /** `usual` where the mask is set, else `rare`, which is computed only where a lane wants it: what a lane becomes does not depend on the others. */
+  usually(mask: E, usual: E, rare: E): E {
+    return this.block(() =>
+      this.let(mask, (m) =>
+        this.let(usual, (y) => {
+          this.whereAll(
+            m,
+            () => {},
+            () => this.set(y, this.select(m, y, rare)),
+          )
+          this.push(y)
+        }),
+      ),
+    )
   }
   /** The sign bit of x. */
   sign(x: E): E {
