@@ -52,7 +52,7 @@ export const trigonometricKernels: { readonly [K in keyof typeof trigonometric]:
 /** The error function, and what is made of the gamma function. */
 export const gammaKernels: { readonly [K in keyof typeof gamma]: ScalarKernel } = {
   erf: double1(special.erf, special.erfOfF32),
-  erfc: double1(special.erfc, special.erfcOfF32),
+  erfc: (c) => c.v.push(c.v.wide ? special.erfc(c.v, c.x[0]!) : special.erfcOfF32(c.v, c.wide, c.lanes.lanes, c.x[0]!)),
   lgamma: double1(ofGamma.lgamma),
   polygamma: (c) => {
     const form = [ofGamma.digamma, ofGamma.trigamma][(c.params as PolygammaParams).n]

@@ -1,5 +1,6 @@
 /** Vector arithmetic on f32 or f64 lanes as expressions: each pushes its value when emitted. */
 import type { FunctionBuilder, Local, Operand } from './encoder.js'
+import { extremeOf } from './fold.js'
 import type { Registers } from './lanes.js'
 import * as OP from './opcodes.js'
 
@@ -62,14 +63,12 @@ export class Vec {
   div(a: E, b: E): E {
     return this.two('div', a, b)
   }
-  /** Maximum and minimum that keep NaN, of registers: both orders of an instruction that keeps one argument's; they differ in a NaN and in the signs of two zeros. Engines take 8 instructions. */
+  /** Maximum and minimum that keep NaN and tell zeros apart, of registers. */
   max(a: Local, b: Local): E {
-    const [p, q] = [this.pmax(a, b), this.pmax(b, a)]
-    // -0 - -0 is 0 where one is 0.
-    return this.sub(this.or(p, q), this.xor(p, q))
+    return () => extremeOf(this.f, 'max', this.dtype, a, b)
   }
   min(a: Local, b: Local): E {
-    return this.or(this.pmin(a, b), this.pmin(b, a))
+    return () => extremeOf(this.f, 'min', this.dtype, a, b)
   }
   /** b < a ? b : a, and a < b ? b : a: NaN in a is kept, in one instruction. */
   pmin(a: E, b: E): E {
