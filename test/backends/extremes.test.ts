@@ -91,7 +91,7 @@ it('maximum and minimum beside a bound that stays, on either side, are those of 
       }
 })
 
-it('long rows, which are copied at once, and short ones', () => {
+it('rows of whole vectors and of one more are copied whole', () => {
   for (const [dtype, of] of [
     ['f32', Float32Array],
     ['f64', Float64Array],

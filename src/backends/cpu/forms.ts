@@ -1,6 +1,7 @@
 /** Ways to write a vector form of an elementwise function. */
 import type { ScalarContext, ScalarKernel } from './kernel.js'
 import type { Local, Op, Operand } from './wasm/encoder.js'
+import { usually } from './wasm/math.js'
 import * as trigonometric from './wasm/trigonometric.js'
 import type { Vec } from './wasm/vec.js'
 
@@ -54,7 +55,7 @@ export const periodic =
     const x = c.x[0]!
     const below = (limit: number): Operand => v.compare('lt', v.abs(x), v.c(limit))
     const large = v.andNot(below(Number.POSITIVE_INFINITY), below(trigonometric.CIRCULAR_LIMIT))
-    const any = v.usually(v.not(large), f(c, x), c.viaMeaning)
-    v.push(v.wide || single === undefined ? any : v.usually(below(trigonometric.SINGLE_LIMIT), single(c, x), any))
+    const any = usually(v, v.not(large), f(c, x), c.viaMeaning)
+    v.push(v.wide || single === undefined ? any : usually(v, below(trigonometric.SINGLE_LIMIT), single(c, x), any))
   }
 export const one = (v: Vec): Operand => v.c(1)

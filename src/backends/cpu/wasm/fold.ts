@@ -260,11 +260,11 @@ export const extremeOf = (f: FunctionBuilder, op: Fold, type: DType, a: Local, b
   // -0 - -0 is 0 where one is 0.
   else f.op(type === 'f64' ? OP.f64x2_sub : OP.f32x4_sub, either, () => f.op(OP.v128_xor, p, q))
 }
+/** Not of extremes of floats. */
 const vectorFold = (op: Fold, dtype: DType): Op => {
   if (dtype === 'i32' || dtype === 'bool') return { sum: OP.i32x4_add, prod: OP.i32x4_mul, max: OP.i32x4_max_s, min: OP.i32x4_min_s }[op]
-  return dtype === 'f64'
-    ? { sum: OP.f64x2_add, prod: OP.f64x2_mul, max: OP.f64x2_max, min: OP.f64x2_min }[op]
-    : { sum: OP.f32x4_add, prod: OP.f32x4_mul, max: OP.f32x4_max, min: OP.f32x4_min }[op]
+  if (op === 'prod') return dtype === 'f64' ? OP.f64x2_mul : OP.f32x4_mul
+  return dtype === 'f64' ? OP.f64x2_add : OP.f32x4_add
 }
 const scalarFold = (op: Fold, type: 'f64' | 'f32' | 'i32'): Op => {
   if (type === 'i32') return op === 'sum' ? OP.i32_add : OP.i32_mul

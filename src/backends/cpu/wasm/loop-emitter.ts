@@ -15,8 +15,6 @@ const CHAIN = 32
 
 /** Rows of an outer axis that are added up before they go into totals in scratch: the totals then cost a quarter. */
 const JAM = 4
-/** Elements of a row from which a call of the engine's copy is quicker than a loop. */
-const AT_ONCE = 256
 /** Operations up to which a body is written out several times. */
 const SHORT = 4
 
@@ -139,7 +137,6 @@ export class LoopEmitter {
         }),
       )
     }
-    this.copyAtOnce(n)
     if (this.unroll > 1) vectors(this.unroll)
     vectors(1)
     f.get(n)
@@ -154,18 +151,6 @@ export class LoopEmitter {
       if (!s.inner) return
       if (s.deep) s.store(this.totals[i]!.at, 'f64')
       else if (!s.whole) s.store(p)
-    })
-  }
-  /** A long row that is copied as it is: the engine's own copy, after which nothing of it is left. */
-  private copyAtOnce(n: Local): void {
-    const { f, k } = this
-    const { ops, results, inputs } = k.body
-    const [o, from] = [k.outputs[0], results[0]]
-    if (k.outputs.length !== 1 || ops.length > 0 || o!.fold !== undefined || o!.access !== 'unit' || k.inputs[from!] !== 'unit') return
-    if (inputs[from!] !== o!.dtype) return
-    f.op(OP.i32_ge_u, n, AT_ONCE).if(() => {
-      f.get(this.cursors[this.inputs]!).get(this.cursors[from!]!)
-      f.op(OP.i32_mul, n, bytesOf[o!.dtype]).memoryCopy().set(n, 0)
     })
   }
   private flush(): void {

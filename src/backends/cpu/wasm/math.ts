@@ -3,9 +3,29 @@
  * Cody-Waite reduction; no fused multiply-add, so results do not depend on the machine.
  */
 import type { Local } from './encoder.js'
+import * as OP from './opcodes.js'
 import type { E, Vec } from './vec.js'
 
 const LOG2E = 1.4426950408889634
+
+/** Runs `body` where all lanes of the mask are set, else `otherwise`. */
+const whereAll = (v: Vec, mask: E, body: () => void, otherwise: () => void): void =>
+  void v.f.op(OP.i32_eq, () => v.f.op(v.wide ? OP.i64x2_bitmask : OP.i32x4_bitmask, mask), v.wide ? 3 : 15).if(body, otherwise)
+/** `usual` where the mask is set, else `rare`, which is computed only where a lane wants it: what a lane becomes does not depend on the others. */
+export const usually = (v: Vec, mask: E, usual: E, rare: E): E =>
+  v.block(() =>
+    v.let(mask, (m) =>
+      v.let(usual, (y) => {
+        whereAll(
+          v,
+          m,
+          () => {},
+          () => v.set(y, v.select(m, y, rare)),
+        )
+        v.push(y)
+      }),
+    ),
+  )
 
 /** Rounds to an integer when added: the integer then lies in the low bits. */
 export const roundingConstant = (v: Vec): number => (v.wide ? 6755399441055744 : 12582912)
@@ -96,7 +116,8 @@ export const exp = (v: Vec, x0: E, full = true): E =>
     v.let(x0, (x) => {
       if (!full) expNormal(v, x)
       else
-        v.whereAll(
+        whereAll(
+          v,
           isModest(v, x),
           () => expNormal(v, x),
           () => expAny(v, x),
@@ -200,7 +221,7 @@ export const sigmoid = (v: Vec, x0: E): E =>
       const accurate = v.block(() =>
         v.let(exp(v, v.neg(v.abs(x))), (e) => v.push(v.div(v.select(v.compare('lt', x, v.c(0)), e, v.c(1)), v.add(v.c(1), e)))),
       )
-      v.push(v.wide ? accurate : v.usually(isModest(v, x), v.div(v.c(1), v.add(v.c(1), exp(v, v.neg(x), false))), accurate))
+      v.push(v.wide ? accurate : usually(v, isModest(v, x), v.div(v.c(1), v.add(v.c(1), exp(v, v.neg(x), false))), accurate))
     }),
   )
 /** (m - log1p m) / m^2 for -1/4 <= m <= 1/2, to 6e-9 of log1p m; of this and the next: least squares at Chebyshev's points with 50 digits. */

@@ -115,25 +115,6 @@ export class Vec {
   whereAny(mask: E, body: () => void): void {
     this.f.op(OP.v128_any_true, mask).if(body)
   }
-  /** Runs `body` where all lanes of the mask are set, else `otherwise`. */
-  whereAll(mask: E, body: () => void, otherwise: () => void): void {
-    this.f.op(OP.i32_eq, () => this.f.op(this.wide ? OP.i64x2_bitmask : OP.i32x4_bitmask, mask), this.wide ? 3 : 15).if(body, otherwise)
-  }
-  /** `usual` where the mask is set, else `rare`, which is computed only where a lane wants it: what a lane becomes does not depend on the others. */
-  usually(mask: E, usual: E, rare: E): E {
-    return this.block(() =>
-      this.let(mask, (m) =>
-        this.let(usual, (y) => {
-          this.whereAll(
-            m,
-            () => {},
-            () => this.set(y, this.select(m, y, rare)),
-          )
-          this.push(y)
-        }),
-      ),
-    )
-  }
   /** The sign bit of x. */
   sign(x: E): E {
     return this.and(x, this.c(-0))
