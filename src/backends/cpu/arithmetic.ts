@@ -40,9 +40,9 @@ export const arithmeticKernels: { readonly [K in keyof typeof arithmetic]: Scala
     (v, x) => v.mul(x, x),
     (c, x) => c.v.f.op(OP.i32x4_mul, x, x),
   ),
-  // 1 with the sign of x; zeros and NaN stay.
+  // 1 with the sign of x; zeros stay, and NaN is one.
   sign: either1(
-    (v, x) => v.select(v.compare('gt', v.abs(x), v.c(0)), v.copysign(one(v), x), x),
+    (v, x) => v.or(v.or(v.sign(x), v.and(v.compare('ne', x, v.c(0)), one(v))), v.compare('ne', x, x)),
     ({ v: { f } }, x) =>
       f.op(
         OP.i32x4_max_s,

@@ -157,10 +157,13 @@ export const expm1 = (v: Vec, x0: E): E =>
           expReduced(v, x, false)
           // n = 0 keeps exp r - 1 itself, and with it subnormal numbers.
           v.let(v.compare('eq', n, v.c(0)), (zero) => {
-            const [shift, bias, magic] = v.wide ? [52, v.bits(1023n), v.c(roundingConstant(v))] : [23, v.bits(127), v.bits(0x4b400000)]
+            // What is in t beside n has no bits that stay.
+            const [shift, bias, less] = v.wide ? [52, v.bits(1023n), v.bits(1022n)] : [23, v.bits(127), v.bits(126)]
             // 2^-n, 0 where n is so large that it does not matter.
-            v.set(n, v.and(v.shl(v.isub(bias, v.isub(t, magic)), shift), v.compare('le', n, v.c(v.wide ? 900 : 120))))
-            v.let(v.add(x, v.sub(v.c(1), n)), (y) => v.push(v.or(v.select(zero, x, scaled(v, y, t, n)), sign)))
+            v.set(n, v.and(v.shl(v.isub(bias, t), shift), v.compare('le', n, v.c(v.wide ? 900 : 120))))
+            // Times 2 and 2^(n - 1), which is a number where 2^n is none.
+            const scaled = (y: Local): E => v.mul(v.add(y, y), v.shl(v.iadd(t, less), shift))
+            v.let(v.add(x, v.sub(v.c(1), n)), (y) => v.push(v.or(v.select(zero, x, scaled(y)), sign)))
           })
         }),
       ),
