@@ -304,8 +304,37 @@ it.skipIf(library === undefined)('leaves every other kernel of WebAssembly to th
 describe.skipIf(library === undefined)('convolutions by the library', () => {
   const few = (min: number, max: number) => fc.integer({ min, max })
   const any = <T>(x: T): never => x as never
+  const byColumns = (asked: Asked): CpuBackend =>
+    makeCpu({ verify: true, poison: true, blas: everything(asked, { multiplications: 0, columns: 0, channels: 2, copying: 0 }) })
+  it('agree with it for images of long rows, whose columns do not fit at once', () => {
+    for (const dtype of ['f32', 'f64'] as const)
+      for (const stride of [
+        [1, 1],
+        [1, 2],
+        [2, 2],
+        [2, 3],
+      ])
+        for (const from of [1, 2]) {
+          const [x, k] = [drawn([2, from, 40, 901], dtype), drawn([4, from, 3, 3], dtype)]
+          const f = ({ x, k }: { readonly x: cd.AnyExpr; readonly k: cd.AnyExpr }): unknown =>
+            cd.conv(any(x), any(k), any({ stride, padding: 1 }))
+          const loss = (g: never): unknown => cd.sum(cd.square(f(g) as cd.AnyExpr))
+          const both = (p: cd.AnyExpr, q: cd.AnyExpr): unknown => {
+            const slopes = cd.grad(any(loss), any({ wrt: ['x', 'k'] }))(any({ x: p, k: q })) as unknown as { x: cd.AnyExpr; k: cd.AnyExpr }
+            return [f({ x: p, k: q }), slopes.x, slopes.k]
+          }
+          const asked: Asked = new Map()
+          const want = runs(both, makeCpu(), x, k)
+          for (const [i, t] of runs(both, byColumns(asked), x, k).entries())
+            expect(apart(t.data, want[i]!.data), `${dtype} ${stride} ${from}: ${i}`).toBeLessThan(dtype === 'f32' ? 1e-5 : 1e-13)
+          expect([...asked.keys()].sort()).toEqual(from === 1 ? ['conv'] : ['conv', 'convInput', 'convKernel'])
+        }
+  })
   it('agree with the backend, values and both gradients, with steps, padding, gaps and groups, and in sums', () => {
     const { backend, asked } = made()
+    // Few channels go by columns there: 1 to 4.
+    const asksColumns: Asked = new Map()
+    const gathering = byColumns(asksColumns)
     fc.assert(
       fc.property(
         fc.record({
@@ -337,16 +366,17 @@ describe.skipIf(library === undefined)('convolutions by the library', () => {
             const slopes = cd.grad(any(loss), any({ wrt: ['x', 'k'] }))(any({ x: p, k: q })) as unknown as Both
             return [(f(p, q) as readonly unknown[])[0], slopes.x, slopes.k]
           }
-          const got = runs(both, backend, x, k)
           const want = runs(both, makeCpu(), x, k)
-          for (const [i, t] of got.entries())
-            expect(apart(t.data, want[i]!.data), `result ${i}`).toBeLessThan(dtype === 'f32' ? 1e-5 : 1e-13)
+          for (const by of [backend, gathering])
+            for (const [i, t] of runs(both, by, x, k).entries())
+              expect(apart(t.data, want[i]!.data), `result ${i}`).toBeLessThan(dtype === 'f32' ? 1e-5 : 1e-13)
         },
       ),
       { numRuns: count(300, 2000) },
     )
     for (const name of ['conv', 'convInput', 'convKernel', 'convInputAdd', 'convKernelAdd'])
       expect(asked.get(name) ?? 0, name).toBeGreaterThan(10)
+    expect(asksColumns.get('conv') ?? 0).toBeGreaterThan((asksColumns.get('convInput') ?? 0) + 5)
   })
 })
 

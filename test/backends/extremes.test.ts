@@ -65,3 +65,48 @@ it('extremes and their positions along an axis', () => {
     { numRuns: 400 },
   )
 })
+
+it('maximum and minimum beside a bound that stays, on either side, are those of numbers one by one', () => {
+  const special = [0, -0, 1, -1, 2.5, -2.5, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e-45, -1e-45, 3, 4]
+  for (const dtype of ['f32', 'f64', 'i32'] as const)
+    for (const [f, of] of [
+      [cd.maximum, Math.max],
+      [cd.minimum, Math.min],
+    ] as const)
+      for (const turned of [false, true]) {
+        const g = cd.compile(
+          ((x: E, c: E) => (turned ? f(c as never, x as never) : f(x as never, c as never))) as never,
+          cpu,
+        ) as unknown as (x: unknown, c: unknown) => cd.Tensor
+        const xs = dtype === 'i32' ? special.filter(Number.isInteger) : special
+        const x = cd.tensor(xs as never, [xs.length], dtype) as unknown as cd.Tensor
+        for (const bound of xs) {
+          const c = cd.tensor([bound], [], dtype) as unknown as cd.Tensor
+          const want = Array.from(x.data as Float64Array, (v) => of(v, c.data[0]! as number))
+          expect(Array.from(g(x, c).data as Float64Array), `${dtype} ${of.name} ${turned}: ${bound}`).toEqual(want)
+          // Each with its own: no bound stays.
+          const all = cd.tensor(xs.map(() => bound) as never, [xs.length], dtype)
+          expect(Array.from(g(x, all).data as Float64Array), `${dtype} ${of.name} ${turned}: ${bound}`).toEqual(want)
+        }
+      }
+})
+
+it('rows of whole vectors and of one more are copied whole', () => {
+  for (const [dtype, of] of [
+    ['f32', Float32Array],
+    ['f64', Float64Array],
+    ['i32', Int32Array],
+    ['bool', Uint8Array],
+  ] as const)
+    for (const n of [255, 256, 257, 1000]) {
+      const data = new of(3 * n).map((_: number, i: number) => (dtype === 'bool' ? i % 2 : i))
+      const f = cd.compile(((a: E) => [cd.slice(a, [0, 1], [3, n]), cd.concat([a, a] as never, { axis: 1 })]) as never, cpu)
+      const [part, twice] = (f as unknown as (x: unknown) => readonly cd.Tensor[])(cd.tensor(data as never, [3, n], dtype)) as [
+        cd.Tensor,
+        cd.Tensor,
+      ]
+      const rows = [0, 1, 2].map((r) => Array.from(data.subarray(r * n, r * n + n), Number))
+      expect(Array.from(part.data, Number), `${dtype} ${n}`).toEqual(rows.flatMap((r) => r.slice(1)))
+      expect(Array.from(twice.data, Number), `${dtype} ${n}`).toEqual(rows.flatMap((r) => [...r, ...r]))
+    }
+})

@@ -51,6 +51,32 @@ describe.each([
     expect([...x!.data.slice(0, 3)]).toEqual([1, 2, 3])
   })
 
+  it('are read where they are by results that are parts of them, unless a target lies over them', async () => {
+    const backend = makeCpu(options)
+    const [x, y] = await Promise.all([list(1000), list(1000, (i) => -i)].map((t) => keep(t, backend)))
+    const [p, q] = await Promise.all([list(300, () => 0), list(1000, () => 0)].map((t) => keep(t, backend)))
+    const parts = compiled((a, b) => [cd.slice(a!, [100], [400]), b!], backend)
+    const before = backend.stats()
+    const [fresh] = parts(x, y) as unknown as readonly cd.Tensor[]
+    expect([...fresh!.data.slice(0, 2)]).toEqual([101, 102])
+    parts.into([p, q])(x, y)
+    const after = backend.stats()
+    expect([after.bytesIn - before.bytesIn, after.bytesOut - before.bytesOut]).toEqual([0, 2 * (2400 + 8000)])
+    expect([p!.data[0], p!.data[299], q!.data[999]]).toEqual([101, 400, -999])
+    // What a fresh call gave is no view.
+    parts.into([p, q])(y, x)
+    expect([fresh!.data[0], p!.data[0], q!.data[0]]).toEqual([101, -100, 1])
+    // Each is the other's target, and beside a result that steps write.
+    compiled((a, b) => [b, a], backend).into([x, y])(x, y)
+    expect([x!.data[5], y!.data[5]]).toEqual([-5, 6])
+    compiled((a, b) => [b, cd.add(a!, b!), a], backend).into([x, q, y])(x, y)
+    expect([x!.data[5], q!.data[5], y!.data[5]]).toEqual([6, 1, -5])
+    const shifted = compiled1((a) => cd.slice(a, [1], [1000]), backend)
+    expect([...shifted(x).data.slice(0, 2)]).toEqual([2, 3])
+    // Memory that grew, and one argument of the caller.
+    expect([...(parts(x, list(1000)) as unknown as readonly cd.Tensor[])[1]!.data.slice(0, 2)]).toEqual([1, 2])
+  })
+
   it('are replaced in place by a step of an optimiser', async () => {
     const backend = makeCpu(options)
     const w = await keep(list(64), backend)

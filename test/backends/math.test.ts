@@ -97,8 +97,8 @@ const bounds: { readonly [K in keyof typeof elementwise]?: Row } = {
       [-1e10, 1e10],
     ],
   },
-  asin: { ulps: [0.51, 2], on: [unit, [0.99, 1], tiny] },
-  acos: { ulps: [0.51, 2], on: [unit, [0.99, 1], [-1, -0.99]] },
+  asin: { ulps: [1.7, 2], on: [unit, [0.99, 1], tiny] },
+  acos: { ulps: [1.5, 2], on: [unit, [0.99, 1], [-1, -0.99]] },
   atan: { ulps: [2.7, 2], on: [[-3, 3], [-1e5, 1e5], tiny] },
   sinh: {
     ulps: [1.6, 2],
@@ -130,7 +130,7 @@ const bounds: { readonly [K in keyof typeof elementwise]?: Row } = {
   erf: { ulps: [0.51, 4], on: [unit, [-7, 7], tiny] },
   // Near 1 it is 1 - erf.
   erfc: {
-    ulps: [0.51, 12],
+    ulps: [0.85, 12],
     on: [
       [-2, 2],
       [-7, 28],
@@ -256,7 +256,15 @@ describe('vector functions', () => {
     })
     it(`${name}: the bits depend neither on the lane nor on its neighbours`, () => {
       for (const dtype of ['f32', 'f64'] as const) {
-        const xs = argumentsOf(prim.args.length, [[-3, 3]], dtype).map((x) => [...x.slice(0, 40), 1e9, ...x.slice(-40)])
+        const xs = argumentsOf(prim.args.length, [[-3, 3]], dtype).map((x) => [
+          ...x.slice(0, 40),
+          1e9,
+          -100,
+          ...x.slice(40, 60),
+          2000,
+          10,
+          ...x.slice(-40),
+        ])
         const n = xs[0]!.length
         const got = mapOver(
           prim,

@@ -201,3 +201,27 @@ describe('at the edges', () => {
     expect((cd.add!(x, cd.geomspace!(1, 4, 3)) as AnyExpr).dtype).toBe('f32')
   })
 })
+
+describe('histogram', () => {
+  it('puts each element into the same bin whether equally wide ones are counted or given by their edges: at edges, outside, of NaN', () => {
+    let seed = 1
+    const next = (): number => {
+      seed = (seed * 16807) % 2147483647
+      return seed / 2147483647
+    }
+    for (let k = 0; k < 60; k++) {
+      const bins = 1 + Math.floor(40 * next())
+      const low = (next() - 0.5) * 10 ** (6 * next() - 3)
+      const high = low + 10 ** (6 * next() - 3)
+      const dtype = k % 2 === 0 ? 'f32' : 'f64'
+      const numbers = Array.from(
+        { length: 150 },
+        (_, i) => low + (high - low) * (i % 2 === 0 ? Math.floor(next() * (bins + 1)) / bins : 1.4 * next() - 0.2),
+      )
+      const x = tensor([...numbers, low, high, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY], [155], dtype)
+      const of = (bins: unknown, more: object = {}) => cd.histogram!(x, { bins, ...more }) as Readonly<Record<'counts' | 'edges', AnyExpr>>
+      const { counts, edges } = of(bins, { range: [low, high] })
+      expect(value(counts), `${bins} ${low} ${high} ${dtype}`).toEqual(value(of(edges).counts))
+    }
+  })
+})

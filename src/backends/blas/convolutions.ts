@@ -15,15 +15,17 @@ import {
   convPrimitive,
 } from '../../core/ops/conv.js'
 import type { WholeByLibrary } from '../cpu/kernel.js'
+import type { FloatName } from '../cpu/wasm/float.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
 import type { Library } from './library.js'
+import type { Moves } from './moves.js'
 import { type Gemm, gemmOf, type Mapped } from './products.js'
 
 type Floats = Float32Array | Float64Array
 
-/** Channels of x and of the result, of one group, from which products pay (bench/operations.ts). */
-export const CHANNELS = 16
+/** Channels of x and of the result, of one group, from which products pay; of fewer channels of x, and twice as many of the result, products with gathered columns (bench/operations.ts). */
+export const CHANNELS = 8
 
 /** One group of a convolution. */
 interface Shape {
@@ -53,14 +55,19 @@ const shapeOf = (x: readonly number[], k: readonly number[], y: readonly number[
   params,
 })
 
-/** What one call works with: the arrays of x, the kernel and the result, or of their cotangents, and the scratch. */
+/** What one call works with: the addresses of x, the kernel and the result, or of their cotangents, and of the scratch, in the memory, and of what lies there for the library. */
 interface Call {
-  readonly x: Floats
-  readonly k: Floats
-  readonly y: Floats
-  readonly work: Floats
-  readonly place: (a: Floats, element: number) => number
+  readonly x: number
+  readonly k: number
+  readonly y: number
+  readonly work: number
+  /** Of an element. */
+  readonly bytes: number
+  readonly moves: Moves
   readonly gemm: Gemm
+  /** So many elements of the scratch, or from an address on, become 0. */
+  readonly clear: (count: number) => void
+  readonly zero: (at: number, count: number) => void
   /** Added to what the result holds. */
   readonly accumulate: boolean
 }
@@ -72,134 +79,174 @@ interface Way {
   readonly toKernel: (c: Call) => void
 }
 
-const row = (to: Floats, at: number, from: Floats, start: number, count: number): void => {
-  for (let i = 0; i < count; i++) to[at + i] = from[start + i]!
+/** An image of one group with its padding, cut into as many as there are windows between neighbours, and where in it the windows of each tap begin. */
+const cutting = (s: Shape) => {
+  const [top, bottom, left, right] = s.params.padding as readonly [number, number, number, number]
+  const [down, across] = s.params.dilation as readonly [number, number]
+  const [below, beside] = s.params.stride as readonly [number, number]
+  const { from, height, width } = s
+  const wide = Math.ceil((width + left + right) / beside)
+  const plane = Math.ceil((height + top + bottom) / below) * wide
+  /** The first pixel of phase `phase` at or behind an edge of so much padding, and where it lies among those of the phase. */
+  const first = (before: number, phase: number, step: number): readonly [pixel: number, place: number] => {
+    const pixel = (((phase - before) % step) + step) % step
+    return [pixel, (pixel + before - phase) / step]
+  }
+  return {
+    wide,
+    plane,
+    /** The image itself serves where nothing is around it, and nothing between windows. */
+    cut: below * beside > 1 || plane !== height * width,
+    elements: below * beside * from * plane,
+    /** The first element of a tap's windows. */
+    shift: (t: number): number => {
+      const [y, x] = [Math.floor(t / s.kernel[1]) * down, (t % s.kernel[1]) * across]
+      return ((y % below) * beside + (x % beside)) * from * plane + Math.floor(y / below) * wide + Math.floor(x / beside)
+    },
+    /** Moves every pixel of an image at x to the cut image at `at`, or back. */
+    move: ({ moves, bytes: e }: Call, x: number, at: number, way: 'cut' | 'back' | 'add'): void => {
+      for (let a = 0; a < below; a++)
+        for (let b = 0; b < beside; b++) {
+          const [[row, line], [column, place]] = [first(top, a, below), first(left, b, beside)]
+          const image = x + e * (row * width + column)
+          const cut = at + e * ((a * beside + b) * from * plane + line * wide + place)
+          const sizes = [from, Math.max(0, Math.ceil((height - row) / below)), Math.max(0, Math.ceil((width - column) / beside))] as const
+          const [ofImage, ofCut] = [[e * height * width, e * below * width, e * beside] as const, [e * plane, e * wide, e] as const]
+          if (way === 'cut') moves.copy(cut, image, sizes, ofCut, ofImage)
+          else moves[way === 'add' ? 'add' : 'copy'](image, cut, sizes, ofImage, ofCut)
+        }
+    },
+  }
 }
 
 /** A product for each tap. */
 const byTaps = (s: Shape): Way => {
-  const [top, bottom, left, right] = s.params.padding as readonly [number, number, number, number]
-  const [down, across] = s.params.dilation as readonly [number, number]
-  const [below, beside] = s.params.stride as readonly [number, number]
   const [kh, kw] = s.kernel
   const taps = kh * kw
-  const phases = below * beside
-  const wide = Math.ceil((s.width + left + right) / beside)
-  const plane = Math.ceil((s.height + top + bottom) / below) * wide
-  /** The image itself serves where nothing is around it, and nothing between windows. */
-  const cut = phases > 1 || plane !== s.height * s.width
+  const { wide, plane, cut, elements, shift, move } = cutting(s)
   // Windows of all rows but the last with those that reach over the end of a row: their results are left out.
   const run = (s.rows - 1) * wide + s.columns
   const loose = wide !== s.columns
-  const [image, result, weights] = [cut ? phases * s.from * plane : 0, loose ? s.to * run : 0, taps * s.to * s.from]
-  const [imageAt, resultAt, weightsAt] = [0, image, image + result]
-  /** The first element of a tap's windows. */
-  const shift = (t: number): number => {
-    const [y, x] = [Math.floor(t / kw) * down, (t % kw) * across]
-    return ((y % below) * beside + (x % beside)) * s.from * plane + Math.floor(y / below) * wide + Math.floor(x / beside)
-  }
+  const [image, result, weights] = [cut ? elements : 0, loose ? s.to * run : 0, taps * s.to * s.from]
   const { from, to, rows, columns, height, width } = s
   const size = rows * columns
-  const each = (f: (n: number, g: number) => void): void => {
-    for (let g = 0; g < s.groups; g++) for (let n = 0; n < s.images; n++) f(n, g)
-  }
-  const xOf = (n: number, g: number): number => (n * s.groups + g) * from * height * width
-  const yOf = (n: number, g: number): number => (n * s.groups + g) * to * size
-  /** Moves every pixel of an image from x to the cut image, back, or back into a sum: by runs of a row whose pixels lie `beside` apart. */
-  const move = (x: Floats, work: Floats, start: number, way: 'cut' | 'back' | 'add'): void => {
-    for (let c = 0, row = start; c < from; c++)
-      for (let i = 0; i < height; i++, row += width) {
-        const phase = ((i + top) % below) * beside
-        const y = imageAt + c * plane + Math.floor((i + top) / below) * wide
-        for (let b = 0; b < beside; b++) {
-          // The first pixel of the row in this phase.
-          const first = (((b - left) % beside) + beside) % beside
-          const end = row + width
-          let at = y + (phase + b) * from * plane + (first + left - b) / beside
-          if (way === 'cut') for (let j = row + first; j < end; j += beside) work[at++] = x[j]!
-          else if (way === 'back') for (let j = row + first; j < end; j += beside) x[j] = work[at++]!
-          else for (let j = row + first; j < end; j += beside) x[j]! += work[at++]!
-        }
+  const ldy = loose ? run : size
+  /** Calls with the addresses of one image of x and of the result, and of the scratch, for each image of each group. */
+  const each = (c: Call, f: (x: number, y: number, n: number, k: number) => void): void => {
+    const e = c.bytes
+    c.clear(image + result)
+    for (let g = 0; g < s.groups; g++)
+      for (let n = 0; n < s.images; n++) {
+        const at = n * s.groups + g
+        f(c.x + e * at * from * height * width, c.y + e * at * to * size, n, c.k + e * g * to * from * taps)
       }
   }
+  const places = ({ work, bytes }: Call) => ({ imageAt: work, resultAt: work + bytes * image, weightsAt: work + bytes * (image + result) })
   /** An image of one group, cut: where it lies. */
-  const imageOf = ({ x, work, place }: Call, n: number, g: number): number => {
-    if (!cut) return place(x, xOf(n, g))
-    move(x, work, xOf(n, g), 'cut')
-    return place(work, imageAt)
+  const imageOf = (c: Call, x: number): number => {
+    if (!cut) return x
+    move(c, x, c.work, 'cut')
+    return c.work
   }
+  /** A result whose rows follow each other, and with what the windows between them give. */
+  const dense = (e: number) => [e * size, e * columns, e] as const
+  const spaced = (e: number) => [e * run, e * wide, e] as const
+  const ofResult = [to, rows, columns] as const
   /** Cotangents of a result with zeros between its rows: where they lie. */
-  const loosened = ({ y, work, place }: Call, n: number, g: number): number => {
-    if (!loose) return place(y, yOf(n, g))
-    for (let o = 0, at = yOf(n, g); o < to; o++)
-      for (let i = 0; i < rows; i++, at += columns) row(work, resultAt + o * run + i * wide, y, at, columns)
-    return place(work, resultAt)
+  const loosened = (c: Call, y: number): number => {
+    if (!loose) return y
+    const at = places(c).resultAt
+    c.moves.copy(at, y, ofResult, spaced(c.bytes), dense(c.bytes))
+    return at
   }
-  const empty = ({ work }: Call): void => void work.fill(0, 0, image + result)
-  /** The kernel of one group by taps: [taps, to, from]. */
-  const packed = ({ k, work }: Call, g: number): void => {
-    const first = g * to * from * taps
-    for (let o = 0; o < to; o++)
-      for (let c = 0; c < from; c++)
-        for (let t = 0; t < taps; t++) work[weightsAt + (t * to + o) * from + c] = k[first + (o * from + c) * taps + t]!
-  }
-  const ldy = loose ? run : size
+  /** The kernel of one group by taps, [taps, to, from], from where it is, [to, from, taps]; and back. */
+  const ofKernel = [taps, to, from] as const
+  const byTap = (e: number) => [e * to * from, e * from, e] as const
+  const asGiven = (e: number) => [e, e * from * taps, e * taps] as const
+  const pack = (c: Call, k: number): void => c.moves.copy(places(c).weightsAt, k, ofKernel, byTap(c.bytes), asGiven(c.bytes))
   return {
     elements: image + result + weights,
     forward: (c) => {
-      const { y, work, place, gemm } = c
-      empty(c)
-      each((n, g) => {
-        if (n === 0) packed(c, g)
-        const at = imageOf(c, n, g)
-        const out = loose ? place(work, resultAt) : place(y, yOf(n, g))
-        const bytes = y.BYTES_PER_ELEMENT
+      const { gemm, moves, bytes: e } = c
+      const { resultAt, weightsAt } = places(c)
+      each(c, (x, y, n, k) => {
+        if (n === 0) pack(c, k)
+        const at = imageOf(c, x)
+        const out = loose ? resultAt : y
         for (let t = 0; t < taps; t++)
-          gemm(false, false, to, run, from, place(work, weightsAt + t * to * from), from, at + bytes * shift(t), plane, t > 0, out, ldy)
-        if (!loose) return
-        for (let o = 0, first = yOf(n, g); o < to; o++)
-          for (let i = 0; i < rows; i++, first += columns) row(y, first, work, resultAt + o * run + i * wide, columns)
+          gemm(false, false, to, run, from, weightsAt + e * t * to * from, from, at + e * shift(t), plane, t > 0, out, ldy)
+        if (loose) moves.copy(y, resultAt, ofResult, dense(e), spaced(e))
       })
     },
     toInput: (c) => {
-      const { x, work, place, gemm, accumulate } = c
-      empty(c)
-      if (!cut && !accumulate) x.fill(0)
-      const bytes = x.BYTES_PER_ELEMENT
-      each((n, g) => {
-        if (n === 0) packed(c, g)
-        const given = loosened(c, n, g)
-        if (cut) work.fill(0, imageAt, imageAt + image)
-        const out = cut ? place(work, imageAt) : place(x, xOf(n, g))
+      const { gemm, bytes: e, accumulate } = c
+      const { imageAt, weightsAt } = places(c)
+      each(c, (x, y, n, k) => {
+        if (n === 0) pack(c, k)
+        const given = loosened(c, y)
+        if (cut) c.clear(image)
+        else if (!accumulate) c.zero(x, from * height * width)
+        const out = cut ? imageAt : x
         for (let t = 0; t < taps; t++)
-          gemm(true, false, from, run, to, place(work, weightsAt + t * to * from), from, given, ldy, true, out + bytes * shift(t), plane)
-        if (cut) move(x, work, xOf(n, g), accumulate ? 'add' : 'back')
+          gemm(true, false, from, run, to, weightsAt + e * t * to * from, from, given, ldy, true, out + e * shift(t), plane)
+        if (cut) move(c, x, imageAt, accumulate ? 'add' : 'back')
       })
     },
     toKernel: (c) => {
-      const { k, work, place, gemm, accumulate } = c
-      empty(c)
-      const bytes = k.BYTES_PER_ELEMENT
-      each((n, g) => {
-        const [at, given] = [imageOf(c, n, g), loosened(c, n, g)]
+      const { gemm, moves, bytes: e, accumulate } = c
+      const { weightsAt } = places(c)
+      each(c, (x, y, n, k) => {
+        const [at, given] = [imageOf(c, x), loosened(c, y)]
         for (let t = 0; t < taps; t++)
-          gemm(false, true, to, from, run, given, ldy, at + bytes * shift(t), plane, n > 0, place(work, weightsAt + t * to * from), from)
-        if (n < s.images - 1) return
-        const first = g * to * from * taps
-        for (let o = 0; o < to; o++)
-          for (let ch = 0; ch < from; ch++)
-            for (let t = 0; t < taps; t++) {
-              const [a, b] = [first + (o * from + ch) * taps + t, weightsAt + (t * to + o) * from + ch]
-              k[a] = accumulate ? k[a]! + work[b]! : work[b]!
-            }
+          gemm(false, true, to, from, run, given, ldy, at + e * shift(t), plane, n > 0, weightsAt + e * t * to * from, from)
+        if (n === s.images - 1) moves[accumulate ? 'add' : 'copy'](k, weightsAt, ofKernel, asGiven(e), byTap(e))
       })
     },
   }
 }
 
-const wayOf = (s: Shape, channels: number): Way | undefined => {
+/** Bytes of the columns that are gathered at once: they stay in the second cache. */
+const GATHERED = 2 ** 18
+/** Of few channels: the windows of some rows of the result are gathered as columns, and are one product with the kernel as it is. */
+const byColumns = (s: Shape): Pick<Way, 'elements' | 'forward'> => {
+  const { from, to, rows, columns, height, width } = s
+  const taps = s.kernel[0] * s.kernel[1]
+  const { wide, plane, cut, elements, shift, move } = cutting(s)
+  const image = cut ? elements : 0
+  const depth = from * taps
+  const most = Math.max(1, Math.min(rows, Math.floor(GATHERED / (8 * depth * columns))))
+  return {
+    elements: image + depth * most * columns,
+    forward: (c) => {
+      const { gemm, moves, bytes: e, work } = c
+      const gathered = work + e * image
+      c.clear(image)
+      for (let g = 0; g < s.groups; g++)
+        for (let n = 0; n < s.images; n++) {
+          const [x, y] = [c.x + e * (n * s.groups + g) * from * height * width, c.y + e * (n * s.groups + g) * to * rows * columns]
+          if (cut) move(c, x, work, 'cut')
+          for (let r = 0; r < rows; r += most) {
+            const some = Math.min(most, rows - r)
+            const run = some * columns
+            for (let t = 0; t < taps; t++)
+              moves.copy(
+                gathered + e * t * run,
+                (cut ? work : x) + e * (shift(t) + r * wide),
+                [from, some, columns],
+                [e * taps * run, e * columns, e],
+                [e * plane, e * wide, e],
+              )
+            gemm(false, false, to, run, depth, c.k + e * g * to * depth, depth, gathered, run, false, y + e * r * columns, rows * columns)
+          }
+        }
+    },
+  }
+}
+
+const wayOf = (s: Shape, channels: number): (Partial<Way> & Pick<Way, 'elements'>) | undefined => {
   if ([s.images, s.rows, s.columns, s.height, s.width, s.from, s.to, ...s.kernel].includes(0)) return undefined
-  return Math.min(s.from, s.to) < channels ? undefined : byTaps(s)
+  if (Math.min(s.from, s.to) >= channels) return byTaps(s)
+  return s.to >= 2 * channels ? byColumns(s) : undefined
 }
 
 /** Which arrays of a primitive are x, the kernel and the result. */
@@ -217,25 +264,47 @@ const kinds: ReadonlyMap<AnyPrimitive, readonly [run: 'forward' | 'toInput' | 't
 ])
 
 /** A convolution, or an adjoint of one, with so many channels and more; undefined for any other primitive. */
-export const convolutionBy = (library: Library, at: Mapped, k: OpaqueKernel, channels: number): WholeByLibrary | undefined => {
+export const convolutionBy = (
+  library: Library,
+  at: Mapped,
+  moves: () => Readonly<Record<FloatName, Moves>>,
+  k: OpaqueKernel,
+  channels: number,
+): WholeByLibrary | undefined => {
   const [run, roles] = kinds.get(k.prim) ?? []
   if (run === undefined) return undefined
   const of = roles!(k)
   const way = wayOf(shapeOf(of.x, of.k, of.y, k.params as ConvParams), channels)
-  if (way === undefined) return undefined
-  const type = k.results[0]!.dtype as 'f32' | 'f64'
-  const gemm = gemmOf(library, type)
+  const compute = way?.[run]
+  if (way === undefined || compute === undefined) return undefined
+  const type = k.results[0]!.dtype as FloatName
+  const call = gemmOf(library, type)
+  // Addresses of the memory, which are those of the library without its base.
+  const gemm: Gemm = (ta, tb, m, n, k, a, lda, b, ldb, add, c, ldc) =>
+    call(ta, tb, m, n, k, at.base + a, lda, at.base + b, ldb, add, at.base + c, ldc)
   const accumulate = k.inPlace !== undefined
+  const bytes = itemBytes[type]
   return {
-    scratchBytes: aligned(way.elements * itemBytes[type]),
+    scratchBytes: aligned(way.elements * bytes),
     run: ({ args, results }, scratch) => {
       const { buffer } = at.words
-      const work = new (type === 'f32' ? Float32Array : Float64Array)(buffer as ArrayBuffer, scratch, way.elements)
-      const place = (a: Floats, element: number): number => at.base + a.byteOffset + element * a.BYTES_PER_ELEMENT
-      const [p, q] = args.slice(accumulate ? 1 : 0).map((a: NDArray) => a.data as Floats)
-      const out = results[0]!.data as Floats
-      const [x, kernel, y] = run === 'forward' ? [p!, q!, out] : run === 'toInput' ? [out, q!, p!] : [p!, out, q!]
-      way[run]({ x, k: kernel, y, work, place, gemm, accumulate })
+      const zero = (from: number, count: number): unknown => new Uint8Array(buffer, from, count * bytes).fill(0)
+      const place = (a: NDArray): number => (a.data as Floats).byteOffset
+      const [p, q] = args.slice(accumulate ? 1 : 0).map(place) as [number, number]
+      const out = place(results[0]!)
+      const [x, kernel, y] = run === 'forward' ? [p, q, out] : run === 'toInput' ? [out, q, p] : [p, out, q]
+      compute({
+        x,
+        k: kernel,
+        y,
+        work: scratch,
+        bytes,
+        moves: moves()[type],
+        gemm,
+        clear: (count) => zero(scratch, count),
+        zero,
+        accumulate,
+      })
       return true
     },
   }

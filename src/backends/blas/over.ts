@@ -3,6 +3,7 @@ import type { BlasInside } from '../cpu/kernel.js'
 import { CHANNELS, convolutionBy } from './convolutions.js'
 import { COLUMNS, factorisationBy } from './factorisations.js'
 import type { Library } from './library.js'
+import { movesOf } from './moves.js'
 import { COPYING, LEAST, Mapped, productsBy } from './products.js'
 
 /** From where on the library is asked: multiplications of a product, columns of a matrix that is factorised. */
@@ -22,9 +23,11 @@ export const blasOf = (
   reason: undefined,
   over: (memory) => {
     const at = new Mapped(memory, library)
+    let made: ReturnType<typeof movesOf> | undefined
+    const moves = () => (made ??= movesOf(memory))
     return {
       products: (own) => productsBy(library, at, own, from.multiplications, from.copying),
-      whole: (k) => factorisationBy(library, at, k, from.columns) ?? convolutionBy(library, at, k, from.channels),
+      whole: (k) => factorisationBy(library, at, k, from.columns) ?? convolutionBy(library, at, moves, k, from.channels),
     }
   },
 })

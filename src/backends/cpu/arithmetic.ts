@@ -1,10 +1,30 @@
 /** The CPU facet of arithmetic and choices: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
 import type { arithmetic } from '../../core/ops/families.js'
 import { binary, either, either1, isInt, one, unary } from './forms.js'
-import type { ScalarKernel } from './kernel.js'
+import type { ScalarContext, ScalarKernel } from './kernel.js'
 import type { Local, Operand } from './wasm/encoder.js'
 import * as OP from './wasm/opcodes.js'
 import * as trigonometric from './wasm/trigonometric.js'
+import type { Vec } from './wasm/vec.js'
+
+/** A bound that stays: where a number wins over it or is beside it, one instruction, and one more with what is made of the bound: NaN, or the sign of a zero. */
+const bounded = (
+  whole: ScalarKernel,
+  form: (v: Vec, x: Local, bound: Local, aside: Local) => Operand,
+  aside: NonNullable<ScalarKernel['aside']>,
+): ScalarKernel =>
+  Object.assign((c: ScalarContext): void => (c.aside === undefined ? whole(c) : c.v.push(form(c.v, c.x[0]!, c.x[1]!, c.aside))), { aside })
+const isOrdinary = (v: Vec, y: Local): Operand => v.compare('gt', v.abs(y), v.c(0))
+const maximum = /*#__PURE__*/ bounded(
+  either((v, a, b) => v.max(a, b), OP.i32x4_max_s),
+  (v, x, y, aside) => v.add(v.pmax(x, y), aside),
+  (v, y) => v.select(isOrdinary(v, y), v.c(-0), y),
+)
+const minimum = /*#__PURE__*/ bounded(
+  either((v, a, b) => v.min(a, b), OP.i32x4_min_s),
+  (v, x, y, aside) => v.or(v.pmin(x, y), aside),
+  (v, y) => v.andNot(y, isOrdinary(v, y)),
+)
 
 /** One row per primitive of the family `elementwise` that every program may need. */
 export const arithmeticKernels: { readonly [K in keyof typeof arithmetic]: ScalarKernel } = {
@@ -20,9 +40,9 @@ export const arithmeticKernels: { readonly [K in keyof typeof arithmetic]: Scala
     (v, x) => v.mul(x, x),
     (c, x) => c.v.f.op(OP.i32x4_mul, x, x),
   ),
-  // 1 with the sign of x; zeros and NaN stay.
+  // 1 with the sign of x; zeros stay, and NaN is one.
   sign: either1(
-    (v, x) => v.select(v.compare('gt', v.abs(x), v.c(0)), v.copysign(one(v), x), x),
+    (v, x) => v.or(v.or(v.sign(x), v.and(v.compare('ne', x, v.c(0)), one(v))), v.compare('ne', x, x)),
     ({ v: { f } }, x) =>
       f.op(
         OP.i32x4_max_s,
@@ -70,8 +90,8 @@ export const arithmeticKernels: { readonly [K in keyof typeof arithmetic]: Scala
       })
     })
   },
-  maximum: either((v, a, b) => v.max(a, b), OP.i32x4_max_s),
-  minimum: either((v, a, b) => v.min(a, b), OP.i32x4_min_s),
+  maximum,
+  minimum,
   // The sign bit of a NaN is no one's: processors set it as they like.
   copysign: binary((v, a, b) => v.or(v.abs(a), v.and(v.sign(b), v.compare('eq', b, b)))),
   where: (c) => {

@@ -1,7 +1,7 @@
 /** Ways to write a vector form of an elementwise function. */
 import type { ScalarContext, ScalarKernel } from './kernel.js'
 import type { Local, Op, Operand } from './wasm/encoder.js'
-import * as OP from './wasm/opcodes.js'
+import { usually } from './wasm/math.js'
 import * as trigonometric from './wasm/trigonometric.js'
 import type { Vec } from './wasm/vec.js'
 
@@ -21,6 +21,8 @@ export const binary =
   (f: Binary): ScalarKernel =>
   (c) =>
     isInt(c) ? c.viaMeaning() : c.v.push(f(c.v, c.x[0]!, c.x[1]!))
+/** A form for each format. */
+export const each = (f: Unary, ofF32: Unary): ScalarKernel => unary((v, x) => (v.wide ? f : ofF32)(v, x))
 /** A form for f64; f32 goes through it, or through a shorter one. */
 export const double =
   (f: (v: Vec, ...xs: readonly Local[]) => Operand, ofF32 = f): ScalarKernel =>
@@ -45,21 +47,15 @@ export const either1 =
   (f: Unary, integer: (c: ScalarContext, x: Local) => void): ScalarKernel =>
   (c) =>
     isInt(c) ? integer(c, c.x[0]!) : c.v.push(f(c.v, c.x[0]!))
-/** A periodic function: lanes whose argument is too large for the reduction take the meaning. */
+/** A periodic function: lanes whose argument is too large for the reduction take the meaning. `single` is a form for small arguments of f32. */
 export const periodic =
-  (f: (c: ScalarContext, x: Local) => Operand): ScalarKernel =>
+  (f: (c: ScalarContext, x: Local) => Operand, single?: (c: ScalarContext, x: Local) => Operand): ScalarKernel =>
   (c) => {
     const { v } = c
     const x = c.x[0]!
-    const large = v.and(
-      v.compare('gt', v.abs(x), v.c(trigonometric.CIRCULAR_LIMIT)),
-      v.compare('lt', v.abs(x), v.c(Number.POSITIVE_INFINITY)),
-    )
-    v.let(f(c, x), (y) =>
-      v.let(large, (mask) => {
-        v.f.op(OP.v128_any_true, mask).if(() => v.let(c.viaMeaning, (exact) => v.set(y, v.select(mask, exact, y))))
-        v.push(y)
-      }),
-    )
+    const below = (limit: number): Operand => v.compare('lt', v.abs(x), v.c(limit))
+    const large = v.andNot(below(Number.POSITIVE_INFINITY), below(trigonometric.CIRCULAR_LIMIT))
+    const any = usually(v, v.not(large), f(c, x), c.viaMeaning)
+    v.push(v.wide || single === undefined ? any : usually(v, below(trigonometric.SINGLE_LIMIT), single(c, x), any))
   }
 export const one = (v: Vec): Operand => v.c(1)

@@ -1,7 +1,7 @@
 /** The CPU facet of the elementary functions: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
 import type { exponentials, gamma, trigonometric } from '../../core/ops/families.js'
 import type { PolygammaParams } from '../../core/ops/polygamma.js'
-import { binary, double1, double2, one, periodic, unary } from './forms.js'
+import { binary, double1, double2, each, one, periodic, unary } from './forms.js'
 import type { ScalarKernel } from './kernel.js'
 import * as ofGamma from './wasm/gamma.js'
 import * as m from './wasm/math.js'
@@ -31,15 +31,20 @@ export const exponentialKernels: { readonly [K in keyof typeof exponentials]: Sc
   acosh: double1(special.acosh),
   atanh: double1(special.atanh),
 }
+const circular = (kind: 'sin' | 'cos'): ScalarKernel =>
+  periodic(
+    (c, x) => angles.sinOrCos(c.v, c.wide, c.lanes.lanes, kind, x),
+    (c, x) => angles.sinOrCos(c.v, undefined, c.lanes.lanes, kind, x),
+  )
 /** Circular functions and lengths. */
 export const trigonometricKernels: { readonly [K in keyof typeof trigonometric]: ScalarKernel } = {
-  sin: periodic((c, x) => angles.sinOrCos(c.v, c.wide, c.lanes.lanes, 'sin', x)),
-  cos: periodic((c, x) => angles.sinOrCos(c.v, c.wide, c.lanes.lanes, 'cos', x)),
+  sin: circular('sin'),
+  cos: circular('cos'),
   tan: periodic((c, x) =>
-    c.v.wide ? angles.tan(c.v, x) : angles.throughDouble(c.v, c.wide, c.lanes.lanes, [x], (w, y) => angles.tan(w, y!)),
+    c.v.wide ? angles.tan(c.v, x) : angles.throughDouble(c.v, c.wide, c.lanes.lanes, [x], (w, y) => angles.tanOfF32(w, y!)),
   ),
-  asin: double1(angles.asin, angles.asinOfF32),
-  acos: double1(angles.acos, angles.acosOfF32),
+  asin: each(angles.asin, angles.asinOfF32),
+  acos: each(angles.acos, angles.acosOfF32),
   atan: unary((v, x) => angles.atan2(v, x, one(v))),
   atan2: binary(angles.atan2),
   hypot: double2(special.hypot),
@@ -47,7 +52,7 @@ export const trigonometricKernels: { readonly [K in keyof typeof trigonometric]:
 /** The error function, and what is made of the gamma function. */
 export const gammaKernels: { readonly [K in keyof typeof gamma]: ScalarKernel } = {
   erf: double1(special.erf, special.erfOfF32),
-  erfc: double1(special.erfc, special.erfcOfF32),
+  erfc: (c) => c.v.push(c.v.wide ? special.erfc(c.v, c.x[0]!) : special.erfcOfF32(c.v, c.wide, c.lanes.lanes, c.x[0]!)),
   lgamma: double1(ofGamma.lgamma),
   polygamma: (c) => {
     const form = [ofGamma.digamma, ofGamma.trigamma][(c.params as PolygammaParams).n]

@@ -6,7 +6,7 @@ import type { DType } from '../../core/types/dtype.js'
 import type { GemmKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { DrivenKernel } from './driven.js'
 import type { Views } from './plain.js'
-import type { FuncRef, Local, Module } from './wasm/encoder.js'
+import type { FuncRef, Local, Module, Operand } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import type { Lanes } from './wasm/lanes.js'
 import type { Vec } from './wasm/vec.js'
@@ -22,11 +22,17 @@ export interface ScalarContext {
   readonly from: readonly DType[]
   readonly to: DType
   readonly params: unknown
+  /** What the kernel's `aside` made of the second argument, where that is the same for a whole loop. */
+  readonly aside: Local | undefined
   /** Pushes the primitive's meaning, called for each lane. */
   readonly viaMeaning: () => void
 }
 /** Pushes the value. */
-export type ScalarKernel = (c: ScalarContext) => void
+export interface ScalarKernel {
+  (c: ScalarContext): void
+  /** Of floats: what is made once, before a loop in which the second argument stays the same. */
+  readonly aside?: (v: Vec, y: Local) => Operand
+}
 
 /** How a primitive that is run as a whole becomes a WebAssembly kernel. */
 export interface WholeKernel {

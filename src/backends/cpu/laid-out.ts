@@ -250,9 +250,16 @@ export class LaidOut {
       of.image.segments,
       of.outputs.map((o) => o.size * itemBytes[o.dtype]),
     )
-    const { reads, writes } = this.pointable
+    const { reads, writes, within } = this.pointable
     const sources = [...of.inputs, ...of.captured]
     const bytesOf = ({ size, dtype }: Elements): number => size * itemBytes[dtype]
+    /** Results that lie in an argument are copied out after the steps, one by one: no target may lie over it. */
+    const stays = (source: number): boolean =>
+      !within.includes(source) ||
+      of.outputs.every((o, j) => {
+        const [from, to] = [kept[source]!, kept[sources.length + j]!]
+        return from + bytesOf(sources[source]!) <= to || to + bytesOf(o) <= from
+      })
     const free = (output: number, at: number, bytes: number): boolean =>
       sources.every((x, i) => {
         const from = kept[i]!
@@ -261,7 +268,7 @@ export class LaidOut {
       })
     return kept.map((at, i) => {
       if (at === 0) return 0
-      if (i < sources.length) return reads[i]! < 0 ? 0 : at
+      if (i < sources.length) return reads[i]! >= 0 && stays(i) ? at : 0
       const storage = writes[i - sources.length]!
       return storage >= 0 && !accumulate && free(storage, at, bytesOf(of.outputs[i - sources.length]!)) ? at : 0
     })
@@ -357,13 +364,19 @@ export class LaidOut {
     for (const { moves } of rounds) for (const { word } of moves) at[word] = words[word]!
   }
 
+  /** A result where it lies: in the program's memory, or in an argument that stays. */
+  private result({ plan, outputs }: Parts, i: number): TypedArray {
+    const { pointed } = this
+    const source = pointed === undefined ? -1 : this.pointable!.within[i]!
+    if (source < 0 || pointed![source] === 0) return this.outputViews[i]!
+    return viewOf(outputs[i]!.dtype, this.arena.buffer, pointed![source]! + plan.outputs[i]!.offset, outputs[i]!.size)
+  }
   /** The results as arrays that nothing else holds. */
   private results(of: Parts): readonly TypedArray[] {
     const { stats } = this.arena
-    const outs = this.outputViews
     const made: TypedArray[] = []
-    for (let i = 0; i < outs.length; i++) {
-      const v = outs[i]!
+    for (let i = 0; i < of.outputs.length; i++) {
+      const v = this.result(of, i)
       const y = allocate(of.outputs[i]!.dtype, v.length)
       copy(y, v)
       stats.arrays++
@@ -375,11 +388,10 @@ export class LaidOut {
   }
   private write(of: Parts, into: readonly TypedArray[], accumulate: boolean, kept: Float64Array | undefined): readonly TypedArray[] {
     const { stats } = this.arena
-    const outs = this.outputViews
     const before = of.inputs.length + of.captured.length
-    for (let i = 0; i < outs.length; i++) {
+    for (let i = 0; i < of.outputs.length; i++) {
       if (this.pointed !== undefined && this.pointed[before + i] !== 0) continue
-      const v = outs[i]!
+      const v = this.result(of, i)
       const t = kept === undefined ? into[i]! : this.again(into[i]!, of.outputs[i]!, kept[before + i]!)
       stats.bytesOut += v.byteLength
       if (!accumulate) copy(t, v)

@@ -4,8 +4,10 @@ import type { Segment } from './image.js'
 
 /** Arrays that a program reads (inputs, then captured tensors) and writes. */
 export interface Pointable {
-  /** The storage of each that is read, -1 for one that is copied in: because steps write there, or results lie there. */
+  /** The storage of each that is read, -1 for one that is copied in, because steps write there. */
   readonly reads: readonly number[]
+  /** Which array that is read each result lies in, -1 for one that lies in none. */
+  readonly within: readonly number[]
   /** The storage of each that is written, -1 for one that is copied out. */
   readonly writes: readonly number[]
 }
@@ -14,11 +16,11 @@ export interface Pointable {
 export const pointableOf = (plan: Plan, segments: readonly Segment[], outputBytes: readonly number[]): Pointable => {
   const sources = [...plan.inputs, ...plan.captured]
   const written = new Set(plan.steps.flatMap((s) => s.writes.map((o) => o.storage)))
-  const given = new Set(plan.outputs.map((o) => o.storage))
   const still = segments.every((s) => s.kind !== 'repeat')
   const only = segments.every((s) => s.kind === 'wasm')
   return {
-    reads: sources.map((s) => (still && s >= 0 && !written.has(s) && !given.has(s) ? s : -1)),
+    reads: sources.map((s) => (still && s >= 0 && !written.has(s) ? s : -1)),
+    within: plan.outputs.map((o) => sources.indexOf(o.storage)),
     writes: plan.outputs.map(({ storage, offset }, i) =>
       only &&
       offset === 0 &&

@@ -4,9 +4,9 @@ import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
 import { flag, integer, type Kind, list, number, type OptionsOf, type ReadOf, raw, wholeNumber } from '../../core/errors/options.js'
 import { range, sameShape } from '../../core/graph/shape.js'
-import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
+import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, castTo, literal, part, positions, sizeOf } from '../../core/ops/arrays.js'
-import { and, eq, isnan, lt, ne, not } from '../../core/ops/compare.js'
+import { and, eq, ge, isnan, le, lt, ne, not } from '../../core/ops/compare.js'
 import { arange } from '../../core/ops/construct.js'
 import { concat, stack } from '../../core/ops/joins.js'
 import { broadcastTo, reshape } from '../../core/ops/layout/layout.js'
@@ -244,6 +244,16 @@ const edgesOf = (v: AnyExpr, bins: unknown, over: readonly unknown[] | undefined
   return where(eq(i, bins), high, add(low, mul(i, div(sub(high, low), bins))))
 }
 
+/** The bin of each value among equally wide ones: where division says, or a bin beside, as the edges say; `bins` for what lies outside, and NaN. Source: NumPy. */
+const binAmongEqual = (values: AnyExpr, edges: AnyExpr, bins: number): AnyExpr => {
+  const [low, high] = [gather(edges, 0), gather(edges, -1)]
+  const near = castTo(mul(sub(values, low), div(bins, sub(high, low))), 'i32')
+  const i = maximum(minimum(near, bins - 1), 0)
+  const sooner = castTo(lt(values, gather(edges, i)), 'i32')
+  const later = castTo(and(ge(values, gather(edges, add(i, 1))), lt(i, bins - 1)), 'i32')
+  return where(and(ge(values, low), le(values, high)), add(sub(i, sooner), later), bins)
+}
+
 const histogramOptions = {
   bins: raw<number | Operand | readonly number[], 10>(10),
   range: list<number>() as Kind<readonly number[] | undefined, readonly [number, number]>,
@@ -265,7 +275,10 @@ export const histogram: HistogramFn<HistogramOptions> = operation('histogram', {
   const v = stopGradient(flatten(x)) as AnyExpr
   const [values, edges] = arraysOf([v, stopGradient(edgesOf(v, o.bins, o.range, op))], op) as [AnyExpr, AnyExpr]
   const bins = sizeOf(edges) - 1
-  const bin = where(eq(values, gather(edges, -1)), bins - 1, sub(searchsorted(edges as never, values, { side: 'right' }), 1))
+  const bin =
+    typeof o.bins === 'number'
+      ? binAmongEqual(values, edges, bins)
+      : where(eq(values, gather(edges, -1)), bins - 1, sub(searchsorted(edges as never, values, { side: 'right' }), 1))
   const size = sizeOf(values)
   const weights = o.weights === undefined ? filled([size], 1) : arrayOf(o.weights, op, 'number')
   if (sizeOf(weights) !== size) badShape(op, [weights.shape], `${sizeOf(weights)} weights for ${size} elements.`, 'give one for each.')

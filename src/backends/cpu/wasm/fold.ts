@@ -181,12 +181,14 @@ export class FoldEmitter {
   }
   /** target = target folded with v, lane by lane. */
   combine(target: Local, v: Local): void {
-    this.f.op(vectorFold(this.op, this.inside), target, v).set(target)
+    const { f, op, inside } = this
+    if ((op === 'max' || op === 'min') && inside.startsWith('f')) extremeOf(f, op, inside, target, v)
+    else f.op(vectorFold(op, inside), target, v)
+    f.set(target)
   }
   /** The better of the target, which is no NaN, and v; the target where v is NaN. */
   private choose(target: Local, v: Local): void {
-    const [narrow, wide] = this.op === 'max' ? [OP.f32x4_pmax, OP.f64x2_pmax] : [OP.f32x4_pmin, OP.f64x2_pmin]
-    this.f.op(this.inside === 'f64' ? wide : narrow, target, v).set(target)
+    this.f.op(better(this.op, this.inside), target, v).set(target)
   }
   /** Folds the accumulators into the total and empties them. */
   flush(): void {
@@ -247,11 +249,22 @@ export const pushPair = (f: FunctionBuilder, v: Local, part: number): void => {
   f.op(OP.f64x2_promote_low_f32x4)
 }
 
+/** The instruction that gives its first argument where the second is not better. */
+const better = (op: Fold, type: DType): Op =>
+  op === 'max' ? (type === 'f64' ? OP.f64x2_pmax : OP.f32x4_pmax) : type === 'f64' ? OP.f64x2_pmin : OP.f32x4_pmin
+/** The maximum or minimum that keeps NaN and tells zeros apart: both orders of that instruction, which differ in a NaN and in the signs of two zeros. Engines take 8 instructions for it. */
+export const extremeOf = (f: FunctionBuilder, op: Fold, type: DType, a: Local, b: Local): void => {
+  const [p, q] = [() => f.op(better(op, type), a, b), () => f.op(better(op, type), b, a)]
+  const either = (): unknown => f.op(OP.v128_or, p, q)
+  if (op === 'min') either()
+  // -0 - -0 is 0 where one is 0.
+  else f.op(type === 'f64' ? OP.f64x2_sub : OP.f32x4_sub, either, () => f.op(OP.v128_xor, p, q))
+}
+/** Not of extremes of floats. */
 const vectorFold = (op: Fold, dtype: DType): Op => {
   if (dtype === 'i32' || dtype === 'bool') return { sum: OP.i32x4_add, prod: OP.i32x4_mul, max: OP.i32x4_max_s, min: OP.i32x4_min_s }[op]
-  return dtype === 'f64'
-    ? { sum: OP.f64x2_add, prod: OP.f64x2_mul, max: OP.f64x2_max, min: OP.f64x2_min }[op]
-    : { sum: OP.f32x4_add, prod: OP.f32x4_mul, max: OP.f32x4_max, min: OP.f32x4_min }[op]
+  if (op === 'prod') return dtype === 'f64' ? OP.f64x2_mul : OP.f32x4_mul
+  return dtype === 'f64' ? OP.f64x2_add : OP.f32x4_add
 }
 const scalarFold = (op: Fold, type: 'f64' | 'f32' | 'i32'): Op => {
   if (type === 'i32') return op === 'sum' ? OP.i32_add : OP.i32_mul

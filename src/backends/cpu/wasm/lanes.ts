@@ -54,17 +54,18 @@ export class Lanes {
     return () => this.f.push(m).push(m).i8x16Shuffle(NARROW)
   }
 
-  /** Pushes L elements from address `at` (contiguous). */
-  load(dtype: DType, at: Operand): void {
+  /** Pushes L elements from so many bytes behind address `at` (contiguous). */
+  load(dtype: DType, at: Operand, offset = 0): void {
     const { f, lanes } = this
     f.push(at)
-    if (dtype === 'f64') f.v128Load()
+    if (dtype === 'f64') f.v128Load(offset)
     else if (dtype !== 'bool') {
-      if (lanes === 4) f.v128Load()
-      else f.v128Load64Zero()
-    } else if (lanes === 4) f.v128Load32Zero().op(OP.i16x8_extend_low_i8x16_u).op(OP.i32x4_extend_low_i16x8_u).i32x4Const(0).op(OP.i32x4_ne)
+      if (lanes === 4) f.v128Load(offset)
+      else f.v128Load64Zero(offset)
+    } else if (lanes === 4)
+      f.v128Load32Zero(offset).op(OP.i16x8_extend_low_i8x16_u).op(OP.i32x4_extend_low_i16x8_u).i32x4Const(0).op(OP.i32x4_ne)
     else {
-      f.i32Load16U().op(OP.i32x4_splat).op(OP.i16x8_extend_low_i8x16_u).op(OP.i32x4_extend_low_i16x8_u).i32x4Const(0).op(OP.i32x4_ne)
+      f.i32Load16U(offset).op(OP.i32x4_splat).op(OP.i16x8_extend_low_i8x16_u).op(OP.i32x4_extend_low_i16x8_u).i32x4Const(0).op(OP.i32x4_ne)
       this.widen()
     }
   }
@@ -103,17 +104,17 @@ export class Lanes {
     }
   }
 
-  /** Stores the low L lanes of `v` from address `at` (contiguous). */
-  store(dtype: DType, at: Operand, v: Local): void {
+  /** Stores the low L lanes of `v` from so many bytes behind address `at` on (contiguous). */
+  store(dtype: DType, at: Operand, v: Local, offset = 0): void {
     const { f, lanes } = this
-    if (dtype === 'f64') f.push(at).get(v).v128Store()
+    if (dtype === 'f64') f.push(at).get(v).v128Store(offset)
     else if (dtype !== 'bool') {
-      if (lanes === 4) f.push(at).get(v).v128Store()
-      else f.push(at).get(v).v128Store64Lane(0)
+      if (lanes === 4) f.push(at).get(v).v128Store(offset)
+      else f.push(at).get(v).v128Store64Lane(0, offset)
     } else if (lanes === 4) {
       f.push(at)
       f.get(v).i32x4Const(1).op(OP.v128_and).get(v).i32x4Const(1).op(OP.v128_and).op(OP.i16x8_narrow_i32x4_u)
-      f.i32x4Const(0).op(OP.i8x16_narrow_i16x8_u).i32x4ExtractLane(0).i32Store()
+      f.i32x4Const(0).op(OP.i8x16_narrow_i16x8_u).i32x4ExtractLane(0).i32Store(offset)
     } else
       for (let l = 0; l < 2; l++)
         f.push(at)
@@ -121,7 +122,7 @@ export class Lanes {
           .i32x4ExtractLane(2 * l)
           .i32Const(1)
           .op(OP.i32_and)
-          .i32Store8(l)
+          .i32Store8(offset + l)
   }
 
   /** Stores lane `l` of `v` at `at`. */

@@ -3,7 +3,7 @@ import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp } from '../../plan/kernel.js'
 import type { CpuFacets } from '../facets.js'
 import { viaMeaning } from '../forms.js'
-import type { FuncRef, FunctionBuilder, Local } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local, Operand } from './encoder.js'
 import type { Lanes, Registers } from './lanes.js'
 import * as OP from './opcodes.js'
 import { Vec } from './vec.js'
@@ -24,11 +24,17 @@ export class BodyOps {
     this.f64 = new Vec(f, regs, 'f64')
   }
 
+  /** What a kernel makes once of a second argument that stays the same. */
+  aside(o: BodyOp, y: Local): Operand | undefined {
+    const form = this.facets.scalar(o.prim)?.aside
+    return o.dtype === 'i32' ? undefined : form?.(o.dtype === 'f64' ? this.f64 : this.f32, y)
+  }
   /** Pushes the value of an operation on `x`, of dtypes `from`; only the first `count` lanes are asked for. */
-  push(o: BodyOp, x: readonly Local[], from: readonly DType[], count: number): void {
+  push(o: BodyOp, x: readonly Local[], from: readonly DType[], count: number, aside: Local | undefined): void {
     const working = o.dtype === 'f64' || from[0] === 'f64' || (o.dtype === 'bool' && from[from.length - 1] === 'f64') ? this.f64 : this.f32
     const kernel = this.facets.scalar(o.prim) ?? viaMeaning
     kernel({
+      aside,
       v: working,
       wide: this.f64,
       lanes: this.lanes,

@@ -51,7 +51,8 @@ export class LoopEmitter {
     this.ops = new BodyOps(f, this.lanes, this.regs, meaning, facets)
     const foldsInner = k.outputs.some((o) => o.fold?.axes[k.rank - 1])
     const short = k.body.ops.length <= SHORT && this.inputs <= SHORT
-    this.unroll = foldsInner && k.body.ops.length <= SHORT ? 4 : 1
+    const plain = [...k.inputs, ...k.outputs.map((o) => (o.fold === undefined ? o.access : 'any'))].every((a) => a !== 'any')
+    this.unroll = (foldsInner && k.body.ops.length <= SHORT) || (plain && short) ? 4 : 1
     this.nest = new LoopNest(f, k, this.L, this.unroll, short ? JAM : 1)
     this.folds = this.nest.folds
     this.totals = this.nest.totals
@@ -158,7 +159,7 @@ export class LoopEmitter {
     })
   }
 
-  /** What is the same at every point of the innermost loop: inputs that do not move, and what follows from them alone. */
+  /** What is the same at every point of the innermost loop: inputs that do not move, what follows from them alone, and, as ~ of an operation, what its kernel makes of one aside. */
   private hoist(): void {
     const { f, k } = this
     const hoisted = this.hoisted[this.row]!
@@ -171,15 +172,23 @@ export class LoopEmitter {
     })
     k.body.ops.forEach((o, i) => {
       const id = this.inputs + i
-      if (this.fixed[id] === 0) return
-      const r = hoisted.get(id) ?? f.local('v128')
-      hoisted.set(id, r)
-      this.op(
-        o,
-        o.args.map((a) => hoisted.get(a)!),
-        this.L,
-      )
-      f.set(r)
+      const hold = (key: number, value: Operand): void => {
+        const r = hoisted.get(key) ?? f.local('v128')
+        hoisted.set(key, r)
+        f.set(r, value)
+      }
+      if (this.fixed[id] === 1)
+        hold(id, () =>
+          this.op(
+            o,
+            o.args.map((a) => hoisted.get(a)!),
+            this.L,
+          ),
+        )
+      else if (o.args.length === 2 && this.fixed[o.args[1]!] === 1) {
+        const aside = this.ops.aside(o, hoisted.get(o.args[1]!)!)
+        if (aside !== undefined) hold(~id, aside)
+      }
     })
   }
 
@@ -198,12 +207,16 @@ export class LoopEmitter {
     })
   }
 
+  /** Bytes from the cursor to element `ahead`, of neighbours. */
+  private offset(operand: number, ahead: number): number {
+    return ahead * bytesOf[this.dtypes[operand]!]
+  }
   /** Address of element `ahead` from the cursor. */
   private at(operand: number, ahead: number): Operand {
     const access = operand < this.inputs ? this.k.inputs[operand]! : this.k.outputs[operand - this.inputs]!.access
     const c = this.cursors[operand]!
     if (ahead === 0 || access === 'zero') return c
-    if (access === 'unit') return () => this.f.op(OP.i32_add, c, ahead * bytesOf[this.dtypes[operand]!])
+    if (access === 'unit') return () => this.f.op(OP.i32_add, c, this.offset(operand, ahead))
     return () => this.f.op(OP.i32_add, c, () => this.f.op(OP.i32_mul, this.stride(operand, this.k.rank - 1), ahead))
   }
 
@@ -248,7 +261,7 @@ export class LoopEmitter {
           if (count === 1) this.lanes.splat(d, this.at(id, ahead))
           else this.lanes.gather(d, this.at(id, ahead), this.stride(id, last))
         } else if (count === 1) this.lanes.splat(d, this.at(id, ahead))
-        else this.lanes.load(d, this.at(id, ahead))
+        else this.lanes.load(d, this.cursors[id]!, this.offset(id, ahead))
         f.set(v)
         values[id] = v
       }
@@ -264,7 +277,7 @@ export class LoopEmitter {
       const id = this.inputs + i
       if (this.fixed[id] === 1 || uses[id] === 0) return
       const xs = o.args.map(value)
-      this.op(o, xs, count)
+      this.op(o, xs, count, hoisted.get(~id))
       for (const a of o.args) release(a)
       const v = regs.take()
       f.set(v)
@@ -279,7 +292,7 @@ export class LoopEmitter {
       if (s === undefined) {
         if (count === 1) this.lanes.storeLane(o.dtype, this.at(operand, ahead), v, 0)
         else if (o.access === 'any') this.lanes.scatter(o.dtype, this.at(operand, ahead), this.stride(operand, last), v)
-        else this.lanes.store(o.dtype, this.at(operand, ahead), v)
+        else this.lanes.store(o.dtype, this.cursors[operand]!, v, this.offset(operand, ahead))
       } else if (s.inner) {
         if (count === 1) s.addLane(v, 0)
         else s.addVector(v, copy)
@@ -306,8 +319,8 @@ export class LoopEmitter {
     regs.give(old)
   }
 
-  private op(o: BodyOp, x: readonly Local[], count: number): void {
+  private op(o: BodyOp, x: readonly Local[], count: number, aside?: Local): void {
     const from = o.args.map((a) => (a < this.inputs ? this.k.body.inputs[a]! : this.k.body.ops[a - this.inputs]!.dtype))
-    this.ops.push(o, x, from, count)
+    this.ops.push(o, x, from, count, aside)
   }
 }

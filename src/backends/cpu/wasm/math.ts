@@ -3,9 +3,29 @@
  * Cody-Waite reduction; no fused multiply-add, so results do not depend on the machine.
  */
 import type { Local } from './encoder.js'
+import * as OP from './opcodes.js'
 import type { E, Vec } from './vec.js'
 
 const LOG2E = 1.4426950408889634
+
+/** Runs `body` where all lanes of the mask are set, else `otherwise`. */
+const whereAll = (v: Vec, mask: E, body: () => void, otherwise: () => void): void =>
+  void v.f.op(OP.i32_eq, () => v.f.op(v.wide ? OP.i64x2_bitmask : OP.i32x4_bitmask, mask), v.wide ? 3 : 15).if(body, otherwise)
+/** `usual` where the mask is set, else `rare`, which is computed only where a lane wants it: what a lane becomes does not depend on the others. */
+export const usually = (v: Vec, mask: E, usual: E, rare: E): E =>
+  v.block(() =>
+    v.let(mask, (m) =>
+      v.let(usual, (y) => {
+        whereAll(
+          v,
+          m,
+          () => {},
+          () => v.set(y, v.select(m, y, rare)),
+        )
+        v.push(y)
+      }),
+    ),
+  )
 
 /** Rounds to an integer when added: the integer then lies in the low bits. */
 export const roundingConstant = (v: Vec): number => (v.wide ? 6755399441055744 : 12582912)
@@ -74,15 +94,36 @@ const scaled = (v: Vec, x: Local, t: Local, n: Local, halve = false): E => {
 }
 const clamp = (v: Vec, x: E, low: number, high: number): E => v.pmax(v.pmin(x, v.c(high)), v.c(low))
 
-/** exp x. `full` handles results below the normal range and overflow; without it x must be neither. */
+/** exp x, in place, of numbers whose result is neither below the normal range nor too large. */
+const expNormal = (v: Vec, x: Local): void =>
+  reduceExp(v, x, (t) => {
+    expReduced(v, x, true)
+    v.set(x, v.iadd(x, v.shl(t, v.wide ? 52 : 23)))
+  })
+/** exp x, in place: results below the normal range are rounded once, large ones overflow. */
+const expAny = (v: Vec, x: Local): void => {
+  v.set(x, clamp(v, x, v.wide ? -746 : -104, v.wide ? 710 : 89))
+  reduceExp(v, x, (t, n) => {
+    expReduced(v, x, true)
+    v.set(x, scaled(v, x, t, n))
+  })
+}
+/** Where exp x and exp -x are normal numbers. */
+const isModest = (v: Vec, x: Local): E => v.compare('lt', v.abs(x), v.c(v.wide ? 708 : 87))
+/** exp x. `full` handles results below the normal range and overflow, where a lane has one; without it x must be neither. */
 export const exp = (v: Vec, x0: E, full = true): E =>
   v.block(() =>
-    v.let(full ? clamp(v, x0, v.wide ? -746 : -104, v.wide ? 710 : 89) : x0, (x) =>
-      reduceExp(v, x, (t, n) => {
-        expReduced(v, x, true)
-        v.push(full ? scaled(v, x, t, n) : v.iadd(x, v.shl(t, v.wide ? 52 : 23)))
-      }),
-    ),
+    v.let(x0, (x) => {
+      if (!full) expNormal(v, x)
+      else
+        whereAll(
+          v,
+          isModest(v, x),
+          () => expNormal(v, x),
+          () => expAny(v, x),
+        )
+      v.push(x)
+    }),
   )
 /** exp(x) / 2, which overflows only where the hyperbolic functions do. */
 const halfExp = (v: Vec, x0: E): E =>
@@ -116,10 +157,13 @@ export const expm1 = (v: Vec, x0: E): E =>
           expReduced(v, x, false)
           // n = 0 keeps exp r - 1 itself, and with it subnormal numbers.
           v.let(v.compare('eq', n, v.c(0)), (zero) => {
-            const [shift, bias, magic] = v.wide ? [52, v.bits(1023n), v.c(roundingConstant(v))] : [23, v.bits(127), v.bits(0x4b400000)]
+            // What is in t beside n has no bits that stay.
+            const [shift, bias, less] = v.wide ? [52, v.bits(1023n), v.bits(1022n)] : [23, v.bits(127), v.bits(126)]
             // 2^-n, 0 where n is so large that it does not matter.
-            v.set(n, v.and(v.shl(v.isub(bias, v.isub(t, magic)), shift), v.compare('le', n, v.c(v.wide ? 900 : 120))))
-            v.let(v.add(x, v.sub(v.c(1), n)), (y) => v.push(v.or(v.select(zero, x, scaled(v, y, t, n)), sign)))
+            v.set(n, v.and(v.shl(v.isub(bias, t), shift), v.compare('le', n, v.c(v.wide ? 900 : 120))))
+            // Times 2 and 2^(n - 1), which is a number where 2^n is none.
+            const scaled = (y: Local): E => v.mul(v.add(y, y), v.shl(v.iadd(t, less), shift))
+            v.let(v.add(x, v.sub(v.c(1), n)), (y) => v.push(v.or(v.select(zero, x, scaled(y)), sign)))
           })
         }),
       ),
@@ -173,12 +217,15 @@ export const sinh = (v: Vec, x0: E): E =>
   )
 export const cosh = (v: Vec, x: E): E => v.block(() => v.let(halfExp(v, v.abs(x)), (h) => v.push(v.add(h, v.div(v.c(0.25), h)))))
 
-/** 1 / (1 + exp(-x)), from exp(-|x|) so that small values keep their accuracy. */
+/** 1 / (1 + exp(-x)); in f64, and of large numbers, from exp(-|x|), so that small values keep their accuracy. */
 export const sigmoid = (v: Vec, x0: E): E =>
   v.block(() =>
-    v.let(x0, (x) =>
-      v.let(exp(v, v.neg(v.abs(x))), (e) => v.push(v.div(v.select(v.compare('lt', x, v.c(0)), e, v.c(1)), v.add(v.c(1), e)))),
-    ),
+    v.let(x0, (x) => {
+      const accurate = v.block(() =>
+        v.let(exp(v, v.neg(v.abs(x))), (e) => v.push(v.div(v.select(v.compare('lt', x, v.c(0)), e, v.c(1)), v.add(v.c(1), e)))),
+      )
+      v.push(v.wide ? accurate : usually(v, isModest(v, x), v.div(v.c(1), v.add(v.c(1), exp(v, v.neg(x), false))), accurate))
+    }),
   )
 /** (m - log1p m) / m^2 for -1/4 <= m <= 1/2, to 6e-9 of log1p m; of this and the next: least squares at Chebyshev's points with 50 digits. */
 const LOG1P_UNIT = [
@@ -206,7 +253,7 @@ export const log1pOfUnit = (v: Vec, u0: E): E =>
   )
 /** max(x, 0) + log1p(exp(-|x|)). */
 export const softplus = (v: Vec, x0: E): E =>
-  v.block(() => v.let(x0, (x) => v.push(v.add(v.max(x, v.c(0)), log1pOfUnit(v, exp(v, v.neg(v.abs(x))))))))
+  v.block(() => v.let(x0, (x) => v.push(v.add(v.pmax(x, v.c(0)), log1pOfUnit(v, exp(v, v.neg(v.abs(x))))))))
 
 /** Where x lies: its bits and this, as an integer, have the exponent of x / sqrt(1/2) in their place. */
 const ROOT_HALF = {

@@ -23,7 +23,7 @@ interface Target {
 /** Totals of all rows, where more are added than about half of them; else a table of where each row has its total, and the totals. */
 const isDense = ({ rows, added }: Target): boolean => rows <= 2 * added
 /** Elements of each row whose totals are taken at once: they stay in the second cache, however wide rows are. */
-const TOTALS = 2 ** 15
+const TOTALS = 2 ** 16
 const stripOf = ({ rows, width }: Target): number =>
   rows * width <= TOTALS ? width : Math.min(width, Math.max(16, 16 * Math.floor(TOTALS / rows / 16)))
 const scratchBytes = (target: Target): number => {

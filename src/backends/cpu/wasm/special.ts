@@ -1,6 +1,7 @@
 /** Further functions on vectors of f64 (f32 lanes come through f64: see throughDouble). Sources: Cephes (Moshier), fdlibm. */
 import type { Local } from './encoder.js'
 import { exp, log, log1p, log1pOfUnit, roundingConstant, separate } from './math.js'
+import { throughDouble } from './trigonometric.js'
 import type { E, Vec } from './vec.js'
 
 const INF = Number.POSITIVE_INFINITY
@@ -183,25 +184,32 @@ export const erfOfF32 = (v: Vec, x: Local): E =>
       }),
     ),
   )
-/** Of erfc: exp(-a^2) times exp(a^2) erfc(a), a quotient of polynomials, to 1e-10 up to 10.3, where the result has become 0. */
-export const erfcOfF32 = (v: Vec, x: Local): E =>
+/**
+ * Of erfc, for 0 <= a <= 10.3, where the result has become 0: exp(-a^2) = 2^n (u + v) / (u - v), v / u = tanh of half the rest, times exp(a^2) erfc(a), a quotient of polynomials too, to 6e-9.
+ */
+const erfcOfPositive = (v: Vec, a: Local): E =>
+  v.block(() =>
+    v.let(v.mul(v.mul(a, a), v.c(-Math.LOG2E)), (r) =>
+      v.let(v.add(r, v.c(roundingConstant(v))), (t) => {
+        v.set(r, v.sub(r, v.sub(t, v.c(roundingConstant(v)))))
+        v.let(v.mul(r, r), (u) => {
+          v.set(r, v.mul(r, v.horner(u, [2.771044355782867e-3, 3.4657358963259e-1])))
+          v.set(u, v.horner(u, [4.803323504646392e-2, 1]))
+          const p = v.horner(a, [3.297055260470225e-2, 2.3004677423617134e-1, 7.333397706868822e-1, 1.2400658737891015, 1.0000000059611318])
+          const q = v.horner(a, [5.843811191802601e-2, 4.077728963116519e-1, 1.3286087825952293, 2.405834837668478, 2.3684456403429652, 1])
+          v.push(v.iadd(v.div(v.mul(v.add(u, r), p), v.mul(v.sub(u, r), q)), v.shl(t, 52)))
+        })
+      }),
+    ),
+  )
+/** erfc of f32; what it is of |x| through f64. */
+export const erfcOfF32 = (v: Vec, w: Vec, lanes: 2 | 4, x: Local): E =>
   v.block(() =>
     v.let(v.pmin(v.abs(x), v.c(10.3)), (a) =>
-      v.let(exp2OfF32(v, v.mul(v.mul(a, a), v.c(-Math.LOG2E))), (e) => {
-        const p = v.horner(
-          a,
-          [1.0245242143167686e-2, 9.434606441723645e-2, 4.070812662739814e-1, 1.0083742528416315, 1.440285631268749, 9.999999998971635e-1],
-        )
-        const q = v.horner(
-          a,
-          [
-            1.8159239135702745e-2, 1.6722306969827797e-1, 7.306332946932567e-1, 1.8706420643061326, 2.9068023748715217, 2.568664784705379,
-            1,
-          ],
-        )
-        v.set(e, v.div(v.mul(e, p), q))
-        v.push(v.select(v.compare('lt', x, v.c(0)), v.sub(v.c(2), e), e))
-      }),
+      v.let(
+        throughDouble(v, w, lanes, [a], (w, a) => erfcOfPositive(w, a!)),
+        (e) => v.push(v.select(v.compare('lt', x, v.c(0)), v.sub(v.c(2), e), e)),
+      ),
     ),
   )
 

@@ -7,14 +7,21 @@ import type { E, Vec } from './vec.js'
 /** pi / 2 in parts of at most 26 bits: a product with an integer below 2^27 is exact. The last part is as it is. */
 const HALF_PI = [1.5707963109016418, 1.5893254712295857e-8, 6.123233932053594e-17, 6.36831716351095e-25]
 
+/** In f32: 14 bits, 10 that end at 2^-23, 11 more, and the rest. Up to SINGLE_LIMIT their products with the multiple are exact, and so is what the second part leaves: it is below 2 and no finer than 2^-23. */
+const HALF_PI_OF_F32 = [1.5706787109375, 1.1754035949707031e-4, 7.549533620476723e-8, 2.5633440682570896e-12]
+/** Of numbers that were f32 the last parts are one. */
+const HALF_PI_SHORT = [HALF_PI[0]!, HALF_PI[1]!, 6.123233995736766e-17]
+
 /** Largest argument that the reduction handles; larger ones go to the caller's fallback. */
 export const CIRCULAR_LIMIT = 1e8
+/** Up to here f32 is reduced in f32: multiples of pi / 2 below 1024. */
+export const SINGLE_LIMIT = 1600
 
-/** Reduces a >= 0, in place and in f64, to [-pi/4, pi/4]; the nearest multiple of pi/2 stays in the low bits of t. */
-const reduce = (w: Vec, a: Local, t: Local): void => {
+/** Reduces a >= 0, in place, to [-pi/4, pi/4] by the parts of pi / 2; the nearest multiple stays in the low bits of t. */
+const reduce = (w: Vec, a: Local, t: Local, parts: readonly number[]): void => {
   w.set(t, w.add(w.mul(a, w.c(2 / Math.PI)), w.c(roundingConstant(w))))
   w.let(w.sub(t, w.c(roundingConstant(w))), (n) => {
-    for (const p of HALF_PI) w.set(a, w.sub(a, w.mul(n, w.c(p))))
+    for (const p of parts) w.set(a, w.sub(a, w.mul(n, w.c(p))))
   })
 }
 /** The two high f32 lanes as f64. */
@@ -59,7 +66,7 @@ const reduceThroughDouble = (v: Vec, w: Vec, lanes: 2 | 4, a: Local, t: Local): 
     v.block(() => f.op(OP.f64x2_promote_low_f32x4, a)),
     (low) =>
       v.let(v.c(0), (lowBits) => {
-        reduce(w, low, lowBits)
+        reduce(w, low, lowBits, HALF_PI_SHORT)
         if (lanes === 2) {
           v.set(a, () => f.op(OP.f32x4_demote_f64x2_zero, low))
           v.set(t, () => f.get(lowBits).get(lowBits).i8x16Shuffle(LOW_WORDS))
@@ -68,7 +75,7 @@ const reduceThroughDouble = (v: Vec, w: Vec, lanes: 2 | 4, a: Local, t: Local): 
         v.let(
           v.block(() => f.get(a).get(a).i8x16Shuffle(HIGH).op(OP.f64x2_promote_low_f32x4)),
           (high) => {
-            reduce(w, high, t)
+            reduce(w, high, t, HALF_PI_SHORT)
             v.set(t, () => f.get(lowBits).get(t).i8x16Shuffle(LOW_WORDS))
             v.set(a, () => f.op(OP.f32x4_demote_f64x2_zero, low).op(OP.f32x4_demote_f64x2_zero, high).i8x16Shuffle(LOW_HALVES))
           },
@@ -77,12 +84,12 @@ const reduceThroughDouble = (v: Vec, w: Vec, lanes: 2 | 4, a: Local, t: Local): 
   )
 }
 
-/** sin x or cos x for |x| up to the limit: quadrants by Cody-Waite, then one of two polynomials. `w` is arithmetic in f64. */
-export const sinOrCos = (v: Vec, w: Vec, lanes: 2 | 4, kind: 'sin' | 'cos', x: Local): E =>
+/** sin x or cos x for |x| up to the limit: quadrants by Cody-Waite, then one of two polynomials. `w` is arithmetic in f64, without which the reduction is in the format itself. */
+export const sinOrCos = (v: Vec, w: Vec | undefined, lanes: 2 | 4, kind: 'sin' | 'cos', x: Local): E =>
   v.block(() =>
     v.let(v.abs(x), (a) =>
       v.let(v.c(0), (t) => {
-        if (v.wide) reduce(v, a, t)
+        if (v.wide || w === undefined) reduce(v, a, t, v.wide ? HALF_PI : HALF_PI_OF_F32)
         else reduceThroughDouble(v, w, lanes, a, t)
         v.let(v.mul(a, a), (z) => {
           const sinCoefficients = v.wide
@@ -118,7 +125,7 @@ export const tan = (v: Vec, x: Local): E =>
   v.block(() =>
     v.let(v.abs(x), (a) =>
       v.let(v.c(0), (t) => {
-        reduce(v, a, t)
+        reduce(v, a, t, HALF_PI)
         v.let(v.mul(a, a), (z) => {
           const p = v.horner(z, [-1.30936939181383734205e4, 1.1535166483858741614e6, -1.79565251976484877988e7])
           const q = v.horner(
@@ -129,6 +136,23 @@ export const tan = (v: Vec, x: Local): E =>
         })
         const odd = v.isub(v.bits(0n), v.and(t, v.bits(1n)))
         v.push(v.xor(v.select(odd, v.div(v.c(-1), a), a), v.sign(x)))
+      }),
+    ),
+  )
+/** Of numbers that were f32 and become f32: (a q + a^3 p) / q, or minus its inverse, to 3e-11. */
+export const tanOfF32 = (v: Vec, x: Local): E =>
+  v.block(() =>
+    v.let(v.abs(x), (a) =>
+      v.let(v.c(0), (t) => {
+        reduce(v, a, t, HALF_PI_SHORT)
+        v.let(v.mul(a, a), (z) =>
+          v.let(v.horner(z, [1.597251008101543e-2, -4.446925824556111e-1, 1]), (q) => {
+            v.set(a, v.mul(a, v.add(q, v.mul(z, v.horner(z, [-1.4897509016833177e-2, 3.333333320252535e-1])))))
+            v.set(t, v.shl(t, 63))
+            v.set(z, v.isub(v.bits(0n), v.ushr(t, 63)))
+            v.push(v.xor(v.div(v.select(z, q, a), v.select(z, a, q)), v.xor(t, v.sign(x))))
+          }),
+        )
       }),
     ),
   )
@@ -197,21 +221,21 @@ const ARCSINE_P = [
   3.630024018932073e-5, 8.142012914942911e-4, -4.0669406226207065e-2, 2.0294151563799265e-1, -3.2678222278520586e-1, 1.666666666666666e-1,
 ]
 const ARCSINE_Q = [7.838966416508407e-2, -6.961584533116544e-1, 2.034603952495681, -2.410693336711315, 1]
-/** For numbers that become f32, to 3e-10. */
-const ARCSINE_OF_F32 = [
-  3.745381440258808e-2, 1.4483308120480487e-2, 3.179608120382082e-2, 4.4518281172292715e-2, 7.500498103424601e-2, 1.666666006093825e-1,
-]
+/** In f32, to 5e-9. */
+const ARCSINE_OF_F32 = [4.2218568040032274e-2, 2.41476003119715e-2, 4.547709898848528e-2, 7.49524176924739e-2, 1.6666753927975783e-1]
 /** pi / 2 in two parts. */
 const QUARTER = [Math.PI / 2, 6.123233995736766e-17] as const
+/** What f32 lacks of it. */
+const QUARTER_REST = Math.PI / 2 - Math.fround(Math.PI / 2)
 
 /** The arc of sine |x| <= 1/2, or half of the arc from 1 where |x| is `big`: s and what the arc is longer by. NaN beyond 1. */
-const arc = (v: Vec, x: Local, narrow: boolean, body: (s: Local, more: Local, big: Local) => void): E =>
+const arc = (v: Vec, x: Local, body: (s: Local, more: Local, big: Local) => void): E =>
   v.block(() =>
     v.let(v.abs(x), (s) =>
       v.let(v.compare('gt', s, v.c(0.5)), (big) =>
         v.let(v.select(big, v.mul(v.sub(v.c(1), s), v.c(0.5)), v.mul(s, s)), (z) => {
           v.set(s, v.select(big, v.sqrt(z), s))
-          v.set(z, v.mul(v.mul(s, z), narrow ? v.horner(z, ARCSINE_OF_F32) : v.div(v.horner(z, ARCSINE_P), v.horner(z, ARCSINE_Q))))
+          v.set(z, v.mul(v.mul(s, z), v.wide ? v.div(v.horner(z, ARCSINE_P), v.horner(z, ARCSINE_Q)) : v.horner(z, ARCSINE_OF_F32)))
           body(s, z, big)
         }),
       ),
@@ -222,26 +246,28 @@ const toQuarter = (v: Vec, s: Local, more: Local): E =>
   v.sub(v.sub(v.c(QUARTER[0]), v.add(s, s)), v.sub(v.add(more, more), v.c(QUARTER[1])))
 /** asin x: x + x^3 r(x^2) up to 1/2, beyond pi / 2 - 2 asin(sqrt((1 - x) / 2)); NaN outside [-1, 1]. */
 export const asin = (v: Vec, x: Local): E =>
-  arc(v, x, false, (s, more, big) => v.push(v.copysign(v.select(big, toQuarter(v, s, more), v.add(s, more)), x)))
+  arc(v, x, (s, more, big) => v.push(v.copysign(v.select(big, toQuarter(v, s, more), v.add(s, more)), x)))
 /** acos x: pi / 2 - asin x up to 1/2, beyond 2 asin(sqrt((1 - x) / 2)). */
 export const acos = (v: Vec, x: Local): E =>
-  arc(v, x, false, (s, more, big) => {
+  arc(v, x, (s, more, big) => {
     const twice = v.mul(v.c(2), v.add(s, more))
     const far = v.select(v.compare('lt', x, v.c(0)), v.sub(v.c(Math.PI), v.sub(twice, v.c(2 * QUARTER[1]))), twice)
     const near = v.sub(v.c(QUARTER[0]), v.xor(v.add(s, v.sub(more, v.c(QUARTER[1]))), v.sign(x)))
     v.push(v.select(big, far, near))
   })
-/** Of numbers that were f32 and become f32, by arithmetic with the mask: y, or pi / 2 - 2 y. */
+/** In f32, by arithmetic with the mask: y, or pi / 2 - 2 y. */
 export const asinOfF32 = (v: Vec, x: Local): E =>
-  arc(v, x, true, (s, more, big) => {
-    const y = v.mul(v.add(s, more), v.sub(v.c(1), v.and(big, v.c(3))))
-    v.push(v.xor(v.add(y, v.and(big, v.c(QUARTER[0]))), v.sign(x)))
+  arc(v, x, (s, more, big) => {
+    v.set(more, v.add(s, v.sub(more, v.and(big, v.c(QUARTER_REST / 2)))))
+    v.push(v.xor(v.add(v.mul(more, v.sub(v.c(1), v.and(big, v.c(3)))), v.and(big, v.c(QUARTER[0]))), v.sign(x)))
   })
-/** pi / 2 - y, or 2 y, or pi - 2 y where x is negative. */
+/** In f32: pi / 2 - y, or 2 y, or pi - 2 y where x is negative. */
 export const acosOfF32 = (v: Vec, x: Local): E =>
-  arc(v, x, true, (s, more, big) =>
+  arc(v, x, (s, more, big) =>
     v.let(v.sign(x), (sign) => {
-      const y = v.xor(v.mul(v.add(s, more), v.sub(v.and(big, v.c(3)), v.c(1))), sign)
-      v.push(v.add(y, v.sub(v.c(QUARTER[0]), v.and(big, v.xor(v.c(QUARTER[0]), sign)))))
+      const twice = v.mul(v.c(2), v.add(s, more))
+      const far = v.xor(v.sub(twice, v.and(v.compare('lt', x, v.c(0)), v.c(Math.PI))), sign)
+      const near = v.sub(v.c(QUARTER[0]), v.xor(v.add(s, v.sub(more, v.c(QUARTER_REST))), sign))
+      v.push(v.select(big, far, near))
     }),
   )

@@ -1,5 +1,6 @@
 /** Vector arithmetic on f32 or f64 lanes as expressions: each pushes its value when emitted. */
 import type { FunctionBuilder, Local, Operand } from './encoder.js'
+import { extremeOf } from './fold.js'
 import type { Registers } from './lanes.js'
 import * as OP from './opcodes.js'
 
@@ -9,8 +10,6 @@ const codes = {
   sub: [OP.f32x4_sub, OP.f64x2_sub],
   mul: [OP.f32x4_mul, OP.f64x2_mul],
   div: [OP.f32x4_div, OP.f64x2_div],
-  min: [OP.f32x4_min, OP.f64x2_min],
-  max: [OP.f32x4_max, OP.f64x2_max],
   pmin: [OP.f32x4_pmin, OP.f64x2_pmin],
   pmax: [OP.f32x4_pmax, OP.f64x2_pmax],
   abs: [OP.f32x4_abs, OP.f64x2_abs],
@@ -64,12 +63,12 @@ export class Vec {
   div(a: E, b: E): E {
     return this.two('div', a, b)
   }
-  /** Maximum and minimum that keep NaN. */
-  max(a: E, b: E): E {
-    return this.two('max', a, b)
+  /** Maximum and minimum that keep NaN and tell zeros apart, of registers. */
+  max(a: Local, b: Local): E {
+    return () => extremeOf(this.f, 'max', this.dtype, a, b)
   }
-  min(a: E, b: E): E {
-    return this.two('min', a, b)
+  min(a: Local, b: Local): E {
+    return () => extremeOf(this.f, 'min', this.dtype, a, b)
   }
   /** b < a ? b : a, and a < b ? b : a: NaN in a is kept, in one instruction. */
   pmin(a: E, b: E): E {
