@@ -23,9 +23,10 @@ export type Strict<R, T, L extends { readonly shape: Shape }, X> = [R] extends [
   ? NoInfer<R>
   : [R] extends [readonly unknown[]]
     ? Late<X, T>
-    : ([T] extends [number | readonly unknown[]]
-        ? { readonly given: T }
-        : { readonly given: T & { readonly [shapeOf]: L['shape'] } })['given']
+    : T &
+        ([T] extends [number | readonly unknown[]]
+          ? { readonly given: unknown }
+          : { readonly given: { readonly [shapeOf]: L['shape'] } })['given']
 /** `Guard` that takes no T while R is not decided and may be an error: of sizes that are parameters what fits has signatures of its own. */
 export type Decided<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
 /** unknown while X depends on a type parameter, else never: what a signature takes that is for this alone. */
