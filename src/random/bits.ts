@@ -1,5 +1,5 @@
 /** Random bits: the hash of each element's place. */
-import { type AnyExpr, arange, bitwiseXor, type Expr, full, reshape } from '../index.js'
+import { type AnyExpr, arange, bitwiseXor, type Expr, full, reshape, type Shape, type SizesIn } from '../index.js'
 import { type Drawn, type Key, shapeIn, sizeOf, wordsOf } from './given.js'
 import { threefry2x32, type Words } from './threefry.js'
 
@@ -23,5 +23,5 @@ export const wordOf = ([first, second]: Words): AnyExpr => bitwiseXor(first, sec
  * Errors  BadInput where the key is none, or the shape is no shape.
  * @example bits(key(0), [2])   // [-224768089, -91998574]
  */
-export const bits = <const S extends readonly number[] = [], R extends Drawn<S> = Drawn<S>>(key: Key, shape?: S): Expr<R, 'i32'> =>
+export const bits = <const S extends Shape = [], R extends Drawn<S> = Drawn<S>>(key: Key, shape?: SizesIn<S>): Expr<R, 'i32'> =>
   wordOf(wordsFor(wordsOf(key, 'bits'), shapeIn(shape, 'bits'))) as Expr<R, 'i32'>

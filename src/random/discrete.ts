@@ -27,6 +27,7 @@ import {
   reshape,
   rightShiftLogical,
   type Shape,
+  type SizesIn,
   searchsorted,
   slice,
   sub,
@@ -104,9 +105,9 @@ const below = (key: Words, shape: readonly number[], n: number): AnyExpr => offs
  * Errors  BadInput for bounds that are not whole, no i32, or in the wrong order; ShapeMismatch. Computed bounds in the wrong order give min.
  * @example randint(key(0), [4], 1, 7)   // [2, 1, 3, 2]
  */
-export const randint = <const S extends readonly number[], R extends Drawn<S> = Drawn<S>>(
+export const randint = <const S extends Shape, R extends Drawn<S> = Drawn<S>>(
   key: Key,
-  shape: S,
+  shape: SizesIn<S>,
   min: number | AnyExpr | Tensor,
   max: number | AnyExpr | Tensor,
 ): Expr<R, 'i32'> => {

@@ -7,13 +7,13 @@ import {
   type AnyExpr,
   broadcastTo,
   cast,
-  type Dim,
   type DType,
   type Expr,
   type Float,
   isAdException,
   isExpr,
   isTensor,
+  type Made,
   raise,
   reshape,
   type Shape,
@@ -26,7 +26,9 @@ import type { Words } from './threefry.js'
 /** A key: two words of 32 bits, as `key`, `splitKey` and `foldIn` give it. An expression or a tensor, so that loops carry it and vmap maps it. */
 export type Key = Expr<Shape, DType> | Tensor<[2], 'i32'> | Tensor<Shape, 'i32'>
 /** The shape of a result, as it was written. */
-export type Drawn<S extends readonly number[]> = { -readonly [K in keyof S]: number extends S[K] ? Dim : S[K] }
+export type Drawn<S extends Shape> = Made<S>
+/** The shape of a result whose sizes are literals or parameters. */
+export type Known<S extends Shape> = { -readonly [K in keyof S]: S[K] }
 /** A parameter of a distribution: floats that broadcast. */
 export type Parameter = AnyExpr | Tensor | number | NumberLists
 /** An array of numbers, nested to any depth. */

@@ -17,8 +17,10 @@ import {
   mul,
   qr,
   type Shape,
+  type SizesIn,
   squeeze,
   type Tensor,
+  type WithNumber,
 } from '../index.js'
 import { wordsFor } from './bits.js'
 import {
@@ -32,6 +34,7 @@ import {
   floatAmong,
   isArray,
   type Key,
+  type Known,
   type NumberLists,
   type Parameter,
   parameterIn,
@@ -55,11 +58,14 @@ export interface InitOptions<D extends Float = Float> extends DtypeOption<D> {
 }
 export const initOptions = { ...dtypeOption, gain: number(1), inAxis: integer(-2), outAxis: integer(-1) } satisfies OptionsFor<InitOptions>
 /** First parameters of a shape: `f(key, shape, options)`. */
-export type Initialiser = <const S extends readonly number[], D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
-  key: Key,
-  shape: S,
-  options?: InitOptions<D>,
-) => Expr<R, NoInfer<D>>
+export interface Initialiser {
+  <const S extends Shape, D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
+    key: Key,
+    shape: SizesIn<S> & WithNumber<S>,
+    options?: InitOptions<D>,
+  ): Expr<R, NoInfer<D>>
+  <const S extends Shape, D extends Float = 'f64'>(key: Key, shape: SizesIn<S>, options?: InitOptions<D>): Expr<Known<S>, NoInfer<D>>
+}
 
 /** The standard deviation of what lies between -2 and 2 of normal numbers. */
 const WITHIN_TWO = 0.8796256610342398

@@ -14,9 +14,12 @@ import {
   maximum,
   mul,
   neg,
+  type Shape,
+  type SizesIn,
   sign,
   stopGradient,
   sub,
+  type WithNumber,
 } from '../index.js'
 import { wordsFor } from './bits.js'
 import { erfinv, erfinvOf } from './erfinv.js'
@@ -29,6 +32,7 @@ import {
   dtypeOption,
   floatAmong,
   type Key,
+  type Known,
   type NoOptions,
   type Parameter,
   parameterIn,
@@ -58,11 +62,14 @@ const gumbelOfUniform = (u: AnyExpr): AnyExpr => neg(log(neg(log(u))))
 export const gumbelOf = (words: Words, dtype: Float): AnyExpr => gumbelOfUniform(between(fractionOf(words, dtype), tinyOf(dtype), 1, dtype))
 
 /** What draws of a shape: `f(key, shape, { dtype })`. */
-export type ShapedFn = <const S extends readonly number[] = [], D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
-  key: Key,
-  shape?: S,
-  options?: DtypeOption<D>,
-) => Expr<R, NoInfer<D>>
+export interface ShapedFn {
+  <const S extends Shape, D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
+    key: Key,
+    shape: SizesIn<S> & WithNumber<S>,
+    options?: DtypeOption<D>,
+  ): Expr<R, NoInfer<D>>
+  <const S extends Shape = [], D extends Float = 'f64'>(key: Key, shape?: SizesIn<S>, options?: DtypeOption<D>): Expr<Known<S>, NoInfer<D>>
+}
 const shaped = (f: (key: unknown, shape: unknown, options: DtypeOption | undefined) => AnyExpr): ShapedFn => f as never
 
 /**

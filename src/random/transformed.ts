@@ -22,6 +22,8 @@ import {
   neg,
   pow,
   rightShiftLogical,
+  type Shape,
+  type SizesIn,
   sqrt,
   square,
   sub,
@@ -89,9 +91,9 @@ export const maxwell: ShapedFn = shaped('maxwell', (words, shape, dtype) =>
   sqrt(sum(square(normalOf(wordsFor(words, [...shape, 3]), dtype)), { axis: -1 })),
 )
 /** What draws -1 or 1: of floats unless `dtype` says i32. */
-export type RademacherFn = <const S extends readonly number[] = [], D extends Float | 'i32' = 'i32', R extends Drawn<S> = Drawn<S>>(
+export type RademacherFn = <const S extends Shape = [], D extends Float | 'i32' = 'i32', R extends Drawn<S> = Drawn<S>>(
   key: Key,
-  shape?: S,
+  shape?: SizesIn<S>,
   options?: { readonly dtype?: D | undefined },
 ) => Expr<R, NoInfer<D>>
 const signDtype: Kind<DType, DType> = kind((given = 'i32', what, op) =>

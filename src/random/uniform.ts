@@ -1,6 +1,21 @@
 /** Uniform numbers, and what is one comparison or one remainder of them. */
 import { type OptionsFor, type OptionsOf, raw, readOptions } from '../core/errors/options.js'
-import { type AnyExpr, add, bitwiseXor, cast, type Expr, type Float, lt, maximum, mul, rightShiftLogical, sub } from '../index.js'
+import {
+  type AnyExpr,
+  add,
+  bitwiseXor,
+  cast,
+  type Expr,
+  type Float,
+  lt,
+  maximum,
+  mul,
+  rightShiftLogical,
+  type Shape,
+  type SizesIn,
+  sub,
+  type WithNumber,
+} from '../index.js'
 import { wordOf, wordsFor } from './bits.js'
 import {
   checkNumbers,
@@ -11,6 +26,7 @@ import {
   floatAmong,
   isArray,
   type Key,
+  type Known,
   type NoOptions,
   type Parameter,
   parameterIn,
@@ -48,6 +64,19 @@ export interface UniformOptions<D extends Float = Float> extends DtypeOption<D> 
   /** What all numbers are below (but for rounding): 1 unless given. */
   readonly max?: Parameter | undefined
 }
+/** uniform(key, shape, { min, max, dtype }). */
+export interface UniformFn {
+  <const S extends Shape, D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
+    key: Key,
+    shape: SizesIn<S> & WithNumber<S>,
+    options?: UniformOptions<D>,
+  ): Expr<R, NoInfer<D>>
+  <const S extends Shape = [], D extends Float = 'f64'>(
+    key: Key,
+    shape?: SizesIn<S>,
+    options?: UniformOptions<D>,
+  ): Expr<Known<S>, NoInfer<D>>
+}
 export const uniformOptions = { dtype: float, min: raw<Parameter, 0>(0), max: raw<Parameter, 1>(1) } satisfies OptionsFor<UniformOptions>
 /**
  * Numbers from `min` to below `max` (0 and 1 unless given), all equally likely.
@@ -57,11 +86,7 @@ export const uniformOptions = { dtype: float, min: raw<Parameter, 0>(0), max: ra
  * Those of `jax.random.uniform`, to the bit between 0 and 1: 23 random bits in f32, 52 in f64.
  * @example uniform(key(0), [2])   // [0.41846, 0.2163]
  */
-export const uniform = <const S extends readonly number[] = [], D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
-  key: Key,
-  shape?: S,
-  options?: UniformOptions<D>,
-): Expr<R, NoInfer<D>> => {
+export const uniform: UniformFn = (key: Key, shape?: unknown, options?: UniformOptions) => {
   const op = 'uniform'
   const { min, max, dtype = floatAmong([min, max]) } = readOptions(uniformOptions, options, op)
   const to = shapeIn(shape, op)

@@ -23,9 +23,10 @@ export type Strict<R, T, L extends { readonly shape: Shape }, X> = [R] extends [
   ? NoInfer<R>
   : [R] extends [readonly unknown[]]
     ? Late<X, T>
-    : [T] extends [number | readonly unknown[]]
-      ? T
-      : T & { readonly [shapeOf]: L['shape'] }
+    : T &
+        ([T] extends [number | readonly unknown[]]
+          ? { readonly given: unknown }
+          : { readonly given: { readonly [shapeOf]: L['shape'] } })['given']
 /** `Guard` that takes no T while R is not decided and may be an error: of sizes that are parameters what fits has signatures of its own. */
 export type Decided<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
 /** unknown while X depends on a type parameter, else never: what a signature takes that is for this alone. */
@@ -294,7 +295,23 @@ export type Unnamed<S extends Shape> = { -readonly [K in keyof S]: SizeFor<S[K],
  * The size that an axis D has: a name is a number. E is D again: of a parameter D that extends number TypeScript takes the branch of number, in which E is the parameter itself.
  */
 export type SizeFor<D, E> = D extends string ? number : E & number
+/** A size that is given for an axis N: that of an array which has it (`x.shape[0]`), a parameter, a literal, a number. */
+export type Size<N> = SizeFor<N, N> | (N & OfNumbers)
+/** Nothing is one. From a number TypeScript infers no N of `N & number`, but of this beside it. */
+interface OfNumbers {
+  readonly [ofNumbers]: never
+}
+declare const ofNumbers: unique symbol
+/** Sizes that are given for the axes S. */
+export type SizesIn<S extends Shape> = { readonly [K in keyof S]: Size<S[K]> }
 /** A size that was given: one that the compiler does not know may be that of any name. */
 export type MadeDim<D> = number extends D ? Dim : D
+/**
+ * The shape of a new array: a computed size may turn out to be what a name stands for, so an accumulator that begins with it takes either.
+ * Where a type is asked for, `let h: Expr<['batch', 24], 'f32'> = zeros([x.shape[0], 24], 'f32')`, R is the shape in it.
+ */
+export type Made<S extends Shape> = { -readonly [K in keyof S]: MadeDim<S[K]> }
+/** unknown where S has a size that is a number alone, else never: of literals and parameters the shape is S itself. */
+export type WithNumber<S extends Shape> = number extends S[number] ? unknown : never
 /** S as `[2, 3]`, where a caller's literal or another array's shape gave `readonly [2, 3]`. */
 export type Writable<S extends Shape> = { -readonly [K in keyof S]: S[K] }

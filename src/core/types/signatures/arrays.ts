@@ -1,7 +1,7 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
 import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, MadeDim, NoOptions, Ok, Reduce, Shape } from '../shape.js'
+import type { Broadcast, Dim, Guard, MadeDim, NoOptions, Ok, Reduce, Shape, Size } from '../shape.js'
 import type { AnySizes, WithAxis } from '../shape-index.js'
 import type { AddDim } from '../shape-layout.js'
 import type { PromoteArgs } from './elementwise.js'
@@ -35,11 +35,11 @@ export type NanToNumFn<Options> = <S extends Shape = Shape, D extends DType = We
 
 /** logspace, geomspace. */
 export interface SpacedFn<Options> {
-  <const N extends number, R extends MadeDim<N> = N>(from: number, to: number, n: N, options?: Options): Expr<[R], WeakF64>
-  <const N extends number, D extends DType, R extends MadeDim<N> = N>(
+  <const N extends Dim, R extends MadeDim<N> = N>(from: number, to: number, n: Size<N>, options?: Options): Expr<[R], WeakF64>
+  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(
     from: number,
     to: number,
-    n: N,
+    n: Size<N>,
     options: Options & { readonly dtype: D },
   ): Expr<[R], D>
 }
@@ -249,22 +249,22 @@ type Segments<S extends Shape, N extends Dim> = [number] extends [S['length']]
     ? [N, ...R]
     : Shape
 /** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to; booleans count in i32. */
-export type SegmentFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+export type SegmentFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
   x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
-  segments: N,
+  segments: Size<N>,
 ) => Expr<Segments<S, R>, AsNumber<D>>
 /** segmentMax, segmentMin: the dtype stays. */
-export type SegmentChoiceFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+export type SegmentChoiceFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
   x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
-  segments: N,
+  segments: Size<N>,
 ) => Expr<Segments<S, R>, NoInfer<D>>
 /** segmentMean: in floats. */
-export type SegmentMeanFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+export type SegmentMeanFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
   x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
-  segments: N,
+  segments: Size<N>,
 ) => Expr<Segments<S, R>, AsFloat<D>>
 
 // ---- choices

@@ -1,7 +1,7 @@
 // Signatures of the Fourier transforms: a pair of arrays, real and imaginary part, in and out.
 import type { AsFloat, DType, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain } from '../expr.js'
-import type { Dim, Guard, MadeDim, Shape } from '../shape.js'
+import type { Dim, Guard, MadeDim, Shape, Size } from '../shape.js'
 import type { HasAxis } from '../shape-index.js'
 import type { PromoteArgs } from './elementwise.js'
 
@@ -81,13 +81,13 @@ export interface WindowOptions<D extends 'f64' | 'f32' = 'f64' | 'f32'> {
   readonly dtype?: D | undefined
 }
 /** hann, hamming and blackman. */
-export type WindowFn = <const N extends number, D extends 'f64' | 'f32' = 'f64', R extends MadeDim<N> = N>(
-  n: N,
+export type WindowFn = <const N extends Dim, D extends 'f64' | 'f32' = 'f64', R extends MadeDim<N> = N>(
+  n: Size<N>,
   options?: WindowOptions<D>,
 ) => Expr<[R], D>
 /** kaiser(n, beta). */
-export type KaiserFn = <const N extends number, D extends 'f64' | 'f32' = 'f64', R extends MadeDim<N> = N>(
-  n: N,
+export type KaiserFn = <const N extends Dim, D extends 'f64' | 'f32' = 'f64', R extends MadeDim<N> = N>(
+  n: Size<N>,
   beta: number,
   options?: WindowOptions<D>,
 ) => Expr<[R], D>

@@ -1,7 +1,7 @@
 // Signatures of indexing.
 import type { DType, Receiving, WeakF64 } from '../dtype.js'
 import type { Expr, IndicesAreI32, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
-import type { Axis, Broadcast, BroadcastTo, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, Show, Writable } from '../shape.js'
+import type { Axis, Broadcast, BroadcastTo, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, Show, Size, Writable } from '../shape.js'
 import type { At, IndexFor, IndexList, IndicesFor, Places } from '../shape-at.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
@@ -70,15 +70,15 @@ export type DynamicSliceFn = <S extends Shape, D extends DType, const Z extends 
 ) => Expr<Writable<Z>, D>
 /** oneHot(indices, n, dtype?): 1 at the index, 0 elsewhere. */
 export interface OneHotFn {
-  <I extends Shape, const N extends number, R extends MadeDim<N> = N>(indices: Index<I>, n: N): Expr<OneHot<I, R>, WeakF64>
-  <I extends Shape, const N extends number, D extends DType, R extends MadeDim<N> = N>(
+  <I extends Shape, const N extends Dim, R extends MadeDim<N> = N>(indices: Index<I>, n: Size<N>): Expr<OneHot<I, R>, WeakF64>
+  <I extends Shape, const N extends Dim, D extends DType, R extends MadeDim<N> = N>(
     indices: Index<I>,
-    n: N,
+    n: Size<N>,
     dtype: D,
   ): Expr<OneHot<I, R>, D>
-  <I extends PlainIndex, const N extends number, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+  <I extends PlainIndex, const N extends Dim, D extends DType = WeakF64, R extends MadeDim<N> = N>(
     indices: I,
-    n: N,
+    n: Size<N>,
     dtype?: D,
   ): Expr<OneHot<ShapeOf<I>, R>, D>
 }

@@ -9,14 +9,17 @@ import type {
   Decided,
   Dim,
   Guard,
+  Made,
   MadeDim,
   NoOptions,
   Ok,
   Shape,
   ShapeError,
+  Size,
   SizeFor,
-  Undecided,
+  SizesIn,
   Unnamed,
+  WithNumber,
   Writable,
 } from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
@@ -70,74 +73,64 @@ export interface TensorFn {
   <T extends number | NumberArray | PlainBool | TypedData, const S extends NewShape>(data: T, shape: S): Tensor<Unnamed<S>, DataDType<T>>
   <const S extends NewShape, D extends DType>(data: number | NumberArray | PlainBool | TypedData, shape: S, dtype: D): Tensor<Unnamed<S>, D>
 }
-/**
- * The shape of a new array: a computed size may turn out to be what a name stands for, so an accumulator that begins with it takes either.
- * Where a type is asked for, `let h: Expr<['batch', 24], 'f32'> = zeros([x.shape[0], 24], 'f32')`, R is the shape in it.
- */
-type Made<S extends Shape> = { -readonly [K in keyof S]: MadeDim<S[K]> }
-/** Takes literals and parameters, and no `number`: of what is looked up in a deferred type TypeScript takes any of its entries. */
-type Fixed<S extends NewShape> = { readonly [K in keyof S]: FixedDim<S[K]>['size'] }
-type FixedDim<D> = number extends D ? { readonly size: never } : { readonly size: unknown }
-/** Takes shapes with a `number` in them. */
-type Computed<S extends NewShape> = { readonly [K in keyof S]: number extends S[K] ? unknown : never }[number]
 /** zeros, ones: full arrays of one value. */
 export interface FilledFn {
-  // sizes that are literals or parameters
-  <const S extends NewShape>(shape: S & Fixed<S>): Expr<Writable<S>, WeakF64>
-  <const S extends NewShape, D extends DType>(shape: S & Fixed<S>, dtype: D): Expr<Writable<S>, D>
-  // the shape of another array, whose rank is a parameter
-  <S extends Shape>(shape: Sizes<S> & Undecided<S>): Expr<Writable<S>, WeakF64>
-  <S extends Shape, D extends DType>(shape: Sizes<S> & Undecided<S>, dtype: D): Expr<Writable<S>, D>
-  <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S & Computed<S>): Expr<R, WeakF64>
-  <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S & Computed<S>, dtype: D): Expr<R, D>
+  <const S extends Shape, R extends Made<S> = Made<S>>(shape: SizesIn<S> & WithNumber<S>): Expr<R, WeakF64>
+  <const S extends Shape, D extends DType, R extends Made<S> = Made<S>>(shape: SizesIn<S> & WithNumber<S>, dtype: D): Expr<R, D>
+  <const S extends Shape>(shape: SizesIn<S>): Expr<Writable<S>, WeakF64>
+  <const S extends Shape, D extends DType>(shape: SizesIn<S>, dtype: D): Expr<Writable<S>, D>
+  <const S extends NewShape, D extends DType = WeakF64>(shape: S, dtype?: D): Expr<Writable<S>, D>
 }
 /** full(shape, value, dtype?). */
 export interface FullFn {
-  <const S extends NewShape>(shape: S & Fixed<S>, value: number): Expr<Writable<S>, WeakF64>
-  <const S extends NewShape, D extends DType>(shape: S & Fixed<S>, value: number, dtype: D): Expr<Writable<S>, D>
-  <S extends Shape>(shape: Sizes<S> & Undecided<S>, value: number): Expr<Writable<S>, WeakF64>
-  <S extends Shape, D extends DType>(shape: Sizes<S> & Undecided<S>, value: number, dtype: D): Expr<Writable<S>, D>
-  <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S & Computed<S>, value: number): Expr<R, WeakF64>
-  <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S & Computed<S>, value: number, dtype: D): Expr<R, D>
+  <const S extends Shape, R extends Made<S> = Made<S>>(shape: SizesIn<S> & WithNumber<S>, value: number): Expr<R, WeakF64>
+  <const S extends Shape, D extends DType, R extends Made<S> = Made<S>>(
+    shape: SizesIn<S> & WithNumber<S>,
+    value: number,
+    dtype: D,
+  ): Expr<R, D>
+  <const S extends Shape>(shape: SizesIn<S>, value: number): Expr<Writable<S>, WeakF64>
+  <const S extends Shape, D extends DType>(shape: SizesIn<S>, value: number, dtype: D): Expr<Writable<S>, D>
+  <const S extends NewShape, D extends DType = WeakF64>(shape: S, value: number, dtype?: D): Expr<Writable<S>, D>
 }
 /** zerosLike, onesLike. */
 export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
 /** arange(n, dtype?): 0, 1, ... n - 1; arange(start, stop, step?, dtype?). */
 export interface ArangeFn {
-  <const N extends number, R extends MadeDim<N> = N>(n: N): Expr<[R], WeakF64>
+  <const N extends Dim, R extends MadeDim<N> = N>(n: Size<N>): Expr<[R], WeakF64>
   <R extends Dim = number>(start: number, stop: number, step?: number): Expr<[R], WeakF64>
   <D extends DType, R extends Dim = number>(start: number, stop: number, step: number, dtype: D): Expr<[R], D>
-  <const N extends number, D extends DType, R extends MadeDim<N> = N>(n: N, dtype: D): Expr<[R], D>
+  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(n: Size<N>, dtype: D): Expr<[R], D>
 }
 /** linspace(from, to, n, dtype?, { endpoint }?). */
 export interface LinspaceFn<Options> {
-  <const N extends number, R extends MadeDim<N> = N>(from: number, to: number, n: N, options: Options): Expr<[R], WeakF64>
-  <const N extends number, D extends DType, R extends MadeDim<N> = N>(
+  <const N extends Dim, R extends MadeDim<N> = N>(from: number, to: number, n: Size<N>, options: Options): Expr<[R], WeakF64>
+  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(
     from: number,
     to: number,
-    n: N,
+    n: Size<N>,
     options: Options & { readonly dtype: D },
   ): Expr<[R], D>
-  <const N extends number, R extends MadeDim<N> = N>(from: number, to: number, n: N): Expr<[R], WeakF64>
-  <const N extends number, D extends DType, R extends MadeDim<N> = N>(from: number, to: number, n: N, dtype: D): Expr<[R], D>
+  <const N extends Dim, R extends MadeDim<N> = N>(from: number, to: number, n: Size<N>): Expr<[R], WeakF64>
+  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(from: number, to: number, n: Size<N>, dtype: D): Expr<[R], D>
 }
 /** eye(n, dtype?): the identity matrix; eye(n, m, k?, dtype?): ones on the k-th diagonal of n by m. */
 export interface EyeFn {
-  <const N extends number, R extends MadeDim<N> = N>(n: N): Expr<[R, R], WeakF64>
-  <const N extends number, D extends DType, R extends MadeDim<N> = N>(n: N, dtype: D): Expr<[R, R], D>
-  <const N extends number, const M extends number, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
-    n: N,
-    m: M,
+  <const N extends Dim, R extends MadeDim<N> = N>(n: Size<N>): Expr<[R, R], WeakF64>
+  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(n: Size<N>, dtype: D): Expr<[R, R], D>
+  <const N extends Dim, const M extends Dim, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
+    n: Size<N>,
+    m: Size<M>,
     k?: number,
   ): Expr<[R, C], WeakF64>
-  <const N extends number, const M extends number, D extends DType, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
-    n: N,
-    m: M,
+  <const N extends Dim, const M extends Dim, D extends DType, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
+    n: Size<N>,
+    m: Size<M>,
     dtype: D,
   ): Expr<[R, C], D>
-  <const N extends number, const M extends number, D extends DType, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
-    n: N,
-    m: M,
+  <const N extends Dim, const M extends Dim, D extends DType, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
+    n: Size<N>,
+    m: Size<M>,
     k: number,
     dtype: D,
   ): Expr<[R, C], D>
