@@ -61,8 +61,9 @@ export const initOptions = { ...dtypeOption, gain: number(1), inAxis: integer(-2
 export interface Initialiser {
   <const S extends Shape, D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
     key: Key,
-    shape: SizesIn<S> & WithNumber<S>,
+    shape: SizesIn<S>,
     options?: InitOptions<D>,
+    ...no: WithNumber<S>
   ): Expr<R, NoInfer<D>>
   <const S extends Shape, D extends Float = 'f64'>(key: Key, shape: SizesIn<S>, options?: InitOptions<D>): Expr<Known<S>, NoInfer<D>>
 }

@@ -65,8 +65,9 @@ export const gumbelOf = (words: Words, dtype: Float): AnyExpr => gumbelOfUniform
 export interface ShapedFn {
   <const S extends Shape, D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
     key: Key,
-    shape: SizesIn<S> & WithNumber<S>,
+    shape: SizesIn<S>,
     options?: DtypeOption<D>,
+    ...no: WithNumber<S>
   ): Expr<R, NoInfer<D>>
   <const S extends Shape = [], D extends Float = 'f64'>(key: Key, shape?: SizesIn<S>, options?: DtypeOption<D>): Expr<Known<S>, NoInfer<D>>
 }

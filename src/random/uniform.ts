@@ -68,8 +68,9 @@ export interface UniformOptions<D extends Float = Float> extends DtypeOption<D> 
 export interface UniformFn {
   <const S extends Shape, D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
     key: Key,
-    shape: SizesIn<S> & WithNumber<S>,
+    shape: SizesIn<S>,
     options?: UniformOptions<D>,
+    ...no: WithNumber<S>
   ): Expr<R, NoInfer<D>>
   <const S extends Shape = [], D extends Float = 'f64'>(
     key: Key,

@@ -75,19 +75,20 @@ export interface TensorFn {
 }
 /** zeros, ones: full arrays of one value. */
 export interface FilledFn {
-  <const S extends Shape, R extends Made<S> = Made<S>>(shape: SizesIn<S> & WithNumber<S>): Expr<R, WeakF64>
-  <const S extends Shape, D extends DType, R extends Made<S> = Made<S>>(shape: SizesIn<S> & WithNumber<S>, dtype: D): Expr<R, D>
+  <const S extends Shape, R extends Made<S> = Made<S>>(shape: SizesIn<S>, ...no: WithNumber<S>): Expr<R, WeakF64>
+  <const S extends Shape, D extends DType, R extends Made<S> = Made<S>>(shape: SizesIn<S>, dtype: D, ...no: WithNumber<S>): Expr<R, D>
   <const S extends Shape>(shape: SizesIn<S>): Expr<Writable<S>, WeakF64>
   <const S extends Shape, D extends DType>(shape: SizesIn<S>, dtype: D): Expr<Writable<S>, D>
   <const S extends NewShape, D extends DType = WeakF64>(shape: S, dtype?: D): Expr<Writable<S>, D>
 }
 /** full(shape, value, dtype?). */
 export interface FullFn {
-  <const S extends Shape, R extends Made<S> = Made<S>>(shape: SizesIn<S> & WithNumber<S>, value: number): Expr<R, WeakF64>
+  <const S extends Shape, R extends Made<S> = Made<S>>(shape: SizesIn<S>, value: number, ...no: WithNumber<S>): Expr<R, WeakF64>
   <const S extends Shape, D extends DType, R extends Made<S> = Made<S>>(
-    shape: SizesIn<S> & WithNumber<S>,
+    shape: SizesIn<S>,
     value: number,
     dtype: D,
+    ...no: WithNumber<S>
   ): Expr<R, D>
   <const S extends Shape>(shape: SizesIn<S>, value: number): Expr<Writable<S>, WeakF64>
   <const S extends Shape, D extends DType>(shape: SizesIn<S>, value: number, dtype: D): Expr<Writable<S>, D>
