@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { after, ONE_OF_EACH, programOf, SETTINGS } from './parameters/program.js'
 
 /** With CODUAL_TYPES=all everything goes on with the result of each call; else these three. */
-const GOES_ON = process.env['CODUAL_TYPES'] === 'all' ? after : ['cd.add(y, y)', 'cd.reshape(y, [-1])', 'plain(y)']
+const GOES_ON = process.env.CODUAL_TYPES === 'all' ? after : ['cd.add(y, y)', 'cd.reshape(y, [-1])', 'plain(y)']
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 // Inside node_modules, so that the packages that the declarations import are found.
 const work = join(root, 'node_modules', '.cache', 'codual-types')
