@@ -104,8 +104,8 @@ type Keeps<L, D extends DType> = L extends (x: never) => unknown
  */
 /** Of a layer that takes so many axes, or so many at least: [n, ...]. */
 type Led<A, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = [T, M, S] extends [
-  readonly [Dim, infer C extends Dim, ...infer R extends Shape],
-  readonly [Dim, Dim, ...infer Q extends Shape],
+  readonly [unknown, infer C extends Dim, ...infer R extends Shape],
+  readonly [unknown, unknown, ...infer Q extends Shape],
   readonly [infer N extends Dim, infer K extends Dim, ...infer P extends Shape],
 ]
   ? A extends <N extends Dim, R extends Shape>(params: never, x: Expr<[N, C, ...R], D>, run: never) => Expr<[N, C, ...R], E>
@@ -115,8 +115,8 @@ type Led<A, S extends Shape, T extends Shape, M extends Shape, D extends DType, 
       : LedByOne<A, S, T, M, D, E>
   : LedByOne<A, S, T, M, D, E>
 type LedByOne<A, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = [T, M, S] extends [
-  readonly [Dim, ...infer R extends Shape],
-  readonly [Dim, ...infer Q extends Shape],
+  readonly [unknown, ...infer R extends Shape],
+  readonly [unknown, ...infer Q extends Shape],
   readonly [infer N extends Dim, ...infer P extends Shape],
 ]
   ? A extends <N extends Dim>(params: never, x: Expr<[N, ...R], D>, run: never) => Expr<[N, ...Q], E>
@@ -127,26 +127,29 @@ type LedByOne<A, S extends Shape, T extends Shape, M extends Shape, D extends DT
 type Sized<Q extends Shape, P extends Shape> = number extends Q['length'] ? { [K in keyof P]: Q[number] } : Q
 /** Of a layer that takes any axes before the last, or any at all. */
 type Ended<A, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = T extends readonly [
-  ...Shape,
+  ...unknown[],
   infer I extends Dim,
 ]
-  ? M extends readonly [...Shape, infer O extends Dim]
+  ? M extends readonly [...unknown[], infer O extends Dim]
     ? A extends <N extends Shape>(params: never, x: Expr<[...N, I], D>, run: never) => Expr<[...N, O], E>
       ? [...Before<S>, O]
       : M
     : M
-  : M extends readonly [Dim, ...infer Q extends Shape]
+  : M extends readonly [unknown, ...infer Q extends Shape]
     ? A extends <N extends Dim, R extends Shape>(params: never, x: Expr<[N, ...R], D>, run: never) => Expr<[N, ...Q], E>
-      ? [...(S extends readonly [infer N extends Dim, ...Shape] ? [N] : [Dim]), ...Q]
+      ? [...(S extends readonly [infer N extends Dim, ...unknown[]] ? [N] : [Dim]), ...Q]
       : M
-    : M extends readonly [...Shape, infer O extends Dim]
+    : M extends readonly [...unknown[], infer O extends Dim]
       ? A extends <N extends Shape>(params: never, x: Expr<N, D>, run: never) => Expr<[...N, O], E>
         ? [...S, O]
         : M
       : M
 /** All axes but the last. */
-type Before<S extends Shape> = S extends readonly [...infer H extends Shape, Dim] ? H : Dim[]
-type AfterOne<L, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = T extends readonly [Dim, ...Shape]
+type Before<S extends Shape> = S extends readonly [...infer H extends Shape, unknown] ? H : Dim[]
+type AfterOne<L, S extends Shape, T extends Shape, M extends Shape, D extends DType, E extends DType> = T extends readonly [
+  unknown,
+  ...unknown[],
+]
   ? L extends (x: never) => unknown
     ? M // a function, whose method `apply` is that of all functions
     : L extends Applied

@@ -104,6 +104,10 @@ export interface Recurrent<I extends number, H extends number, O extends number,
   readonly init: (key: Key) => Tensors<RecurrentParams<D, B>>
   /** All hidden states of the last layer. */
   apply<N extends Shape>(params: Given<RecurrentParams<D, B>>, x: Operand<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
+  /** The declaration of a carry: for so many sequences, or these leading axes. */
+  declaredCarry<const N extends number | readonly number[]>(
+    batch: N,
+  ): readonly { readonly [K in C]: Spec<N extends readonly number[] ? [...N, H] : [N & number, H], D> }[]
   /** The carry at the beginning, zeros: for so many sequences, or these leading axes. */
   initCarry<const N extends number | readonly number[]>(
     batch: N,
@@ -262,6 +266,10 @@ const recurrent = (
     torch,
     declared,
     init: (key: Key) => init(declared as never, key, given.init),
+    declaredCarry: (batch: unknown) => {
+      const shape = [...leadingAxes(batch, op), h]
+      return places.map(() => Object.fromEntries(cell.carried.map((name) => [name, floatSpec(dtype, shape)])))
+    },
     initCarry: (batch: unknown) => evaluate(start(leadingAxes(batch, op)) as never),
     apply: (params: never, x: never, run?: Run) => scanned(params, x, undefined, run)[1],
     scan: scanned,
@@ -284,7 +292,7 @@ const read = (options: unknown, op: string) => readOptions(recurrentOptions, opt
  * Long short-term memory: c' = f c + i tanh(g), h' = o tanh(c'), of the gates i, f, g, o = x wi + bi + h wh + bh, those but g through a sigmoid.
  *
  * `apply` gives h of all steps; `scan(params, x, carry)` gives [carry, ys], `step(params, carry, x)` [carry, y] for one step; carries begin as `initCarry(batch)`, a list of { h, c } for
- * each layer ({ h } of `gru` and `rnn`).
+ * each layer ({ h } of `gru` and `rnn`). `declaredCarry(batch)` declares one, for a step that is compiled.
  * Shapes  x: [time, ..., inputs] -> [time, ..., hidden], or 2 hidden in both directions; wi: [inputs, 4 hidden], wh: [hidden, 4 hidden]; one { wi, wh, bi, bh } for each layer and direction.
  * Dtype   f32, or the option's.   Options layers, bidirectional, reverse, batchFirst, bias, dropout between layers, dtype, init, checkpoint.
  * Errors  BadInput for sizes that are none, ShapeMismatch for a carry of another shape.   Source  Hochreiter and Schmidhuber 1997; gates in the order of `torch.nn.LSTM`.
@@ -306,7 +314,7 @@ export const lstm = <
 /**
  * Gated recurrent unit: h' = (1 - z) n + z h, with r, z sigmoids of x wi + bi + h wh + bh, and n = tanh(x wi + bi + r (h wh + bh)).
  *
- * `apply`, `scan`, `step` and `initCarry` as of `lstm`.
+ * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` as of `lstm`.
  * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, 3 hidden], wh: [hidden, 3 hidden].   Dtype, Options, Errors  as of `lstm`.
  * Source  Cho et al. 2014; gates in the order of `torch.nn.GRU`, r after the product as there.
  * @example
@@ -327,7 +335,7 @@ export const gru = <
 /**
  * The plain recurrent layer: h' = tanh(x wi + bi + h wh + bh), or relu of it.
  *
- * `apply`, `scan`, `step` and `initCarry` as of `lstm`.
+ * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` as of `lstm`.
  * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, hidden], wh: [hidden, hidden].   Dtype, Errors  as of `lstm`.   Options  as of `lstm`, and activation.
  * Source  Elman 1990; `torch.nn.RNN`.
  * @example

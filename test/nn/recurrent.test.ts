@@ -44,6 +44,28 @@ describe.each(['rnn', 'gru', 'lstm'])('%s', (kind) => {
     close(end, last)
     expect(values(layer.apply(p, x))).toEqual(values(ys))
   })
+  it('one compiled step goes round: a carry is declared as it begins, and comes back so', () => {
+    const layer = make(3, 4, { layers: 2 })
+    const p = layer.init(key(1)) as never
+    const step = cd.compile(
+      cd.fn({ p: layer.declared, carry: layer.declaredCarry([2, 5]), x: cd.f32(2, 5, 3) }, ({ p, carry, x }) => layer.step(p, carry, x)),
+      cd.cpu(),
+    )
+    let carry = layer.initCarry([2, 5])
+    const x = wave([3, 2, 5, 3])
+    const ys: unknown[] = []
+    for (let t = 0; t < 3; t++) {
+      const [next, y] = step({ p, carry, x: evaluate(cd.at(x, t)) as never })
+      carry = next
+      ys.push(y)
+    }
+    expect(cd.treeAllClose(evaluate(cd.stack(ys as cd.AnyExpr[])), evaluate(layer.apply(p, x)), { rtol: 1e-5, atol: 1e-6 })).toBe(true)
+    expect(cd.treeMap((s) => [s.shape, s.dtype], layer.declaredCarry(7))).toEqual(cd.treeMap((t) => [t.shape, t.dtype], layer.initCarry(7)))
+    expect(cd.treeMap((s) => [s.shape, s.dtype], layer.declaredCarry([]))).toEqual(
+      cd.treeMap((t) => [t.shape, t.dtype], layer.initCarry([])),
+    )
+    expect(() => layer.declaredCarry(-1)).toThrow(kind)
+  })
   it('from the end is the reversed sequence, and its result reversed', () => {
     const [to, fro] = [make(2, 3), make(2, 3, { reverse: true })]
     const p = to.init(key(2)) as never

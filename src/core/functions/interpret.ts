@@ -68,7 +68,7 @@ export const interpretNodes = <A>(
 /** What `interpret(algebra)` is: of a declared function (with sizes for its named dimensions), or of a tree of expressions. */
 export interface Interpret<A> {
   <I extends readonly unknown[], Out>(f: Fn<I, Out>, sizes?: Readonly<Record<string, number>>): Mapped<Out, A>
-  <T extends ExprTree>(tree: T, given?: ReadonlyMap<AnyExpr, A>): Mapped<T, A>
+  <T extends ExprTree<T>>(tree: T, given?: ReadonlyMap<AnyExpr, A>): Mapped<T, A>
 }
 
 const pathsOf = (p: Program): ReadonlyMap<Node, string> => {

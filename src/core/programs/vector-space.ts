@@ -19,21 +19,21 @@ export type RandomSource = number | (() => number)
  */
 export interface VectorSpace {
   /** Zeros of the shapes and dtypes of x; NoTangent where x holds integers or booleans. */
-  readonly zero: <T extends TensorTree>(x: T) => TangentTensors<T>
+  readonly zero: <T extends TensorTree<T>>(x: T) => TangentTensors<T>
   /** x + y. */
-  readonly add: <T extends TensorTree>(x: T, y: NoInfer<T | TangentTensors<T>>) => T
+  readonly add: <T extends TensorTree<T>>(x: T, y: NoInfer<T | TangentTensors<T>>) => T
   /** acc + y, written into the arrays of acc; gives acc. */
-  readonly addInto: <T extends TensorTree>(acc: T, y: NoInfer<T | TangentTensors<T>>) => T
+  readonly addInto: <T extends TensorTree<T>>(acc: T, y: NoInfer<T | TangentTensors<T>>) => T
   /** c x. */
-  readonly scale: <T extends TensorTree>(c: number, x: T) => T
+  readonly scale: <T extends TensorTree<T>>(c: number, x: T) => T
   /** a x + y, rounded once. */
-  readonly axpy: <T extends TensorTree>(a: number, x: NoInfer<T | TangentTensors<T>>, y: T) => T
+  readonly axpy: <T extends TensorTree<T>>(a: number, x: NoInfer<T | TangentTensors<T>>, y: T) => T
   /** The sum of the products of all entries, in f64. */
-  readonly dot: <T extends TensorTree>(x: T, y: NoInfer<T>) => number
+  readonly dot: <T extends TensorTree<T>>(x: T, y: NoInfer<T>) => number
   /** sqrt(dot(x, x)), without overflow. */
   readonly norm: (x: TensorTree) => number
   /** Standard normal entries of the shapes and dtypes of x; equal seeds give equal trees. */
-  readonly random: <T extends TensorTree>(source: RandomSource, x: T) => TangentTensors<T>
+  readonly random: <T extends TensorTree<T>>(source: RandomSource, x: T) => TangentTensors<T>
 }
 
 const isVector = (t: Tensor): boolean => t.dtype === 'f64' || t.dtype === 'f32'

@@ -2,7 +2,7 @@
 import type { DType } from './dtype.js'
 import type { AnyExpr, Expr, Typed } from './expr.js'
 import type { AxisOfNew, Dim, InsertAxis, Shape, ShapeError, Show } from './shape.js'
-import type { Alternatives, ArgumentOf, Exprs, Fitting, Joined, Least, LooseArgs, NoTangent, OfAny, Static } from './tree.js'
+import type { ArgumentOf, Exprs, Fitting, Joined, Least, LooseArgs, NoTangent, OfAny, Static } from './tree.js'
 
 /** An axis (null: none) for all leaves, or a list or record of these: a beginning of a tree. */
 export type Axes = number | null | readonly Axes[] | { readonly [key: string]: Axes }
@@ -46,8 +46,6 @@ export type Batched<T, N extends Dim = number, I = 0> = [I] extends [null]
         : T extends Static
           ? NoInfer<T>
           : { readonly [K in keyof T]: Batched<T[K], N, AxesAt<I, K>> }
-/** N, or number where the arguments have different batch axes: they are compared when the program is built. */
-export type Leading<N extends Dim> = [Alternatives<N>] extends [never] ? N : number
 /** The expressions that stand for T batched over N, whose leaves may have any rank where T's is not known. */
 export type BatchedExprs<T, N extends Dim, I = 0> = [I] extends [null]
   ? Exprs<T>

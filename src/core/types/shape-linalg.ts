@@ -1,6 +1,6 @@
 // Shape rules of linear algebra.
 import type { IsNat, Sub } from './nat.js'
-import type { Dim, Shape, ShapeError, Show } from './shape.js'
+import type { Beside, Dim, Shape, ShapeError, Show } from './shape.js'
 import type { MatMul, Square } from './shape-contract.js'
 
 /** [], if S has two axes or more; else a ShapeError that names Op. */
@@ -28,7 +28,7 @@ export type SwapLast<S extends Shape> = [number] extends [S['length']]
     : Shape
 /** The shorter of the last two axes, where both are known or the same. */
 export type MinDim<S extends Shape> = S extends readonly [...Shape, infer m extends Dim, infer n extends Dim]
-  ? [m, n] extends [n, m]
+  ? Beside<m, n> extends Beside<n, m>
     ? m
     : [IsNat<m>, IsNat<n>] extends [true, true]
       ? [Sub<m & number, n & number>] extends [never]

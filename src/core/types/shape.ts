@@ -113,7 +113,7 @@ export interface Box<out T> {
 export type Same<A, B> =
   Box<A> extends Box<B> ? A : Box<B> extends Box<A> ? B : IsUnknown<A> extends true ? B : IsUnknown<B> extends true ? A : never
 /** Two dimensions and a number, to be compared at once: that a parameter is itself, or stands beside 1 or a number, TypeScript says only if nothing else was asked before. */
-interface Beside<out A, out B, out N = number> {
+export interface Beside<out A, out B, out N = number> {
   readonly a: A
   readonly b: B
   readonly n: N

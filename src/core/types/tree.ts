@@ -32,7 +32,7 @@ export type OfAny<T, L> = 0 extends 1 & T ? T : [T] extends [Readonly<Record<Pro
  * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end. Each level is written out: one type with a parameter
  * would be instantiated for every input.
  */
-export type DeclBound = Spec | NoTangent | readonly Level1[] | { readonly [key: string]: Level1 }
+export type DeclBound<T = never> = Spec | NoTangent | readonly Level1[] | { readonly [key: string]: Level1 } | Held<T, Spec | Nothing>
 type Level1 = Nothing | Spec | readonly Level2[] | { readonly [key: string]: Level2 }
 type Level2 = Nothing | Spec | readonly Level3[] | { readonly [key: string]: Level3 }
 type Level3 = Nothing | Spec | readonly Level4[] | { readonly [key: string]: Level4 }
@@ -40,46 +40,67 @@ type Level4 = Nothing | Spec | readonly unknown[] | { readonly [key: string]: un
 /** Where a declaration has nothing. */
 type Nothing = NoTangent | null | undefined
 /** What is computed of an expression: a call on plain values in a body is typed as tensors, which every operation takes too. */
-export type ExprTree = Tree<AnyExpr | Tensor | NoTangent>
-/** What a body returns: numbers too, such as a total that nothing was added to. */
-export type ResultTree = Tree<AnyExpr | Tensor | NoTangent | number | boolean> | TupleHint
+export type ExprTree<T = never> = Tree<AnyExpr | Tensor | NoTangent> | Held<T, AnyExpr | Tensor | NoTangent | Static>
+/** What a body returns: numbers too, such as a total that nothing was added to. T is what it does return, of which a part may be an interface. */
+export type ResultTree<T = never> =
+  | Tree<AnyExpr | Tensor | NoTangent | number | boolean>
+  | TupleHint
+  | Held<T, AnyExpr | Tensor | NoTangent | PlainLeaf | Static>
+/**
+ * The tree T, if its leaves are of L: what an interface is held against, since it has no index signature. What has a key that is a symbol is an object of a class (a promise, a date, a map),
+ * and a leaf if anything. A mapped type: of a conditional one TypeScript says that it is a circular bound.
+ */
+export type Held<T, L> = { readonly [K in keyof T]: K extends symbol ? never : HeldIn<T[K], L> } & NoFunction & object
+/** What no function is. */
+interface NoFunction {
+  readonly [Symbol.hasInstance]?: never
+}
+type HeldIn<T, L> = [Least] extends [T] ? never : HeldPart<T, L>
+type HeldPart<T, L> = T extends L ? T : T extends object ? { readonly [K in keyof T]: K extends symbol ? never : HeldIn<T[K], L> } : L
 /** Nothing; beside it TypeScript reads an array literal as a tuple. */
 export type TupleHint = readonly [never, ...never[]]
 /** What comes of the result T of a body: an expression where there is a number, a truth value or an array of them. */
-export type Results<T> = [T] extends [ExprTree] ? T : [Least] extends [T] ? ExprTree : ResultsIn<T>
+export type Results<T> = [T] extends [Tree<{ readonly _tag: 'Expr' | 'Tensor' | 'NoTangent' }>]
+  ? T
+  : [Least] extends [T]
+    ? ExprTree
+    : ResultsIn<T>
 type ResultsIn<T> = T extends Typed | NoTangent | Static
   ? T
   : T extends PlainLeaf
     ? Expr<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : WeakF64>
     : { [K in keyof T]: Results<T[K]> }
 /** Any tree of concrete arrays. */
-export type TensorTree = Tree<Tensor | NoTangent>
+export type TensorTree<T = never> = Tree<Tensor | NoTangent> | Held<T, Tensor | NoTangent | Static>
 
 /** A leaf that is not a value of ours: a number, a truth value, an array of them. */
 export type PlainLeaf = number | boolean | NestedArray<number | boolean>
 /** What is at the leaves of T, as far as ten levels down. */
-export type LeafOfTree<T, Depth extends unknown[] = []> = T extends Typed | PlainLeaf
-  ? T
-  : T extends NoTangent | Static
-    ? never
-    : Depth['length'] extends 10
-      ? never
-      : T extends readonly (infer E)[]
-        ? LeafOfTree<E, [...Depth, 0]>
-        : { [K in keyof T]: LeafOfTree<T[K], [...Depth, 0]> }[keyof T]
+export type LeafOfTree<T, Depth extends unknown[] = []> =
+  T extends Typed<infer _S, infer _D>
+    ? T
+    : T extends PlainLeaf
+      ? T
+      : T extends NoTangent | Static
+        ? never
+        : Depth['length'] extends 10
+          ? never
+          : T extends readonly (infer E)[]
+            ? LeafOfTree<E, [...Depth, 0]>
+            : { [K in keyof T]: LeafOfTree<T[K], [...Depth, 0]> }[keyof T]
 /**
  * What a callback over the leaves of T is given: the leaf's own type where all are of one shape, else one of unknown shape, since no
  * operation takes a union of shapes. Where no axis has a name all sizes are numbers: a declaration's too, from which arrays are made.
  */
 export type AnyLeaf<T> = OneLeaf<LeafOfTree<T>>
 type OneLeaf<L> = [L] extends [Expr<infer S, infer D>]
-  ? Expr<OneShape<S>, D>
+  ? Expr<OneShape<S, Shape>, D>
   : [L] extends [Tensor<infer S, infer D>]
-    ? Tensor<OneShape<S>, D>
+    ? Tensor<OneShape<S, readonly number[]>, D>
     : [L] extends [Spec<infer S, infer D>]
-      ? Spec<OneShape<S>, D>
+      ? Spec<OneShape<S, [S] extends [readonly number[]] ? readonly number[] : Shape>, D>
       : L
-type OneShape<S extends Shape> = [Alternatives<S>] extends [never] ? S : [S] extends [readonly number[]] ? readonly number[] : Shape
+type OneShape<S extends Shape, Else extends Shape> = [Alternatives<S>] extends [never] ? S : Else
 /** never, unless S is a union. */
 export type Alternatives<S, All = S> = S extends unknown ? ([All] extends [S] ? never : S) : never
 /**
@@ -104,7 +125,9 @@ type MappedLeaf<S extends Shape, D extends DType, R> = [R] extends [Expr<infer R
     : [R] extends [Spec<infer RS, infer RD>]
       ? Spec<Kept<S, RS>, Kept<D, RD>>
       : R
-type Kept<Own, Of> = [Own] extends [Of] ? Own : Of
+type Kept<Own, Of> = [Of] extends [Shape] ? KeptShape<Own, Of> : [Own] extends [Of] ? Own : Of
+/** Of an unknown rank each has its own: asked first, since of a shape of parameters TypeScript says later what it goes into. */
+type KeptShape<Own, Of> = [Shape] extends [Of] ? Own : [Own] extends [Of] ? Own : Of
 /** The tree T as `unravel` gives it: an expression, or a tensor, at every leaf. */
 export type Unravelled<T, Kind extends 'Expr' | 'Tensor'> =
   T extends Typed<infer S, infer D>

@@ -1,7 +1,8 @@
 // A call of every operation, on arrays whose sizes, shape, kind or dtype is a type parameter: see program.ts, which declares them.
 // v, v2 [N]; u [M]; m [N, M]; g [M, N]; q, q2 [N, N]; t [N, 3]; p [3, N]; r [number]; rc [N, number]; s []; img [B, C, H, W]; ker [O, C, 3, 3];
 // seq [B, N, C]; i i32 [N]; mask bool [N]; n of N, w of M as numbers; a computed number k. A call that begins with ! is made where the rank is
-// known, one that begins with ~ where the dtype is known too and the array is no operand of any kind, one that begins with - where the dtype is known.
+// known, one that begins with ~ where the dtype is known too and the array is no operand of any kind, one that begins with - where the dtype is known,
+// one that begins with ^ where no array is an operand of any kind.
 
 const floats =
   'exp acos acosh asin asinh atan atanh celu degrees elu gelu hardShrink hardSigmoid hardSwish hardTanh leakyRelu lisht logCosh logSigmoid mish radians relu6 selu silu softShrink softsign tanhShrink cbrt exp2 expm1 log log10 log1p log2 reciprocal rsqrt sigmoid softplus sqrt digamma erf erfc lgamma trigamma cos cosh sin sinh tan tanh erfcinv erfcx erfinv i0 i0e i1 i1e j0 j1 logNdtr ndtr ndtri entr logit sinc floor ceil round trunc layerNorm rmsNorm'
@@ -111,7 +112,7 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
   arange: ['arange(n)', 'arange(n, "f64")', 'arange(0, n)'],
   argwhere: ['argwhere(m, { size: 4 })'],
   arraySplit: ['arraySplit(m, 2)[0]!'],
-  assertShape: ['assertShape(m, [3, 4])', 'assertShape(m, [n, w])', 'assertShape(v, [n])', 'assertShape(m, m.shape)'],
+  assertShape: ['^assertShape(m, [3, 4])', '^assertShape(m, [n, w])', '^assertShape(v, [n])', '^assertShape(m, m.shape)'],
   associativeScan: [
     '~associativeScan((a, b) => cd.add(a, b), v)',
     '~associativeScan((a, b) => ({ v: cd.add(a.v, b.v), m: cd.mul(a.m, b.m) }), { v, m }).m',
@@ -158,7 +159,7 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
     '-cholesky(cd.add(q, cd.eye(n, "f64")))',
     '-cholesky(cd.add(cd.eye(n, "f64"), q))',
   ],
-  clamp: ['clamp(v, 0, 1)', 'clamp(m, u, null)', 'clamp(v, v2, v)'],
+  clamp: ['clamp(v, 0, 1)', 'clamp(m, u, null)', '^clamp(v, v2, v)'],
   compress: ['compress(mask, v, { size: 2 })'],
   concat: [
     'concat([v, v2])',
@@ -251,10 +252,10 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
   lexsort: ['lexsort([v, v2])'],
   linear: [
     'linear(v, m)',
-    'linear(v, m, u)',
-    'linear(q, m, u)',
+    '^linear(v, m, u)',
+    '^linear(q, m, u)',
     'linear(seq, operand)',
-    'linear(operand, m, u)',
+    '^linear(operand, m, u)',
     '!linear(cd.tensor([[1, 2]]), operand)',
   ],
   linearRecurrence: ['linearRecurrence(v, v2)', 'linearRecurrence(m, m, { axis: 0 })', 'linearRecurrence(m, u)'],
@@ -345,7 +346,7 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
   scan: [
     '!scan((c, x) => [cd.add(c, x), cd.exp(c)], s, v)[1]',
     '~scan((c, x) => [cd.add(c, cd.sum(x)), c], s, m)[0]',
-    '!scan((c, x) => [cd.tanh(cd.add(c, cd.matmul(m, x))), cd.sum(c)], v, g2)[0]',
+    '!scan((c, x) => [cd.cast(cd.tanh(cd.add(c, cd.matmul(m, x))), c.dtype), cd.sum(c)], v, g2)[0]',
     '~scan((c, _) => [cd.exp(c), null], v, undefined, { length: 3 })[0]',
   ],
   scatterAdd: ['scatterAdd(v, i, v2)', 'scatterAdd(m, i, m)', 'scatterAdd(v, i, 1)'],

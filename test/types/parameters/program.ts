@@ -36,11 +36,17 @@ const bound = (of: string): string => sizes.map((p) => `${p} extends ${of}`).joi
 const expr = (shape: string, dtype: string | undefined): string => `cd.Expr<${shape}, ${dtype ?? "'f64'"}>`
 /** What is a parameter in each. */
 export const SETTINGS: readonly Setting[] = [
-  { name: 'numbers', parameters: bound('number'), array: expr, size: (p) => p, takes: ' !~-' },
-  { name: 'dims', parameters: bound('cd.Dim'), array: expr, size: () => 'number', takes: ' !~-' },
-  { name: 'tensors', parameters: bound('number'), array: (s, d) => expr(s, d).replace('Expr', 'Tensor'), size: (p) => p, takes: ' !~-' },
-  { name: 'dtypes', parameters: `${bound('number')}, D extends cd.Float`, array: (s, d) => expr(s, d ?? 'D'), size: (p) => p, takes: ' !' },
-  { name: 'shapes', parameters: 'S extends cd.Shape', array: (s, d) => expr(s === '[]' ? s : 'S', d), size: () => 'number', takes: ' ~-' },
+  { name: 'numbers', parameters: bound('number'), array: expr, size: (p) => p, takes: ' !~-^' },
+  { name: 'dims', parameters: bound('cd.Dim'), array: expr, size: () => 'number', takes: ' !~-^' },
+  { name: 'tensors', parameters: bound('number'), array: (s, d) => expr(s, d).replace('Expr', 'Tensor'), size: (p) => p, takes: ' !~-^' },
+  {
+    name: 'dtypes',
+    parameters: `${bound('number')}, D extends cd.Float`,
+    array: (s, d) => expr(s, d ?? 'D'),
+    size: (p) => p,
+    takes: ' !^',
+  },
+  { name: 'shapes', parameters: 'S extends cd.Shape', array: (s, d) => expr(s === '[]' ? s : 'S', d), size: () => 'number', takes: ' ~-^' },
   {
     name: 'operands',
     parameters: "A extends cd.Operand, I extends cd.Operand<cd.Shape, 'i32'>, Z extends cd.Operand<cd.Shape, 'bool'>",
@@ -74,8 +80,8 @@ export const programOf = (from: string, settings: readonly Setting[] = SETTINGS,
   const body = (f: Setting): string =>
     names
       .flatMap((name) => CALLS[name] ?? [])
-      .filter((call) => f.takes.includes(/^[!~-]/.exec(call)?.[0] ?? ' '))
-      .map((call) => `  {const y = cd.${call.replace(/^[!~-]/, '')}; ${goesOn.join('; ')}}`)
+      .filter((call) => f.takes.includes(/^[!~^-]/.exec(call)?.[0] ?? ' '))
+      .map((call) => `  {const y = cd.${call.replace(/^[!~^-]/, '')}; ${goesOn.join('; ')}}`)
       .join('\n')
   return `import * as cd from '${from}'
 declare const plain: (x: cd.Operand) => void

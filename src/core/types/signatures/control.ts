@@ -6,7 +6,7 @@ import type { loopOptions } from '../../ops/control/segments.js'
 import type { Batched } from '../batch.js'
 import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, MayFit, NestedArray, OfAnyDType, OfAnyRank, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
-import type { Dim, Shape } from '../shape.js'
+import type { Box, Dim, Shape } from '../shape.js'
 import type { ExprTree, Least, NoTangent, PlainLeaf, Static } from '../tree.js'
 
 /** The tree of expressions that stands for T in a body. */
@@ -39,7 +39,7 @@ type NextLeaf<S extends Shape, D extends DType> = [D] extends [Weak]
   ? Expr<S, Float> | Tensor<S, Float> | OfAnyRank<'Expr' | 'Tensor'> | PlainLeaf
   : Expr<S, D> | Undeclared<S, D> | MayFit<S, D, 'Expr'> | Tensor<S, D> | OfAnyRank<'Expr' | 'Tensor'> | OfAnyDType<S, D> | PlainLeaf
 type Tail<S extends Shape> = S extends readonly [unknown, ...infer R extends Shape] ? R : Shape
-type Head<S extends Shape> = S extends readonly [infer N extends Dim, ...Dim[]] ? N : number
+type Head<S extends Shape> = S extends readonly [infer N extends Dim, ...unknown[]] ? N : number
 /** One step's slices of xs. */
 export type Slices<X> =
   X extends Typed<infer S, infer D>
@@ -52,17 +52,23 @@ export type Slices<X> =
           ? undefined
           : { readonly [K in keyof X]: Slices<X[K]> }
 type HeadOf<X> = X extends Typed<infer S, DType> ? Head<S> : number
-/** The number of steps: of one array its length, of a list or record that of its arrays, where each is known. */
-type Steps<X> =
+/** The number of steps: of one array its length, of a list or record that of its arrays, where each is known; L of nothing. */
+type Steps<X, L extends Dim> =
   X extends Typed<infer S, DType>
     ? Head<S>
     : X extends readonly unknown[]
-      ? Alike<HeadOf<X[number]>>
+      ? Alike<HeadOf<X[number]>, HeadOf<X[0]>>
       : X extends object
-        ? Alike<HeadOf<X[keyof X]>>
-        : number
-/** Of a size and a name for it the size. */
-type Alike<N> = [Extract<N, number>] extends [never] ? N & Dim : Extract<N, number>
+        ? Alike<HeadOf<X[keyof X]>, HeadOf<X[OneOf<keyof X> & keyof X]>>
+        : L
+/** Of a size and a name for it the size. One is the size of an array: if all are that one, as TypeScript says of a parameter too, it is the answer. */
+type Alike<N, One> = Box<N> extends Box<One> ? N & Dim : [Extract<N, number>] extends [never] ? N & Dim : Extract<N, number>
+/** One of the union K. */
+type OneOf<K> = (K extends unknown ? (f: () => K) => void : never) extends (f: infer F) => void
+  ? F extends () => infer One
+    ? One
+    : never
+  : never
 /** What is stacked of Y. */
 type Stacked<Y, N extends Dim> = Y extends null | undefined ? null : Batched<Carried<Y>, N>
 
@@ -80,12 +86,12 @@ export interface LoopOptions extends OptionsOf<typeof loopOptions> {}
 /** Options of `scan`. */
 export interface ScanOptions extends OptionsOf<typeof scanOptions>, LoopOptions {}
 /** scan(f, init, xs, { length, reverse }): [carry, ys] of (carry, y) = f(carry, x) over the slices of xs. */
-export type ScanFn = <C, X, N extends Next<C>, Y>(
+export type ScanFn = <C, X, N extends Next<C>, Y, const L extends number = number>(
   f: (carry: Carried<C>, x: Slices<X>) => readonly [N, Y],
   init: C,
   xs?: X,
-  options?: ScanOptions,
-) => readonly [carry: Carried<N>, ys: Stacked<Y, Steps<X>>]
+  options?: ScanOptions & { readonly length?: L | undefined },
+) => readonly [carry: Carried<N>, ys: Stacked<Y, Steps<X, L>>]
 /** How many steps, known when it runs: an i32 scalar. */
 type Count = Expr<[], 'i32'> | Tensor<[], 'i32'> | OfAnyRank<'Expr' | 'Tensor'>
 /** fori(n, f, init): carry = f(k, carry) for k = 0 ... n - 1. */

@@ -19,6 +19,6 @@ export type OnDevice<T> = T extends NoTangent | Static
     ? DeviceTensor<S, D>
     : { readonly [K in keyof T]: OnDevice<T[K]> }
 /** onDevice(tree, backend, { storage }): the same tensors with their elements on the backend's device. */
-export type OnDeviceFn = <T extends TensorTree>(tree: T, backend: Backend, options?: PlaceOptions) => Promise<OnDevice<T>>
+export type OnDeviceFn = <T extends TensorTree<T>>(tree: T, backend: Backend, options?: PlaceOptions) => Promise<OnDevice<T>>
 /** onHost(tree): the same tensors with their elements in the host's memory. */
-export type OnHostFn = <T extends TensorTree>(tree: T) => Promise<Tensors<T>>
+export type OnHostFn = <T extends TensorTree<T>>(tree: T) => Promise<Tensors<T>>

@@ -93,6 +93,9 @@ export interface SolveFn {
     b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>, B>,
   ): Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>>, AsFloat<PromoteArgs<A, B>>>
 }
+interface OnTheLeft {
+  readonly left?: true | undefined
+}
 type LeftIn<O> = O extends { readonly left: infer L } ? L : true
 /** The shape of a solution with the matrices on the left, or on the right; either where that is known at run time. */
 type SolvedOn<L, A extends Shape, B extends Shape, Op extends string> = boolean extends L
@@ -101,19 +104,48 @@ type SolvedOn<L, A extends Shape, B extends Shape, Op extends string> = boolean 
     ? SolvedRight<A, B, Op>
     : Solved<A, B, Op>
 /** triangularSolve(a, b, { lower, transpose, unitDiagonal, left }): `solve` for a triangular matrix. */
-export type TriangularSolveFn = <A extends Arg, B extends Arg, const O extends TriangularOptions = NoOptions>(
-  a: A,
-  b: Guard<SolvedOn<LeftIn<O>, ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>, B>,
-  options?: O,
-) => Expr<Ok<SolvedOn<LeftIn<O>, ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>>, AsFloat<PromoteArgs<A, B>>>
+export interface TriangularSolveFn {
+  <N extends Dim, D extends Float>(
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [NoInfer<N>], NoInfer<D>>,
+    options?: TriangularOptions,
+  ): Expr<[N], D>
+  <N extends Dim, M extends Dim, D extends Float>(
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [NoInfer<N>, M], NoInfer<D>>,
+    options?: TriangularOptions & OnTheLeft,
+  ): Expr<[N, M], D>
+  <N extends Dim, M extends Dim, D extends Float>(
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [M, NoInfer<N>], NoInfer<D>>,
+    options: TriangularOptions & { readonly left: false },
+  ): Expr<[M, N], D>
+  <A extends Arg, B extends Arg, const O extends TriangularOptions = NoOptions>(
+    a: A,
+    b: Guard<SolvedOn<LeftIn<O>, ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>, B>,
+    options?: O,
+  ): Expr<Ok<SolvedOn<LeftIn<O>, ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>>, AsFloat<PromoteArgs<A, B>>>
+}
 /** Options of `lstsq`, `pinv` and `matrixRank`. */
 export interface RcondOptions extends OptionsOf<typeof rcondOptions> {}
 /** lstsq(a, b): x with the least |a x - b|, and of these the least |x|. */
-export type LstsqFn = <A extends Arg, B extends Arg>(
-  a: A,
-  b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'lstsq', SwapLast<ShapeOf<A>>>, B>,
-  options?: RcondOptions,
-) => Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'lstsq', SwapLast<ShapeOf<A>>>>, AsFloat<PromoteArgs<A, B>>>
+export interface LstsqFn {
+  <N extends Dim, M extends Dim, D extends Float>(
+    a: Operand<readonly [N, M], D>,
+    b: Operand<readonly [NoInfer<N>], NoInfer<D>>,
+    options?: RcondOptions,
+  ): Expr<[M], D>
+  <N extends Dim, M extends Dim, K extends Dim, D extends Float>(
+    a: Operand<readonly [N, M], D>,
+    b: Operand<readonly [NoInfer<N>, K], NoInfer<D>>,
+    options?: RcondOptions,
+  ): Expr<[M, K], D>
+  <A extends Arg, B extends Arg>(
+    a: A,
+    b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'lstsq', SwapLast<ShapeOf<A>>>, B>,
+    options?: RcondOptions,
+  ): Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'lstsq', SwapLast<ShapeOf<A>>>>, AsFloat<PromoteArgs<A, B>>>
+}
 /** pinv(x): the pseudoinverse. */
 export type PinvFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Guard<Matrices<S, 'pinv'>, Operand<S, D> | Plain>,

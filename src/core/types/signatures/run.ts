@@ -62,7 +62,7 @@ export type RunSyncFn = (backend: Backend<'sync'>) => SyncRunner
 export interface EvaluateFn {
   // in code generic in its sizes: of a parameter TypeScript does not say that it is no name
   <S extends readonly number[], D extends DType>(x: Expr<S, D>): Tensor<Writable<S>, Settled<D>>
-  <T extends ExprTree>(tree: T): Tensors<T>
+  <T extends ExprTree<T>>(tree: T): Tensors<T>
 }
 /** show(f | expression, sizes?): the program as numbered equations. */
 export interface ShowFn {
@@ -87,4 +87,4 @@ type TangentIn<T, Depth extends unknown[] = []> = T extends { readonly dtype: 'i
       ? T
       : { readonly [K in keyof T]: TangentIn<T[K], [...Depth, 0]> }
 /** duplicated(params): { primal, tangent } with zeroed buffers. */
-export type DuplicatedFn = <T extends TensorTree>(params: T) => Duplicated<T, TangentTensors<T>>
+export type DuplicatedFn = <T extends TensorTree<T>>(params: T) => Duplicated<T, TangentTensors<T>>

@@ -1,5 +1,5 @@
 // Signatures of vmap.
-import type { Axes, AxesAt, Batched, BatchedArgs, BatchedExprs, CheckAxes, Leading, Listed } from '../batch.js'
+import type { Axes, AxesAt, Batched, BatchedArgs, BatchedExprs, CheckAxes, Listed } from '../batch.js'
 import type { AnyExpr, Plain } from '../expr.js'
 import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
 import type { Dim, Guard } from '../shape.js'
@@ -24,8 +24,8 @@ export type Vmap<A extends readonly unknown[], Out, I = undefined, O = undefined
   Fn<MappedArgs<A, I>, Batched<Out, number, O>>
 interface Over<A extends readonly unknown[], Out, I, O> {
   (...args: ValuesOf<MappedArgs<A, I>>): Tensors<Batched<Out, number, O>>
-  <N extends Dim = number>(...args: MappedExprs<A, I, N>): Batched<Out, Leading<N>, O>
-  <N extends Dim = number>(...args: MappedLoose<A, I, N>): Batched<Loose<Out>, Leading<N>, O>
+  <N extends Dim = number>(...args: MappedExprs<A, I, N>): Batched<Out, N, O>
+  <N extends Dim = number>(...args: MappedLoose<A, I, N>): Batched<Loose<Out>, N, O>
   readonly [mappedOver]: readonly [A, Out, I, O]
 }
 /** What `vmap` gives for what `vmap` gave (for A, Out, I and O): expressions keep both axes' sizes or names. */
@@ -33,9 +33,7 @@ export type VmapTwice<A extends readonly unknown[], Out, I, O, J, P> = OverBoth<
   Vmap<MappedArgs<A, I>, Batched<Out, number, O>, J, P>
 interface OverBoth<A extends readonly unknown[], Out, I, O, J, P> {
   (...args: ValuesOf<MappedArgs<MappedArgs<A, I>, J>>): Tensors<Batched<Batched<Out, number, O>, number, P>>
-  <M extends Dim = number, N extends Dim = number>(
-    ...args: MappedExprs<MappedArgs<A, I, M>, J, N>
-  ): Batched<Batched<Out, Leading<M>, O>, Leading<N>, P>
+  <M extends Dim = number, N extends Dim = number>(...args: MappedExprs<MappedArgs<A, I, M>, J, N>): Batched<Batched<Out, M, O>, N, P>
 }
 type VmapOf<F, I, O> = F extends { readonly [mappedOver]: readonly [infer A extends readonly unknown[], infer Out, infer I0, infer O0] }
   ? VmapTwice<A, Out, I0, O0, I, O>
