@@ -32,7 +32,7 @@ const SHORT = 400
  */
 const TURNS = 16
 
-/** x / d for x up to 2^24, without the division of integers, which is slow wherever it is not emulated by just this. */
+/** x / d for x up to 2^23, without the division of integers, which is slow wherever it is not emulated by just this; f32's may be off by 2.5 units. */
 const QUOTIENT = `fn quotient(x: u32, d: u32) -> u32 {
   let q = u32(f32(x) / f32(d));
   let r = i32(x - q * d);
@@ -167,7 +167,7 @@ class LoopShader {
     for (let k = over.length - 1; k > 0; k--) {
       const size = this.record.size(over[k]!)
       const q = k === 1 ? `${name}${over[0]}` : `q${name}${k}`
-      out += `  let ${q} = ${count <= 1 << 24 ? `quotient(${rest}, ${size})` : `${rest} / ${size}`}; let ${name}${over[k]} = ${rest} - ${q} * ${size};\n`
+      out += `  let ${q} = ${count <= 1 << 23 ? `quotient(${rest}, ${size})` : `${rest} / ${size}`}; let ${name}${over[k]} = ${rest} - ${q} * ${size};\n`
       rest = q
     }
     return out

@@ -238,7 +238,11 @@ export class Device {
     const module = this.gpu.createShaderModule({ code: wgsl })
     const refused = this.gpu.popErrorScope().catch(() => null)
     try {
-      const compute = { module, entryPoint: 'main' }
+      const compute = {
+        module,
+        entryPoint: 'main',
+        ...(wgsl.includes('override cd_rounds') && { constants: { cd_rounds: Number(this.opened.rounds) } }),
+      }
       return await this.gpu.createComputePipelineAsync({ layout: this.layouts[Number(f16)]![1], compute })
     } catch (e) {
       await refused
