@@ -2,9 +2,9 @@
 import { sizeOf, stridesOf } from '../../core/graph/shape.js'
 import type { Body, LoopKernel, LoopOutput } from '../plan/kernel.js'
 import type { Operand, Work } from '../plan/step.js'
-import { type Dispatch, SCRATCH } from './dispatch.js'
+import { type Dispatch, itemOf, SCRATCH } from './dispatch.js'
 import type { Dispatches, Machine } from './kernel.js'
-import { loopShader } from './loop-shader.js'
+import { loopShader, type Mode } from './loop-shader.js'
 
 /** A loop as its outputs of one kind need it: ops that nothing reads are left out, inputs renumbered. */
 interface Part {
@@ -93,11 +93,27 @@ export const loopDispatches = (kernel: LoopKernel, { sizes, reads, writes }: Wor
   return { dispatches, scratchBytes }
 }
 
+/** Points of an invocation in loops that are long enough for it. */
+const POINTS = 4
+
+/** How a loop without folds is shared: in patches where an operand is contiguous along another axis than the last, as in transposition. */
+const mapMode = ({ sizes, reads, writes }: Work, machine: Machine): Mode => {
+  const last = sizes.length - 1
+  const points = sizeOf(sizes)
+  if (machine.lanes === 1 || points < machine.fill) return { kind: 'map', points: 1 }
+  if (sizes[last]! >= 16)
+    for (const o of [...reads, ...writes]) {
+      const along = o.storage < 0 || o.strides[last] === 0 || o.strides[last] === itemOf(o) ? -1 : o.strides.indexOf(itemOf(o))
+      if (along >= 0 && sizes[along]! >= 16) return { kind: 'patch', axis: along }
+    }
+  return { kind: 'map', points: points >= POINTS * machine.fill ? POINTS : 1 }
+}
+
 const partDispatches = (kernel: LoopKernel, work: Work, machine: Machine): Dispatches => {
   const { sizes, writes } = work
   const axes = kernel.outputs.find((o) => o.fold !== undefined)?.fold?.axes
   if (axes === undefined)
-    return { dispatches: sizeOf(sizes) === 0 ? [] : [loopShader(kernel, work, machine, { kind: 'map' })], scratchBytes: 0 }
+    return { dispatches: sizeOf(sizes) === 0 ? [] : [loopShader(kernel, work, machine, mapMode(work, machine))], scratchBytes: 0 }
   const kept = sizeOf(sizes.filter((_, a) => !axes[a]))
   const folded = sizeOf(sizes.filter((_, a) => axes[a]))
   if (kept === 0) return { dispatches: [], scratchBytes: 0 }
