@@ -34,13 +34,6 @@ type Field = keyof typeof record.at
 export const u32 = (field: Field): string => word(record.at[field])
 export const i32 = (field: Field): string => signed(record.at[field])
 
-/** Offset of an element (row, column) of an operand. */
-export const element = (order: Order, of: 'a' | 'b' | 'c', row: string, column: string): string => {
-  const down = order === 'column' ? row : `${row} * ${i32(`${of}Row`)}`
-  const across = order === 'row' ? column : `${column} * ${i32(`${of}Column`)}`
-  return `${of}b + ${down} + ${across}`
-}
-
 /** The sums of so many terms, over k from k0 to k1: `inner` takes the products from `from` to `to`. Long ones go block by block. */
 export const inBlocks = (terms: number, sums: readonly string[], inner: (from: string, to: string) => string, kind?: Kind): string => {
   if (terms <= BLOCK) return inner('k0', 'k1')

@@ -12,12 +12,6 @@ export interface Tiles {
   readonly tn: number
   /** Terms of a tile of the operands. */
   readonly k: number
-  /** Invocations side by side among 32 neighbours: fewer read fewer elements of B and more of A. */
-  readonly across: number
-  /** Copies of the operands' tiles: with two, one is written while the other is read, and a tile takes one barrier. */
-  readonly copies: 1 | 2
-  /** Terms of a tile whose text is written out. */
-  readonly unroll: number
 }
 
 /** Invocations of a workgroup. */
@@ -71,7 +65,7 @@ const slotOf = ({ slots, alongK }: Side, e: number, k: number, lanes: number): r
  * before the products of this one are made. Rows and columns past the edge read the last ones: their results are not stored.
  */
 export const tiled = ([oc, oa, ob]: Operands, tiles: Tiles, accumulate: boolean, terms: number): string => {
-  const { m, n, tm, tn, k: K, across, copies, unroll } = tiles
+  const { m, n, tm, tn, k: K } = tiles
   const lanes = lanesOf(tiles)
   const [gx, gy] = [n / tn, m / tm]
   const a = sideOf('a', m, tm, orderOf(oa) !== 'column', K, lanes)
@@ -80,14 +74,7 @@ export const tiled = ([oc, oa, ob]: Operands, tiles: Tiles, accumulate: boolean,
   const operand = { a: oa, b: ob }
   const [rows, columns] = [tm / a.v, tn / b.v] // slots of an invocation
   let s = who()
-  // Groups of 32 neighbours lie side by side, each `across` wide.
-  const wx = Math.min(across, gx)
-  const wy = 32 / wx
-  s +=
-    wx === gx || gy % wy !== 0
-      ? `  let lx = i32(l) % ${gx}; let ly = i32(l) / ${gx};\n`
-      : `  let w32 = i32(l) / 32; let l32 = i32(l) % 32;
-  let lx = (w32 % ${gx / wx}) * ${wx} + l32 % ${wx}; let ly = (w32 / ${gx / wx}) * ${wy} + l32 / ${wx};\n`
+  s += `  let lx = i32(l) % ${gx}; let ly = i32(l) / ${gx};\n`
   s += `  let i0 = i32(tm) * ${m}; let j0 = i32(tn) * ${n};\n`
   const sums = [...Array(tm).keys()].flatMap((r) => [...Array(columns).keys()].map((c) => `s${r}_${c}`))
   for (const sum of sums) s += `  var ${sum} = ${zeroOf(b.v)};\n`
@@ -122,26 +109,19 @@ export const tiled = ([oc, oa, ob]: Operands, tiles: Tiles, accumulate: boolean,
     .flatMap((side) =>
       [...Array(side.turns).keys()].map((e) => {
         const { of, pitch } = side
-        const at = `${copies === 2 ? `half * ${K * pitch} + ` : ''}${of}k${e} * ${pitch} + ${of}s${e}`
-        return `    ${full(side, e)}{ t${of}[${at}] = ${of}r${e}; }\n`
+        return `    ${full(side, e)}{ t${of}[${of}k${e} * ${pitch} + ${of}s${e}] = ${of}r${e}; }\n`
       }),
     )
     .join('')
-  const term = (k: string): string => {
-    let t = ''
-    const base = (side: Side): string => `${copies === 2 ? `half * ${K * side.pitch} + ` : ''}(${k}) * ${side.pitch}`
-    for (let r = 0; r < rows; r++) t += `      let a${r} = ta[${base(a)} + ly + ${r * gy}];\n`
-    for (let c = 0; c < columns; c++) t += `      let b${c} = tb[${base(b)} + lx + ${c * gx}];\n`
-    for (let r = 0; r < tm; r++)
-      for (let c = 0; c < columns; c++) t += `      s${r}_${c} += ${part(`a${Math.floor(r / a.v)}`, a.v, r % a.v)} * b${c};\n`
-    return t
-  }
-  const products =
-    unroll === 1
-      ? `    for (var k = 0; k < ${K}; k++) {\n${term('k')}    }\n`
-      : `    for (var k = 0; k < ${K}; k += ${unroll}) {\n${[...Array(unroll).keys()].map((u) => `      {\n${term(`k + ${u}`)}      }\n`).join('')}    }\n`
-  const tile = `${write}    workgroupBarrier();\n    if (kk + ${K} < k1) {\n${read(`(kk + ${K})`)}    }\n${products}${copies === 2 ? '    half = 1 - half;\n' : '    workgroupBarrier();\n'}`
-  if (copies === 2) s += '  var half = 0;\n'
+  let term = ''
+  for (let r = 0; r < rows; r++) term += `      let a${r} = ta[k * ${a.pitch} + ly + ${r * gy}];\n`
+  for (let c = 0; c < columns; c++) term += `      let b${c} = tb[k * ${b.pitch} + lx + ${c * gx}];\n`
+  for (let r = 0; r < tm; r++)
+    for (let c = 0; c < columns; c++) term += `      s${r}_${c} += ${part(`a${Math.floor(r / a.v)}`, a.v, r % a.v)} * b${c};\n`
+  const tile = `${write}    workgroupBarrier();
+    if (kk + ${K} < k1) {\n${read(`(kk + ${K})`)}    }
+    for (var k = 0; k < ${K}; k++) {\n${term}    }
+    workgroupBarrier();\n`
   s += read('k0')
   s += inBlocks(terms, sums, (from, to) => `  for (var kk = ${from}; kk < ${to}; kk += ${K}) {\n${tile}  }\n`, {
     zero: zeroOf(b.v),
@@ -156,13 +136,10 @@ export const tiled = ([oc, oa, ob]: Operands, tiles: Tiles, accumulate: boolean,
     }
     s += '  } }\n'
   }
-  const shared = sides.map((x) => `var<workgroup> t${x.of}: array<${typeOf(x.v)}, ${copies * K * x.pitch}>;\n`).join('')
+  const shared = sides.map((x) => `var<workgroup> t${x.of}: array<${typeOf(x.v)}, ${K * x.pitch}>;\n`).join('')
   const lost =
     b.v === 1
       ? ''
       : `fn lost(a: ${typeOf(b.v)}, b: ${typeOf(b.v)}, s: ${typeOf(b.v)}) -> ${typeOf(b.v)} { return ${typeOf(b.v)}(${[...Array(b.v).keys()].map((c) => `cd_lost(${part('a', b.v, c)}, ${part('b', b.v, c)}, ${part('s', b.v, c)})`).join(', ')}); }\n`
   return shader({ width: lanes, words: record.words, view: 'f32', body: s, declared: s.includes('lost(') ? shared + lost : shared })
 }
-
-/** Bytes of workgroup memory that it takes. */
-export const sharedBytes = ({ m, n, k, copies }: Tiles): number => 4 * copies * k * (m + n + 8)

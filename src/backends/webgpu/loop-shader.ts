@@ -12,14 +12,24 @@ import type { WgslDType } from './wgsl/literal.js'
 
 /**
  * How invocations share a loop: one for each point, or for several of them; a patch of points for a workgroup, along the last axis and the
- * axis along which an operand is contiguous; of a fold one for each result, a workgroup for each, or several in two passes.
+ * axis along which an operand is contiguous; of a fold one for each result, a workgroup for each, or several of either in two passes.
  */
 export type Mode =
   | { readonly kind: 'map'; readonly points: number }
   | { readonly kind: 'patch'; readonly axis: number }
   | { readonly kind: 'thread' }
-  | { readonly kind: 'group'; readonly lanes: number }
+  | { readonly kind: 'group'; readonly lanes: number; readonly parts: number }
   | { readonly kind: 'parts'; readonly parts: number }
+
+/** Stretches of a fold's terms. */
+const partsOf = (mode: Mode): number => (mode.kind === 'parts' || mode.kind === 'group' ? mode.parts : 1)
+
+/** The sum of names, by halves. */
+const pairwise = (names: readonly string[]): string => {
+  if (names.length === 1) return names[0]!
+  const half = names.length / 2
+  return `(${pairwise(names.slice(0, half))} + ${pairwise(names.slice(half))})`
+}
 
 /** What folds two values into one. */
 const folds = { sum: 'add', prod: 'mul', max: 'maximum', min: 'minimum' } as const
@@ -29,8 +39,8 @@ const WIDTH = 64
 const NARROW = 16
 /** Points of a patch along each of its axes: what they read and write of a line of memory is a whole part of it. */
 const PATCH = 16
-/** Terms that a turn of a fold's loop takes, where their text is no longer than this and calls nothing. */
-const UNROLL = 4
+/** Terms that a turn of a fold's loop takes, where their text is no longer than this and calls nothing: on few cores, and on many, whose memory is far away. */
+const UNROLL = { few: 4, many: 8 }
 const SHORT = 400
 /**
  * Turns of the loop after which f32 sums (one for each term of a turn) go to the total, which keeps what additions round off: the error of
@@ -93,10 +103,10 @@ class LoopShader {
     this.terms = sizeOf(this.foldAxes.map((a) => sizes[a]!))
     this.folded = outputs.flatMap((o, j) => (o.fold === undefined ? [] : [j]))
     this.opaque = opaqueOps(body)
-    const parts = mode.kind === 'parts' ? mode.parts : 1
+    const parts = partsOf(mode)
     const items = mode.kind === 'patch' ? this.kept / (sizes[mode.axis]! * sizes[sizes.length - 1]!) : this.kept * parts
     const counts = { items, terms: this.terms, parts, kept: this.kept }
-    this.record = new LoopRecord(counts, kernel, work, this.opaque.includes(true), mode.kind === 'parts')
+    this.record = new LoopRecord(counts, kernel, work, this.opaque.includes(true), parts > 1)
     this.held = body.inputs.map(
       (_, k) => this.isLiteral(k) || (this.folded.length > 0 && this.along(k, this.foldAxes, String).length === 0),
     )
@@ -108,7 +118,7 @@ class LoopShader {
     const invocations =
       mode.kind === 'patch'
         ? this.patches(mode.axis) * PATCH * PATCH
-        : Math.ceil(this.kept / points) * (mode.kind === 'parts' ? mode.parts : mode.kind === 'group' ? mode.lanes : 1)
+        : Math.ceil(this.kept / points) * partsOf(mode) * (mode.kind === 'group' ? mode.lanes : 1)
     const width =
       mode.kind === 'patch'
         ? PATCH * PATCH
@@ -146,7 +156,8 @@ class LoopShader {
   private who(width: number): string {
     const { kernel, mode, record } = this
     const items = record.count('items')
-    if (mode.kind === 'group') return `  let i = g;\n  if (i >= ${items}) { return; }\n`
+    if (mode.kind === 'group')
+      return `  if (g >= ${items}) { return; }\n${mode.parts > 1 ? `  let i = g / ${record.count('parts')}; let part = g % ${record.count('parts')};\n` : '  let i = g;\n'}`
     if (mode.kind === 'patch') {
       const last = kernel.rank - 1
       const [down, across] = [record.size(mode.axis), record.size(last)]
@@ -302,8 +313,10 @@ class LoopShader {
   private takeTerms(): string {
     const { mode, record, folded, machine } = this
     const sums = folded.filter((j) => this.isSum(j))
-    const start = mode.kind === 'group' ? 'l' : mode.kind === 'parts' ? 'part' : '0u'
-    const step = mode.kind === 'group' ? `${mode.lanes}u` : mode.kind === 'parts' ? record.count('parts') : '1u'
+    const group = mode.kind === 'group' ? mode.lanes : 1
+    const first = partsOf(mode) > 1 ? [`part * ${group}u`] : []
+    const start = [...first, ...(group > 1 ? ['l'] : [])].join(' + ') || '0u'
+    const step = partsOf(mode) > 1 ? `(${group}u * ${record.count('parts')})` : `${group}u`
     const inside = (u: number): string => {
       const take = (j: number, v: string): string => {
         const to = this.isSum(j) ? `s${j}_${u}` : `t${j}`
@@ -314,7 +327,7 @@ class LoopShader {
     // Short bodies several at a time: a turn of the loop costs as much as they do.
     const one = inside(0)
     const calls = machine.lanes > 1 ? one.replaceAll(/cd_m(ax|in)\(/g, '') : one
-    const times = one.length <= SHORT && !calls.includes('cd_') ? UNROLL : 1
+    const times = one.length <= SHORT && !calls.includes('cd_') ? (machine.lanes > 1 ? UNROLL.many : UNROLL.few) : 1
     const turns = (end: string): string => {
       const single = `  for (; e < ${end}; e += ${step}) {\n    let f = e;\n${one}  }\n`
       if (times === 1) return single
@@ -330,8 +343,7 @@ class LoopShader {
     for (const j of sums) for (let u = 0; u < times; u++) s += `    var s${j}_${u} = ${this.identity(j)};\n`
     s += `    let end = min(${all}, e + ${step} * ${TURNS * times}u);\n${turns('end')}`
     for (const j of sums) {
-      const block = times === 1 ? `s${j}_0` : `(s${j}_0 + s${j}_1) + (s${j}_2 + s${j}_3)`
-      s += `    ${collect(`t${j}`, `lost${j}`, block)}\n`
+      s += `    ${collect(`t${j}`, `lost${j}`, pairwise([...Array(times).keys()].map((u) => `s${j}_${u}`)))}\n`
     }
     return `${s}  }\n`
   }
@@ -371,7 +383,7 @@ class LoopShader {
       .map((j, k) => {
         const o = this.kernel.outputs[j]!
         const operand = inputs + j
-        if (mode.kind === 'parts') {
+        if (partsOf(mode) > 1) {
           const at = `${record.scratch()} + i32((${k}u * ${record.count('parts')} + part) * ${record.count('kept')} + i)`
           return `  ${store(partial, o.dtype, at, `t${j}`, view)}\n`
         }

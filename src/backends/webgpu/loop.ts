@@ -109,6 +109,20 @@ const mapMode = ({ sizes, reads, writes }: Work, machine: Machine): Mode => {
   return { kind: 'map', points: points >= POINTS * machine.fill ? POINTS : 1 }
 }
 
+/** Terms of each invocation of a workgroup that share a fold, at least; and workgroups' sizes. */
+const SHARE = 8
+/** How a fold is shared; `innermost`: whether neighbours in memory are folded. */
+const foldMode = (kept: number, folded: number, innermost: boolean, { lanes, fill }: Machine): Mode => {
+  const { max, min, ceil, floor } = Math
+  if (lanes > 1 && (innermost || fill === 1)) {
+    const wide = folded >= SHARE * lanes ? lanes : folded >= 64 ? 64 : 1
+    const parts = wide === lanes ? max(1, min(ceil((4 * fill) / (kept * lanes)), floor(folded / (SHARE * lanes)))) : 1
+    if (wide > 1 && (parts > 1 || kept >= fill / (4 * wide))) return { kind: 'group', lanes: wide, parts }
+  }
+  const parts = kept >= fill / 2 ? 1 : min(ceil(((lanes > 1 ? 2 : 1) * fill) / kept), floor(folded / 32))
+  return parts <= 1 ? { kind: 'thread' } : { kind: 'parts', parts }
+}
+
 const partDispatches = (kernel: LoopKernel, work: Work, machine: Machine): Dispatches => {
   const { sizes, writes } = work
   const axes = kernel.outputs.find((o) => o.fold !== undefined)?.fold?.axes
@@ -117,13 +131,12 @@ const partDispatches = (kernel: LoopKernel, work: Work, machine: Machine): Dispa
   const kept = sizeOf(sizes.filter((_, a) => !axes[a]))
   const folded = sizeOf(sizes.filter((_, a) => axes[a]))
   if (kept === 0) return { dispatches: [], scratchBytes: 0 }
-  if (machine.lanes > 1 && folded >= 2 * machine.lanes && kept >= machine.fill / (4 * machine.lanes))
-    return { dispatches: [loopShader(kernel, work, machine, { kind: 'group', lanes: machine.lanes })], scratchBytes: 0 }
-  const parts = kept >= machine.fill / 2 ? 1 : Math.min(Math.ceil(machine.fill / kept), Math.floor(folded / 32))
-  if (parts <= 1) return { dispatches: [loopShader(kernel, work, machine, { kind: 'thread' })], scratchBytes: 0 }
+  const mode = foldMode(kept, folded, axes[axes.length - 1]!, machine)
+  const parts = mode.kind === 'group' || mode.kind === 'parts' ? mode.parts : 1
+  if (parts === 1) return { dispatches: [loopShader(kernel, work, machine, mode)], scratchBytes: 0 }
   // Two passes: partial results [part, kept] in scratch, then a loop that folds the parts.
   const folds = kernel.outputs.flatMap((o, i) => (o.fold === undefined ? [] : [i]))
-  const first = loopShader(kernel, work, machine, { kind: 'parts', parts })
+  const first = loopShader(kernel, work, machine, mode)
   const keptAxes = sizes.flatMap((_, a) => (axes[a] ? [] : [a]))
   const contiguous: number[] = []
   let run = 4

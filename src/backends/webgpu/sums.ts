@@ -5,6 +5,8 @@ export const BLOCK = 128
 
 /** Blocks that a total takes as they come; of more, it keeps what additions round off. */
 const FEW = 32
+/** Terms of so many blocks. */
+export const LONG = FEW * BLOCK
 
 /** Adds `x` to a total (Kahan's sum): what that rounds off is kept in `lost`, 0 at first, and goes with the next term. */
 export const collect = (total: string, lost: string, x: string, f = 'cd_lost'): string =>
@@ -26,7 +28,7 @@ export interface Totals {
 /** Totals of so many terms. */
 export const totalsOf = (sums: readonly string[], terms: number, { zero, lost }: Kind = NUMBER): Totals => {
   const each = (f: (s: string) => string): string => `  ${sums.map(f).join(' ')}\n`
-  const many = terms > FEW * BLOCK
+  const many = terms > LONG
   return {
     declared: each((s) => `var t${s} = ${zero};${many ? ` var l${s} = ${zero};` : ''}`),
     flush: each((s) => `${many ? collect(`t${s}`, `l${s}`, s, lost) : `t${s} += ${s};`} ${s} = ${zero};`),
