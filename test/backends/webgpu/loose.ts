@@ -1,4 +1,4 @@
-/** A driver as WGSL allows it: quotients and square roots that are off by up to two units in the last place, as on hardware that takes both from an approximate reciprocal. */
+/** A driver as WGSL allows it: quotients and square roots that are off by up to two units in the last place, as on hardware that takes both from an approximate reciprocal, which is 0 above 2^126 and infinite where the divisor is subnormal. */
 
 const FUNCTIONS = `
 fn loose_off(x: f32, by: u32) -> f32 {
@@ -9,9 +9,12 @@ fn loose_off(x: f32, by: u32) -> f32 {
   return bitcast<f32>(b + h - by);
 }
 fn loose_div(a: f32, b: f32) -> f32 {
-  let r = 1.0 / b;
-  let e = bitcast<u32>(r) & 0x7f800000u;
-  return select(a * loose_off(r, 1u), a / b, e <= 0x01000000u || e >= 0x7f000000u);
+  let u = bitcast<u32>(b) & 0x7fffffffu;
+  let small = bitcast<f32>(bitcast<u32>(b) & 0x80000000u);
+  var r = loose_off(1.0 / b, 1u);
+  if (u >= 0x7e800000u && u <= 0x7f800000u) { r = small; }
+  if (u < 0x00800000u) { r = 1.0 / small; }
+  return select(a * r, a / b, u == 0u || u >= 0x7f800000u);
 }
 fn loose_sqrt(x: f32) -> f32 { return loose_off(sqrt(x), 2u); }
 `

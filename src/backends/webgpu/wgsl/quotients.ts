@@ -16,17 +16,30 @@ export const quotients = {
   let bl = b - bh;
   return (((a - zh * bh) - zh * bl) - zl * bh) - zl * bl;
 }`,
-  /** a / b, for what is added to or multiplied with other numbers: off by half a unit in the last place, as rounding makes it, and a little. */
+  /**
+   * z + r: a driver that makes one quotient of a / b + r / b would lose what r is for, so z is a maximum that never acts, as in cd_held.
+   */
+  cd_corrected: `fn cd_corrected(z: f32, r: f32) -> f32 { return max(z, -3.4028234663852886e38) + r; }`,
+  /**
+   * a / b, for what is added to or multiplied with other numbers: off by half a unit in the last place, as rounding makes it, and a little.
+   * Divisors whose reciprocal a driver may flush are scaled, and a with them; of results below 2^-96 the rest could be flushed: they are as the driver has them.
+   */
   cd_ratio: `fn cd_ratio(a: f32, b: f32) -> f32 {
-  let z = a / b;
-  if (cd_rounds) { return z; }
-  return select(z, z + cd_rest(a, z, b) / b, cd_isfinite(z) && cd_isfinite(b));
+  if (cd_rounds) { return a / b; }
+  let u = cd_abs_bits(b);
+  let scale = select(select(1.0, 18446744073709551616.0, u < 0x0d800000u), 5.42101086242752217e-20, u >= 0x71800000u);
+  let x = a * scale;
+  let y = b * scale;
+  let z = x / y;
+  let v = cd_corrected(z, cd_rest(x, z, y) * (1.0 / y));
+  return select(z, v, min(cd_abs_bits(x), cd_abs_bits(z)) >= 0x0f800000u && cd_isfinite(z) && cd_isfinite(y));
 }`,
   /** The square root, as near. */
   cd_root: `fn cd_root(x: f32) -> f32 {
+  if (cd_rounds) { return sqrt(x); }
   let z = sqrt(x);
-  if (cd_rounds) { return z; }
-  return select(z, z + 0.5 * cd_rest(x, z, z) / z, cd_abs_bits(z) - 1u < 0x7f7fffffu);
+  let v = cd_corrected(z, cd_rest(x, z, z) * (0.5 / z));
+  return select(z, v, cd_abs_bits(x) - 0x0f800000u < 0x70000000u);
 }`,
   /** x, multiplied with 2^32 where it is subnormal, and the power; a driver that flushes such numbers gives 0. */
   cd_normal: `fn cd_normal(x: f32) -> vec2f {
@@ -44,7 +57,7 @@ export const quotients = {
   cd_div: `fn cd_div(a: f32, b: f32) -> f32 {
   if (cd_rounds) { return a / b; }
   let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
-  if (min(cd_abs_bits(a), cd_abs_bits(b)) >= 0x22000000u && max(cd_abs_bits(a), cd_abs_bits(b)) < 0x5d000000u) {
+  if (min(cd_abs_bits(a), cd_abs_bits(b)) >= 0x2b800000u && max(cd_abs_bits(a), cd_abs_bits(b)) < 0x53800000u) {
     return bitcast<f32>(bitcast<u32>(cd_div_positive(abs(a), abs(b))) | sign);
   }
   let p = cd_normal(a);

@@ -164,7 +164,7 @@ export const trigonometric = {
   let high = bitcast<f32>(max(xb, yb));
   // A quotient of numbers beyond 2^126 could make a driver's reciprocal subnormal; 0 / 0 is 0 here, Infinity / Infinity 1.
   let s = select(1.0, 0.0625, max(xb, yb) >= 0x7e000000u);
-  var t = cd_ratio(low * s, high * s);
+  var t = cd_div(low * s, high * s);
   t = select(t, 0.0, low == 0.0);
   t = select(t, 0.0, max(xb, yb) == 0x7f800000u);
   t = select(t, 1.0, min(xb, yb) == 0x7f800000u);
