@@ -115,7 +115,8 @@ const SHARE = 8
 const foldMode = (kept: number, folded: number, innermost: boolean, { lanes, fill }: Machine): Mode => {
   const { max, min, ceil, floor } = Math
   if (lanes > 1 && (innermost || fill === 1)) {
-    const wide = folded >= SHARE * lanes ? lanes : folded >= 64 ? 64 : 1
+    // Of short rows a workgroup each costs more to start than the row takes; those who add up parts have few.
+    const wide = folded >= SHARE * lanes ? lanes : folded >= (fill === 1 ? 64 : 64 * SHARE) ? 64 : 1
     const parts = wide === lanes ? max(1, min(ceil((4 * fill) / (kept * lanes)), floor(folded / (SHARE * lanes)))) : 1
     if (wide > 1 && (parts > 1 || kept >= fill / (4 * wide))) return { kind: 'group', lanes: wide, parts }
   }
