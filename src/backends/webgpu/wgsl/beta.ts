@@ -21,7 +21,10 @@ export const beta = {
   cd_lgamma_one_plus: `fn cd_lgamma_one_plus(x: f32) -> f32 { return x * (x - 1.0) * cd_lgamma_middle(x - 1.0); }`,
   /** gamma(x) for 0 < x <= 1000 as f 2^n: by recurrence below 8, by Stirling's series above. */
   cd_gamma_parts: `fn cd_gamma_parts(x: f32) -> vec2f {
-  if (x < 1.0e-20) { return vec2f(cd_ratio(1.0, x * 18446744073709551616.0), 64.0); }
+  if (x < 1.0e-20) {
+    let u = cd_unpack(x);
+    return vec2f(cd_ratio(1.0, f32(u.y) * cd_power_of_two(i32(u.x) - 86)), 64.0);
+  }
   if (x < 1.0) { return vec2f(cd_ratio(cd_exp(cd_lgamma_one_plus(x)), x), 0.0); }
   if (x < 8.0) {
     var product = 1.0;
@@ -70,8 +73,6 @@ export const beta = {
   if (most == 0x7f800000) { return 0.0; }
   return cd_joined(cd_beta_parts(min(a, b), max(a, b)));
 }`,
-  /** a / b for 0 < a <= b, scaled so that neither is subnormal. */
-  cd_quotient: `fn cd_quotient(a: f32, b: f32) -> f32 { return select(cd_ratio(a, b), cd_ratio(a * 1.0e10, b * 1.0e10), b < 1.0e-20); }`,
   /** Infinity where one is 0, unless the other is negative or infinite. */
   cd_betaln: `fn cd_betaln(a: f32, b: f32) -> f32 {
   let most = max(bitcast<i32>(a), bitcast<i32>(b));
@@ -84,7 +85,7 @@ export const beta = {
   let q = max(a, b);
   if (p >= 10.0) { return cd_betaln_large(p, q); }
   if (q < 10.0) {
-    if (p < 1.0e-20) { return cd_log1p(cd_quotient(p, q)) - cd_log(p); }
+    if (p < 1.0e-20) { return cd_log1p(cd_div(p, q)) - cd_log(p); }
     return cd_log(cd_joined(cd_beta_parts(p, q)));
   }
   return cd_lgamma_positive(p) - p * cd_log(p + q) + cd_gamma_quotient(p, q);

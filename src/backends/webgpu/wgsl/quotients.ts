@@ -47,10 +47,10 @@ export const quotients = {
   let v = cd_corrected(z, cd_rest(x, z, z) * (0.5 / z));
   return select(z, v, cd_abs_bits(x) - 0x0f800000u < 0x70000000u);
 }`,
-  /** x, multiplied with 2^32 where it is subnormal, and the power; a driver that flushes such numbers gives 0. */
+  /** x, multiplied with 2^150 where it is subnormal, and the power: by its bits, since a driver may flush such numbers. */
   cd_normal: `fn cd_normal(x: f32) -> vec2f {
   let small = cd_abs_bits(x) < 0x00800000u;
-  return vec2f(select(x, x * 4294967296.0, small), select(0.0, 32.0, small));
+  return vec2f(select(x, cd_copysign(2.0 * f32(cd_abs_bits(x)), x), small), select(0.0, 150.0, small));
 }`,
   /** x / y, rounded, for positive numbers of ordinary size: the neighbour where it is nearer. */
   cd_div_positive: `fn cd_div_positive(x: f32, y: f32) -> f32 {

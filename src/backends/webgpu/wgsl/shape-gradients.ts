@@ -206,8 +206,9 @@ export const shapeGradients = {
   var y = q;
   var t = 0.0;
   for (var k = 0; k < 64; k++) {
-    y = max(f32(k), q) + min(f32(k), q);
-    let low = cd_ratio(cd_lost(max(f32(k), q), min(f32(k), q), y), y);
+    // The first is q itself, which may be subnormal.
+    y = select(max(f32(k), q) + min(f32(k), q), q, k == 0);
+    let low = select(cd_ratio(cd_lost(max(f32(k), q), min(f32(k), q), y), y), 0.0, k == 0);
     t = clamp(-1.44269504 * s * low, -0.999, 0.999);
     if (y >= 10.0 + s) { break; }
     let p = cd_exp2_parts(cd_log2_pair(y), -s, t);

@@ -125,13 +125,13 @@ export const trigonometric = {
   let a = abs(x);
   let d = cd_double_asin_root(clamp(0.5 - 0.5 * a, 0.0, 0.25));
   let c = min(a, 0.5);
-  let r = cd_copysign(select(c + cd_asin_rest(c), (1.57079637051 - d.x) - (d.y + 4.37113883e-8), a > 0.5), x);
+  let r = cd_copysign(select(c + cd_asin_rest(c), cd_held(1.57079637051 - d.x) - cd_held(d.y + 4.37113883e-8), a > 0.5), x);
   return select(r, cd_nan_or(x, cd_nan()), cd_abs_bits(x) > 0x3f800000u);
 }`,
   cd_acos: `fn cd_acos(x: f32) -> f32 {
   let a = abs(x);
   let d = cd_double_asin_root(clamp(0.5 - 0.5 * a, 0.0, 0.25));
-  let far = select(d.x + d.y, (3.14159274101 - d.x) - (d.y + 8.74227766e-8), x < 0.0);
+  let far = select(d.x + d.y, cd_held(3.14159274101 - d.x) - cd_held(d.y + 8.74227766e-8), x < 0.0);
   let c = clamp(x, -0.5, 0.5);
   let near = 1.57079637051 - cd_held(c + (cd_asin_rest(c) + 4.37113883e-8));
   return select(select(near, far, a > 0.5), cd_nan_or(x, cd_nan()), cd_abs_bits(x) > 0x3f800000u);
