@@ -76,11 +76,13 @@ const optionsOf = (checker: ts.TypeChecker, type: ts.Type, of: string): readonly
   const needed = properties.filter((p) => !(p.flags & ts.SymbolFlags.Optional))
   return [...needed.map((p) => p.name), ...properties.filter((p) => !needed.includes(p)).map((p) => `${p.name}?`)]
 }
+/** The parameters of a signature but a rest of none, by which it says which types it is for. */
+const parametersOf = (signature: ts.Signature): readonly ts.Symbol[] => signature.parameters.filter((p) => p.name !== 'no')
 /** The names of all options that any overload takes. */
 const typedOptions = (checker: ts.TypeChecker, name: string, signatures: readonly ts.Signature[]): ReadonlySet<string> =>
   new Set(
     signatures.flatMap((signature) => {
-      const p = signature.parameters.at(-1)
+      const p = parametersOf(signature).at(-1)
       const d = p?.valueDeclaration
       if (p === undefined || d === undefined || !ts.isParameter(d) || !/options|settings/.test(p.name)) return []
       return optionsOf(checker, boundOf(checker, signature, p, d.type), name).map((option) => option.replace(/\?$/, ''))
@@ -89,14 +91,15 @@ const typedOptions = (checker: ts.TypeChecker, name: string, signatures: readonl
 /** A function as a call of the overload that takes most: `sum(x, { axis?, keepdims? })`. What another overload lacks may be left out. */
 const callOf = (checker: ts.TypeChecker, name: string, signatures: readonly ts.Signature[]): string => {
   // The one with the most parameters says all; among equals the last, which is the general one.
-  const fullest = [...signatures].sort((a, b) => a.parameters.length - b.parameters.length).at(-1)
+  const fullest = [...signatures].sort((a, b) => parametersOf(a).length - parametersOf(b).length).at(-1)
   if (fullest === undefined) return name
-  const fewest = Math.min(...signatures.map((s) => s.parameters.length))
-  const written = fullest.parameters.map((p, i) => {
+  const fewest = Math.min(...signatures.map((s) => parametersOf(s).length))
+  const said = parametersOf(fullest)
+  const written = said.map((p, i) => {
     if (p.name.startsWith('__')) return 'params?' // a rest that is taken apart
     const d = p.valueDeclaration
     const declared = d !== undefined && ts.isParameter(d) ? d : undefined
-    if (i === fullest.parameters.length - 1 && /options|settings/.test(p.name)) {
+    if (i === said.length - 1 && /options|settings/.test(p.name)) {
       const options = optionsOf(checker, boundOf(checker, fullest, p, declared?.type), name)
       if (options.length > 0) return `{ ${options.join(', ')} }`
     }

@@ -25,12 +25,15 @@ const asF16 = (o: Operand): Operand => ({
 export interface Stored {
   readonly inputs: ReadonlySet<number>
   readonly outputs: ReadonlySet<number>
+  /** Arguments that may be read where the caller has them. */
+  readonly given: ReadonlySet<number>
 }
-/** Equal text, equal storage; nothing where all have 32 bits. */
-export const storedKey = ({ inputs, outputs }: Stored): string => (inputs.size + outputs.size === 0 ? '' : `${[...inputs]};${[...outputs]}`)
+/** Equal text, equal storage; nothing where all have 32 bits, in the program's own memory. */
+export const storedKey = ({ inputs, outputs, given }: Stored): string =>
+  inputs.size + outputs.size + given.size === 0 ? '' : `${[...inputs]};${[...outputs]};${[...given]}`
 
 /** Which f32 values are stored as f16. */
-export interface F16Storage extends Stored {
+export interface F16Storage extends Omit<Stored, 'given'> {
   /** Kernels that read and write them so. */
   readonly takes: (kernel: Kernel) => boolean
   /** What lies between two steps. */

@@ -6,6 +6,7 @@ import { sameShape } from '../../core/graph/shape.js'
 import { add as addOp } from '../../core/ops/elementwise.js'
 import type { Tile } from './body.js'
 import type { Narrow } from './f16-storage.js'
+import type { Leave } from './given.js'
 import type { Lists } from './ints.js'
 import { foldBy } from './kernel.js'
 import { ALL_PASSES, type Without } from './passes.js'
@@ -21,6 +22,8 @@ export interface Limits {
   readonly itemBytes?: ItemBytes
   /** Stores as f16 what may be (storeAsF16; default: nothing). */
   readonly f16?: Narrow
+  /** Leaves arguments where the caller has them (readWhereGiven; default: none). */
+  readonly given?: Leave
   /** How loops that walk arrays in different orders are cut (default: not). */
   readonly tile?: Tile
   /** What the plan is made without (default: nothing). */

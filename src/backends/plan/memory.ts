@@ -11,6 +11,8 @@ export interface BufferSpec {
   readonly dtype: DType
   /** Elements are stored as f16. */
   readonly f16?: boolean
+  /** An argument that is read where the caller has it: it takes no memory of the program's, and is never written. */
+  readonly given?: boolean
 }
 
 /** One buffer of a plan. Alive from step `first` to step `last` (-1: before the first; the number of steps: after the last). */
@@ -18,16 +20,20 @@ export interface Storage {
   readonly bytes: number
   readonly first: number
   readonly last: number
-  /** Byte offset in its arena: that of f16, or the other. */
+  /** Byte offset in its arena: that of f16, that of what is given, which no memory stands for, or the other. */
   readonly offset: number
   /** Elements are stored as f16. */
   readonly f16: boolean
+  /** It lies where the caller has it. */
+  readonly given: boolean
 }
 
 export interface Memory {
   readonly storages: readonly Storage[]
   readonly arenaBytes: number
   readonly f16Bytes: number
+  /** Bytes of what is given, side by side. */
+  readonly givenBytes: number
   /** Largest sum of live bytes, and largest number of live buffers, at any step. */
   readonly peakBytes: number
   readonly peakBuffers: number
@@ -147,8 +153,8 @@ export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without
   const bytes = buffers.map((r) => r.bytes)
   const { first, last } = livesOf(placed)
   const offset = new Array<number>(n).fill(0)
-  const [words, f16] = [new FreeList(), new FreeList()]
-  const free = (i: number): FreeList => (buffers[i]!.f16 === true ? f16 : words)
+  const [words, f16, given] = [new FreeList(), new FreeList(), new FreeList()]
+  const free = (i: number): FreeList => (buffers[i]!.given === true ? given : buffers[i]!.f16 === true ? f16 : words)
   const starts: number[][] = steps.map(() => [])
   const ends: number[][] = steps.map(() => [])
   for (let i = 0; i < n; i++) {
@@ -170,7 +176,7 @@ export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without
   steps.forEach((s, k) => {
     const reused = new Set<number>()
     for (const i of starts[k]!) {
-      const ending = without.has('inPlace') ? [] : ends[k]!
+      const ending = without.has('inPlace') ? [] : ends[k]!.filter((j) => buffers[j]!.given !== true)
       const from = reusable(s, kernels[s.kernel]!, i, ending, buffers, reused)
       if (from >= 0) {
         reused.add(from)
@@ -183,15 +189,23 @@ export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without
     }
     for (const i of ends[k]!) {
       if (reused.has(i)) continue
-      if (!without.has('recycle')) free(i).give(offset[i]!, aligned(bytes[i]!))
+      if (!without.has('recycle') && buffers[i]!.given !== true) free(i).give(offset[i]!, aligned(bytes[i]!))
       liveBytes -= bytes[i]!
       liveBuffers--
     }
   })
   return {
-    storages: buffers.map((r, i) => ({ bytes: r.bytes, first: first[i]!, last: last[i]!, offset: offset[i]!, f16: r.f16 === true })),
+    storages: buffers.map((r, i) => ({
+      bytes: r.bytes,
+      first: first[i]!,
+      last: last[i]!,
+      offset: offset[i]!,
+      f16: r.f16 === true,
+      given: r.given === true,
+    })),
     arenaBytes: words.end,
     f16Bytes: f16.end,
+    givenBytes: given.end,
     peakBytes,
     peakBuffers,
   }

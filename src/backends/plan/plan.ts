@@ -28,6 +28,8 @@ export interface Plan {
   readonly arenaBytes: number
   /** Bytes of the arena of f16. */
   readonly f16Bytes: number
+  /** Bytes of the arguments that are read where the caller has them. */
+  readonly givenBytes: number
   readonly peakBytes: number
   readonly peakBuffers: number
   readonly copiedAccumulators: number
@@ -87,7 +89,8 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
   const whole: Placed = { steps: sheet.steps, loops: outerFirst(sheet.loops), buffers: sheet.buffers, inputs, captured, outputs }
   const sizes = ir.outputs.map((id) => values[id]!.size)
   const copy = (from: Start, to: Start, size: number): Step => emitter.copyStep(from, to, size, 'f32')
-  const placed = limits.f16 === undefined ? whole : limits.f16(whole, kernels, sizes, copy)
+  const stored = limits.f16 === undefined ? whole : limits.f16(whole, kernels, sizes, copy)
+  const placed = limits.given === undefined ? stored : limits.given(stored, kernels)
   const memory = assignMemory(placed, kernels, limits.without ?? ALL_PASSES)
   return {
     ...memory,

@@ -43,7 +43,7 @@ const shownLoops = ({ loops }: Plan): readonly Loop[] => loops.map((l) => (l.cou
 
 /** Elements that checking a plan visits or holds, about: what decides whether it is done. */
 export const costOf = (plan: Plan): number => {
-  const { steps, kernels, arenaBytes, f16Bytes } = plan
+  const { steps, kernels, arenaBytes, f16Bytes, givenBytes } = plan
   const times = timesOf(steps, shownLoops(plan))
   return steps.reduce(
     (n, s, i) => {
@@ -52,7 +52,7 @@ export const costOf = (plan: Plan): number => {
       if (k.kind === 'gemm') return n + times[i]! * sizeOf(s.sizes)
       return n + times[i]! * [...k.args, ...k.results].reduce((m, a) => m + sizeOf(a.shape), 0)
     },
-    (arenaBytes + f16Bytes) / 8,
+    (arenaBytes + f16Bytes + givenBytes) / 8,
   )
 }
 
@@ -119,6 +119,7 @@ class Arena {
 class Run {
   private readonly words: Arena
   private readonly f16: Arena
+  private readonly given: Arena
   private step = -1
   /** Counts steps as they run: those of loops again and again. */
   private run = -1
@@ -135,6 +136,7 @@ class Run {
     const bools = [...claim.program.inputs, ...claim.program.captured].some((x) => itemBytes[x.dtype] === 1)
     this.words = new Arena(plan.arenaBytes, narrow || bools ? 1 : 4)
     this.f16 = new Arena(plan.f16Bytes, 2)
+    this.given = new Arena(plan.givenBytes, 4)
   }
 
   private bytesOf(dtype: DType, f16: boolean): number {
@@ -150,7 +152,7 @@ class Run {
       )
     if (!(s.first <= this.step && this.step <= s.last))
       fail('every access is to a live storage', `step ${this.step}: storage ${storage} lives ${s.first}..${s.last}`)
-    return { arena: s.f16 ? this.f16 : this.words, address: s.offset + byte }
+    return { arena: s.given ? this.given : s.f16 ? this.f16 : this.words, address: s.offset + byte }
   }
   private literal(storage: number): number {
     return literalSymbol(this.claim.ir.consts[-1 - storage]!.number)

@@ -9,6 +9,8 @@ export interface Operand {
   readonly strides: readonly number[]
   /** f32 elements stored as f16, of two bytes: offset and strides count those. */
   readonly f16?: true
+  /** Read where the caller has it: its number among those that the step reads so. */
+  readonly given?: number
   /** Bytes by which it moves with each iteration of the loops around its step, the outermost first; absent where it stays. */
   readonly advance?: readonly number[]
 }

@@ -47,6 +47,7 @@ export const verifyMemory = (plan: Plan): void => {
     }
     for (const o of s.writes) {
       if (o.storage < 0) fail('no literal is written', `step ${k}`)
+      if (storages[o.storage]!.given) fail('what the caller has is only read', `step ${k}, storage ${o.storage}`)
       defined[o.storage] = 1
     }
   })
@@ -80,14 +81,14 @@ const alike = (a: Operand, b: Operand): boolean => {
 }
 
 /** Storages alive at once do not overlap, except where one ends in the step in which the other begins in its place. */
-const overlaps = ({ steps, storages, arenaBytes, f16Bytes }: Plan): void => {
+const overlaps = ({ steps, storages, arenaBytes, f16Bytes, givenBytes }: Plan): void => {
   const owners = (bytes: number): Int32Array => new Int32Array(Math.ceil(bytes / ALIGN)).fill(-1)
-  const arenas = { words: owners(arenaBytes), f16: owners(f16Bytes) }
+  const arenas = { words: owners(arenaBytes), f16: owners(f16Bytes), given: owners(givenBytes) }
   const byFirst = storages.map((_, i) => i).filter((i) => storages[i]!.first > -2 && storages[i]!.bytes > 0)
   byFirst.sort((a, b) => storages[a]!.first - storages[b]!.first)
   for (const i of byFirst) {
     const s = storages[i]!
-    const owner = s.f16 ? arenas.f16 : arenas.words
+    const owner = s.given ? arenas.given : s.f16 ? arenas.f16 : arenas.words
     const seen = new Set<number>()
     for (let u = Math.floor(s.offset / ALIGN); u < Math.ceil((s.offset + s.bytes) / ALIGN); u++) {
       const j = owner[u] ?? fail('every storage lies in its arena', `storage ${i}`)

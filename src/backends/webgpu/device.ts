@@ -50,6 +50,8 @@ export interface Opened {
   readonly software: boolean
   readonly subgroups: boolean
   readonly f16: boolean
+  /** Quotients and square roots of the driver's are rounded, as software drivers' are: kernels take them as they come. */
+  readonly rounds: boolean
   /** Opened by us: dispose destroys it. */
   readonly own: boolean
 }
@@ -148,6 +150,7 @@ const describe = (device: GPUDevice, info: GPUAdapterInfo | undefined, own: bool
     // Without subgroup_id a shader does not know which invocations share a subgroup.
     subgroups: device.features.has('subgroups' as GPUFeatureName) && gpu?.wgslLanguageFeatures?.has('subgroup_id') === true,
     f16: device.features.has('shader-f16'),
+    rounds: softwareNames.test(adapter),
     own,
   }
 }

@@ -30,6 +30,11 @@ export type View = 'f32' | 'u32' | 'atomic<u32>'
 /** The record as every shader declares it. */
 const record = (words: number): string => `var<uniform> p: array<vec4<u32>, ${Math.max(1, Math.ceil(words / 4))}>;`
 const memory = (view: View): string => `@group(0) @binding(0) var<storage, read_write> m: array<${view}>;`
+/** Arguments that lie where the caller has them, by their numbers in the step, as the shader sees memory. */
+const givenIn = (text: string, view: View): string =>
+  [...new Set(text.match(/\bgiven\d\b/g) ?? [])]
+    .map((n) => `@group(1) @binding(${n.slice(5)}) var<storage, read> ${n}: array<${view === 'f32' ? 'f32' : 'u32'}>;\n`)
+    .join('')
 /** Memory and record; and the memory of f16, where the text uses it. */
 const header = (words: number, view: View, f16: boolean): string =>
   `${memory(view)}
@@ -72,7 +77,7 @@ export interface Source {
 export const shader = ({ width, words, view = 'u32', body, declared = '', subgroups = false }: Source): string => {
   const text = `${declared}\n${entry(width, body, subgroups)}`
   const f16 = /\bh\[/.test(text)
-  return `${f16 ? 'enable f16;\n' : ''}${subgroups ? SUBGROUPS : ''}${header(words, view, f16)}${preludeOf(text)}\n${text}`
+  return `${f16 ? 'enable f16;\n' : ''}${subgroups ? SUBGROUPS : ''}${header(words, view, f16)}${givenIn(text, view)}${preludeOf(text)}\n${text}`
 }
 
 /** How a dtype is held in registers. Memory words are 32 bits; bool is 0 or 1. */
@@ -132,14 +137,16 @@ export const movedDispatch = (d: Dispatch, at: readonly number[]): Dispatch =>
         }),
       }
 
+/** The memory that holds an operand, where it is not of f16. */
+const memoryOf = (o: Operand): string => (o.given === undefined ? 'm' : `given${o.given}`)
 /** An element of an operand as a value of its dtype: f32 is widened where it is stored as f16. */
 export const load = (o: Operand, dtype: DType, index: string, view: View): string =>
   o.f16 === true
     ? `f32(h[${index}])`
     : view === 'f32'
-      ? `m[${index}]`
+      ? `${memoryOf(o)}[${index}]`
       : dtype === 'f32'
-        ? `bitcast<f32>(m[${index}])`
+        ? `bitcast<f32>(${memoryOf(o)}[${index}])`
         : dtype === 'i32'
           ? `bitcast<i32>(m[${index}])`
           : `(m[${index}] != 0u)`
@@ -151,7 +158,8 @@ export const store = (o: Operand, dtype: DType, index: string, value: string, vi
 /** The same of f32 in a shader that sees f32, and of the bits of any dtype in one that sees words. */
 export const floatAt = (o: Operand, index: string): string => load(o, 'f32', index, 'f32')
 export const setFloat = (o: Operand, index: string, value: string): string => store(o, 'f32', index, value, 'f32')
-export const wordAt = (o: Operand, index: string): string => (o.f16 === true ? `bitcast<u32>(f32(h[${index}]))` : `m[${index}]`)
+export const wordAt = (o: Operand, index: string): string =>
+  o.f16 === true ? `bitcast<u32>(f32(h[${index}]))` : `${memoryOf(o)}[${index}]`
 export const setWord = (o: Operand, index: string, word: string): string =>
   o.f16 === true ? `h[${index}] = cd_half(bitcast<f32>(${word}));` : `m[${index}] = ${word};`
 

@@ -30,10 +30,17 @@ export const transferOf = (kernel: OpaqueKernel): { readonly bytesRead: number; 
 })
 
 /** All in 32 bits. */
-export const inWords: Stored = { inputs: new Set(), outputs: new Set() }
+export const inWords: Stored = { inputs: new Set(), outputs: new Set(), given: new Set() }
 const storedAsF16 = (xs: readonly Elements[] | undefined): ReadonlySet<number> => {
   if (xs === undefined || !xs.some((x) => onADevice(x) && x.half === true)) return inWords.inputs
   return new Set(xs.flatMap((x, i) => (onADevice(x) && x.half === true ? [i] : [])))
+}
+
+/** Bytes from which on a tensor that is on the device is read where it is: a program of its own is compiled for that. */
+const LARGE = 1 << 20
+const readThere = (xs: readonly Elements[], { inputs }: Program): ReadonlySet<number> => {
+  const there = xs.flatMap((x, i) => (onADevice(x) && x.half !== true && 4 * inputs[i]!.aval.size >= LARGE ? [i] : []))
+  return there.length === 0 ? inWords.given : new Set(there)
 }
 
 /** Iterations of a loop that only its condition ends, between two readbacks. */
@@ -87,7 +94,7 @@ export class WebGpuExecutable implements AsyncExecutable {
   async run(given: readonly Elements[], into?: readonly Elements[], accumulate = false): Promise<readonly Elements[]> {
     const { program, constants } = this.of
     const inputs = constants.length === 0 ? given : [...given, ...constants]
-    const resident = await this.resident({ inputs: storedAsF16(inputs), outputs: storedAsF16(into) })
+    const resident = await this.resident({ inputs: storedAsF16(inputs), outputs: storedAsF16(into), given: readThere(inputs, program) })
     const { device } = resident
     const outs = program.outputs
     const onHost = outs.map((_, i) => into === undefined || !onADevice(into[i]!))
@@ -146,10 +153,15 @@ export class WebGpuExecutable implements AsyncExecutable {
     try {
       const arenas = r.settle(this.of.poison)
       let encoder = gpu.createCommandEncoder()
+      const given = new Map<number, GPUBuffer>()
       plan.inputs.forEach((s, i) => {
         const { aval, dtype } = program.inputs[i]!
         if (s < 0 || aval.size === 0) return
         const source = sources[i]!
+        if (r.isGiven(s)) {
+          given.set(s, source as GPUBuffer)
+          return
+        }
         const [arena, to] = [r.arenaOf(arenas, s), r.address(s)]
         if (ArrayBuffer.isView(source)) {
           gpu.queue.writeBuffer(arena, to, toDevice(source, dtype))
@@ -157,9 +169,9 @@ export class WebGpuExecutable implements AsyncExecutable {
         } else encoder.copyBufferToBuffer(source, 0, arena, to, r.bytesOf(s, aval.size))
       })
       for (const s of r.segments) {
-        if (s.kind === 'gpu') r.encode(encoder, s.dispatches)
+        if (s.kind === 'gpu') r.encode(encoder, s.dispatches, given)
         else if (s.kind === 'while') {
-          await this.until(r, arenas.words, encoder, s)
+          await this.until(r, arenas.words, encoder, s, given)
           encoder = gpu.createCommandEncoder()
         } else {
           await this.onCpu(r, arenas.words, encoder, movedStep(plan.steps[s.step]!, s.at), s.kernel)
@@ -195,12 +207,18 @@ export class WebGpuExecutable implements AsyncExecutable {
   }
 
   /** Iterations, TRIPS in a submit, until none is taken any more: one readback of a word after each submit. Ends the encoder's submit. */
-  private async until(r: Resident, arena: GPUBuffer, begun: GPUCommandEncoder, s: Ready & { readonly kind: 'while' }): Promise<void> {
+  private async until(
+    r: Resident,
+    arena: GPUBuffer,
+    begun: GPUCommandEncoder,
+    s: Ready & { readonly kind: 'while' },
+    given: ReadonlyMap<number, GPUBuffer>,
+  ): Promise<void> {
     const { device } = r
     // The mark once more: will the next iteration be taken?
     const trips = [...Array.from({ length: TRIPS }, () => s.dispatches).flat(), s.dispatches[0]!]
     for (let encoder = begun, taken = true; taken; encoder = device.gpu.createCommandEncoder()) {
-      r.encode(encoder, trips)
+      r.encode(encoder, trips, given)
       const staging = device.takeStaging(4)
       encoder.copyBufferToBuffer(arena, r.markAt(s.mark), staging, 0, 4)
       device.submit(encoder)

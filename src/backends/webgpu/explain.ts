@@ -14,7 +14,10 @@ export const explainOnDevice = (plain: Explanation, program: Program, plan: Plan
   const read = program.outputs.reduce((n, x) => n + 4 * x.aval.size, 0)
   return {
     ...plain,
-    steps: plain.steps.map((s, i) => ({ ...s, ...(transfers.has(i) && { transfer: transfers.get(i)! }) })),
+    steps: plain.steps.map((s, i) => {
+      const form = lowered.form(i)
+      return { ...s, ...(form !== undefined && { form }), ...(transfers.has(i) && { transfer: transfers.get(i)! }) }
+    }),
     device: {
       dispatches: dispatches.length,
       submits: onCpu.length + 1,

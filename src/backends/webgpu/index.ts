@@ -11,6 +11,7 @@ import { KernelNames } from '../plan/body.js'
 import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'
 import { type Stored, storeAsF16, storedKey } from '../plan/f16-storage.js'
+import { readWhereGiven } from '../plan/given.js'
 import { buildIr } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
 import { makePlan, type Plan } from '../plan/plan.js'
@@ -147,7 +148,7 @@ class Plans {
       const f16 = { ...stored, takes, between }
       const found = this.cache.get(
         ir.key,
-        () => makePlan(ir, { ...limits, f16: storeAsF16(f16) }, this.names),
+        () => makePlan(ir, { ...limits, f16: storeAsF16(f16), given: readWhereGiven(stored.given, takes) }, this.names),
         `${own}|${storedKey(stored)}`,
       )
       return { ...found, verified: verify({ program, ir, plan: found.made, itemBytes }, this.ids, options.verify === true) }

@@ -32,6 +32,8 @@ export interface Machine {
 export interface Dispatches {
   readonly dispatches: readonly Dispatch[]
   readonly scratchBytes: number
+  /** The form that was chosen, where there are several: `explain` tells it. */
+  readonly form?: string
 }
 /**
  * The dispatches of a primitive that is run as a whole, at these shapes. Operands are the results, then the arguments, each contiguous and

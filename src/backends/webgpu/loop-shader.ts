@@ -10,12 +10,26 @@ import { LoopRecord, partial, ZEROS } from './loop-record.js'
 import { collect } from './sums.js'
 import type { WgslDType } from './wgsl/literal.js'
 
-/** How invocations share a loop: one for each point, or of a fold one for each result, a workgroup for each, or several in two passes. */
+/**
+ * How invocations share a loop: one for each point, or for several of them; a patch of points for a workgroup, along the last axis and the
+ * axis along which an operand is contiguous; of a fold one for each result, a workgroup for each, or several of either in two passes.
+ */
 export type Mode =
-  | { readonly kind: 'map' }
+  | { readonly kind: 'map'; readonly points: number }
+  | { readonly kind: 'patch'; readonly axis: number }
   | { readonly kind: 'thread' }
-  | { readonly kind: 'group'; readonly lanes: number }
+  | { readonly kind: 'group'; readonly lanes: number; readonly parts: number }
   | { readonly kind: 'parts'; readonly parts: number }
+
+/** Stretches of a fold's terms. */
+const partsOf = (mode: Mode): number => (mode.kind === 'parts' || mode.kind === 'group' ? mode.parts : 1)
+
+/** The sum of names, by halves. */
+const pairwise = (names: readonly string[]): string => {
+  if (names.length === 1) return names[0]!
+  const half = names.length / 2
+  return `(${pairwise(names.slice(0, half))} + ${pairwise(names.slice(half))})`
+}
 
 /** What folds two values into one. */
 const folds = { sum: 'add', prod: 'mul', max: 'maximum', min: 'minimum' } as const
@@ -23,8 +37,10 @@ const folds = { sum: 'add', prod: 'mul', max: 'maximum', min: 'minimum' } as con
 /** Invocations in a workgroup, and in one of a software adapter where there are few: each of its cores takes a workgroup. */
 const WIDTH = 64
 const NARROW = 16
-/** Terms that a turn of a fold's loop takes, where their text is no longer than this and calls nothing. */
-const UNROLL = 4
+/** Points of a patch along each of its axes: what they read and write of a line of memory is a whole part of it. */
+const PATCH = 16
+/** Terms that a turn of a fold's loop takes, where their text is no longer than this and calls nothing: on few cores, and on many, whose memory is far away. */
+const UNROLL = { few: 4, many: 8 }
 const SHORT = 400
 /**
  * Turns of the loop after which f32 sums (one for each term of a turn) go to the total, which keeps what additions round off: the error of
@@ -32,7 +48,7 @@ const SHORT = 400
  */
 const TURNS = 16
 
-/** x / d for x up to 2^24, without the division of integers, which is slow wherever it is not emulated by just this. */
+/** x / d for x up to 2^23, without the division of integers, which is slow wherever it is not emulated by just this; f32's may be off by 2.5 units. */
 const QUOTIENT = `fn quotient(x: u32, d: u32) -> u32 {
   let q = u32(f32(x) / f32(d));
   let r = i32(x - q * d);
@@ -54,6 +70,7 @@ const opaqueOps = (body: Body): readonly boolean[] => {
 class LoopShader {
   private readonly inputs: number
   private readonly operands: readonly Operand[]
+  private readonly sizes: readonly number[]
   private readonly view: View
   private readonly keptAxes: readonly number[]
   private readonly foldAxes: readonly number[]
@@ -77,6 +94,7 @@ class LoopShader {
     const dtypes: readonly DType[] = [...body.inputs, ...outputs.map((o) => o.dtype)]
     const axes = outputs.find((o) => o.fold !== undefined)?.fold?.axes ?? sizes.map(() => false)
     this.inputs = body.inputs.length
+    this.sizes = sizes
     this.operands = [...work.reads, ...work.writes]
     this.view = dtypes.every((d) => d === 'f32') ? 'f32' : 'u32'
     this.keptAxes = sizes.flatMap((_, a) => (axes[a] ? [] : [a]))
@@ -85,9 +103,10 @@ class LoopShader {
     this.terms = sizeOf(this.foldAxes.map((a) => sizes[a]!))
     this.folded = outputs.flatMap((o, j) => (o.fold === undefined ? [] : [j]))
     this.opaque = opaqueOps(body)
-    const parts = mode.kind === 'parts' ? mode.parts : 1
-    const counts = { items: this.kept * parts, terms: this.terms, parts, kept: this.kept }
-    this.record = new LoopRecord(counts, kernel, work, this.opaque.includes(true), mode.kind === 'parts')
+    const parts = partsOf(mode)
+    const items = mode.kind === 'patch' ? this.kept / (sizes[mode.axis]! * sizes[sizes.length - 1]!) : this.kept * parts
+    const counts = { items, terms: this.terms, parts, kept: this.kept }
+    this.record = new LoopRecord(counts, kernel, work, this.opaque.includes(true), parts > 1)
     this.held = body.inputs.map(
       (_, k) => this.isLiteral(k) || (this.folded.length > 0 && this.along(k, this.foldAxes, String).length === 0),
     )
@@ -95,10 +114,24 @@ class LoopShader {
 
   dispatch(): Dispatch {
     const { mode, machine, record } = this
-    const invocations = this.kept * (mode.kind === 'parts' ? mode.parts : mode.kind === 'group' ? mode.lanes : 1)
-    const width = mode.kind === 'group' ? mode.lanes : machine.lanes === 1 && invocations < 8 * WIDTH ? NARROW : WIDTH
-    const before = this.who(width) + this.bases() + this.loads(true)
-    const body = before + (this.folded.length === 0 ? `  {\n${this.point(() => '')}  }\n` : this.fold())
+    const points = mode.kind === 'map' ? this.pointsOf(mode.points) : 1
+    const invocations =
+      mode.kind === 'patch'
+        ? this.patches(mode.axis) * PATCH * PATCH
+        : Math.ceil(this.kept / points) * partsOf(mode) * (mode.kind === 'group' ? mode.lanes : 1)
+    const width =
+      mode.kind === 'patch'
+        ? PATCH * PATCH
+        : mode.kind === 'group'
+          ? mode.lanes
+          : machine.lanes === 1 && invocations < 8 * WIDTH
+            ? NARROW
+            : WIDTH
+    const one = (): string => this.who(width) + this.zeros() + this.bases() + this.loads(true)
+    const body =
+      points > 1
+        ? this.several(width, points)
+        : one() + (this.folded.length === 0 ? `  {\n${this.loads(false)}${this.point(() => '')}  }\n` : this.fold())
     const declared = mode.kind === 'group' ? this.folded.map((j) => this.workgroupArray(j, mode.lanes)) : []
     if (body.includes('quotient(')) declared.push(QUOTIENT)
     return {
@@ -123,7 +156,16 @@ class LoopShader {
   private who(width: number): string {
     const { kernel, mode, record } = this
     const items = record.count('items')
-    if (mode.kind === 'group') return `  let i = g;\n  if (i >= ${items}) { return; }\n`
+    if (mode.kind === 'group')
+      return `  if (g >= ${items}) { return; }\n${mode.parts > 1 ? `  let i = g / ${record.count('parts')}; let part = g % ${record.count('parts')};\n` : '  let i = g;\n'}`
+    if (mode.kind === 'patch') {
+      const last = kernel.rank - 1
+      const [down, across] = [record.size(mode.axis), record.size(last)]
+      return `  let across = (${across} + ${PATCH - 1}u) / ${PATCH}u; let down = (${down} + ${PATCH - 1}u) / ${PATCH}u;
+  let x${last} = (g % across) * ${PATCH}u + l % ${PATCH}u; let g1 = g / across;
+  let x${mode.axis} = (g1 % down) * ${PATCH}u + l / ${PATCH}u; let i = g1 / down;
+  if (i >= ${items} || x${last} >= ${across} || x${mode.axis} >= ${down}) { return; }\n`
+    }
     const text = `  let t = g * ${width}u + l;\n  if (t >= ${items}) { return; }\n`
     if (mode.kind !== 'parts') return `${text}  let i = t;\n`
     // Neighbouring invocations take neighbouring elements: of the folded axes where the innermost is one of them.
@@ -132,11 +174,45 @@ class LoopShader {
       ? `${text}  let i = t / ${parts}; let part = t % ${parts};\n`
       : `${text}  let i = t % ${kept}; let part = t / ${kept};\n`
   }
-  /** The result's indices, and `b`: where its elements begin in each operand. */
+  /** Patches of all points. */
+  private patches(axis: number): number {
+    const { sizes } = this
+    const of = (a: number): number => Math.ceil(sizes[a]! / PATCH) / sizes[a]!
+    return Math.round(this.kept * of(axis) * of(sizes.length - 1))
+  }
+  /** Words that are 0, which hide results of arithmetic. */
+  private zeros(): string {
+    let s = ''
+    if (this.opaque.includes(true)) for (let z = 0; z < ZEROS; z++) s += `  let z${z} = ${this.record.zero(z)};\n`
+    return s
+  }
+  /** As many points for an invocation as the body is short. */
+  private pointsOf(points: number): number {
+    const text = this.point(() => '')
+    return text.length <= points * SHORT && text.split('cd_').length <= 2 * points ? points : 1
+  }
+  /** Several points, a workgroup apart: all are read before the first is computed, so that memory has much to do at once. */
+  private several(width: number, points: number): string {
+    const { inputs, kernel } = this
+    const dtypes = [...kernel.body.inputs]
+    const read = dtypes.flatMap((d, k) => (this.held[k] ? [] : [[`v${k}`, d] as const]))
+    const places = kernel.outputs.map((_, j) => [`b${inputs + j}`, 'i32'] as const)
+    const names = [...read, ...places]
+    const items = this.record.count('items')
+    let s = `  let t = g * ${width * points}u + l;\n${this.zeros()}${this.loads(true)}`
+    for (let u = 0; u < points; u++) {
+      s += `  ${names.map(([n, d]) => `var ${n}_${u}: ${d};`).join(' ')}\n  {\n  let i = min(t + ${width * u}u, ${items} - 1u);\n`
+      s += `${this.bases()}${this.loads(false)}  ${names.map(([n]) => `${n}_${u} = ${n};`).join(' ')}\n  }\n`
+    }
+    for (let u = 0; u < points; u++)
+      s += `  if (t + ${width * u}u < ${items}) {\n  ${names.map(([n]) => `let ${n} = ${n}_${u};`).join(' ')}\n${this.point(() => '')}  }\n`
+    return s
+  }
+  /** The result's indices, and \`b\`: where its elements begin in each operand. */
   private bases(): string {
-    const { record } = this
-    let s = this.decode('i', this.keptAxes, 'x', this.kept)
-    if (this.opaque.includes(true)) for (let z = 0; z < ZEROS; z++) s += `  let z${z} = ${record.zero(z)};\n`
+    const { record, mode } = this
+    const axes = mode.kind === 'patch' ? this.keptAxes.filter((a) => a !== mode.axis && a !== this.sizes.length - 1) : this.keptAxes
+    let s = axes.length === 0 ? '' : this.decode('i', axes, 'x', this.kept)
     this.operands.forEach((_, k) => {
       if (!this.isLiteral(k)) s += `  let b${k} = ${[record.place(k), ...this.along(k, this.keptAxes, (a) => `x${a}`)].join(' + ')};\n`
     })
@@ -167,7 +243,7 @@ class LoopShader {
     for (let k = over.length - 1; k > 0; k--) {
       const size = this.record.size(over[k]!)
       const q = k === 1 ? `${name}${over[0]}` : `q${name}${k}`
-      out += `  let ${q} = ${count <= 1 << 24 ? `quotient(${rest}, ${size})` : `${rest} / ${size}`}; let ${name}${over[k]} = ${rest} - ${q} * ${size};\n`
+      out += `  let ${q} = ${count <= 1 << 23 ? `quotient(${rest}, ${size})` : `${rest} / ${size}`}; let ${name}${over[k]} = ${rest} - ${q} * ${size};\n`
       rest = q
     }
     return out
@@ -185,11 +261,11 @@ class LoopShader {
     return s
   }
 
-  /** Loads, ops, and what is done with each result, with the folded offset added. */
+  /** Ops, and what is done with each result, with the folded offset added. */
   private point(fold: (output: number, value: string) => string): string {
     const { body, outputs } = this.kernel
     const n = this.inputs
-    let s = this.loads(false)
+    let s = ''
     body.ops.forEach((o, k) => {
       const value = this.machine.scalar(o.prim)({
         x: o.args.map((a) => `v${a}`),
@@ -235,20 +311,23 @@ class LoopShader {
   }
   /** Every term that this invocation takes, into `t`. */
   private takeTerms(): string {
-    const { mode, record, folded } = this
+    const { mode, record, folded, machine } = this
     const sums = folded.filter((j) => this.isSum(j))
-    const start = mode.kind === 'group' ? 'l' : mode.kind === 'parts' ? 'part' : '0u'
-    const step = mode.kind === 'group' ? `${mode.lanes}u` : mode.kind === 'parts' ? record.count('parts') : '1u'
+    const group = mode.kind === 'group' ? mode.lanes : 1
+    const first = partsOf(mode) > 1 ? [`part * ${group}u`] : []
+    const start = [...first, ...(group > 1 ? ['l'] : [])].join(' + ') || '0u'
+    const step = partsOf(mode) > 1 ? `(${group}u * ${record.count('parts')})` : `${group}u`
     const inside = (u: number): string => {
       const take = (j: number, v: string): string => {
         const to = this.isSum(j) ? `s${j}_${u}` : `t${j}`
         return `      ${to} = ${this.combine(j, to, v)};\n`
       }
-      return `${this.decode('f', this.foldAxes, 'f', this.terms).replaceAll('\n  ', '\n      ')}${this.point(take)}`
+      return `${this.decode('f', this.foldAxes, 'f', this.terms).replaceAll('\n  ', '\n      ')}${this.loads(false)}${this.point(take)}`
     }
     // Short bodies several at a time: a turn of the loop costs as much as they do.
     const one = inside(0)
-    const times = one.length <= SHORT && !one.includes('cd_') ? UNROLL : 1
+    const calls = machine.lanes > 1 ? one.replaceAll(/cd_m(ax|in)\(/g, '') : one
+    const times = one.length <= SHORT && !calls.includes('cd_') ? (machine.lanes > 1 ? UNROLL.many : UNROLL.few) : 1
     const turns = (end: string): string => {
       const single = `  for (; e < ${end}; e += ${step}) {\n    let f = e;\n${one}  }\n`
       if (times === 1) return single
@@ -264,8 +343,7 @@ class LoopShader {
     for (const j of sums) for (let u = 0; u < times; u++) s += `    var s${j}_${u} = ${this.identity(j)};\n`
     s += `    let end = min(${all}, e + ${step} * ${TURNS * times}u);\n${turns('end')}`
     for (const j of sums) {
-      const block = times === 1 ? `s${j}_0` : `(s${j}_0 + s${j}_1) + (s${j}_2 + s${j}_3)`
-      s += `    ${collect(`t${j}`, `lost${j}`, block)}\n`
+      s += `    ${collect(`t${j}`, `lost${j}`, pairwise([...Array(times).keys()].map((u) => `s${j}_${u}`)))}\n`
     }
     return `${s}  }\n`
   }
@@ -305,7 +383,7 @@ class LoopShader {
       .map((j, k) => {
         const o = this.kernel.outputs[j]!
         const operand = inputs + j
-        if (mode.kind === 'parts') {
+        if (partsOf(mode) > 1) {
           const at = `${record.scratch()} + i32((${k}u * ${record.count('parts')} + part) * ${record.count('kept')} + i)`
           return `  ${store(partial, o.dtype, at, `t${j}`, view)}\n`
         }

@@ -2,9 +2,9 @@
 import { sizeOf, stridesOf } from '../../core/graph/shape.js'
 import type { Body, LoopKernel, LoopOutput } from '../plan/kernel.js'
 import type { Operand, Work } from '../plan/step.js'
-import { type Dispatch, SCRATCH } from './dispatch.js'
+import { type Dispatch, itemOf, SCRATCH } from './dispatch.js'
 import type { Dispatches, Machine } from './kernel.js'
-import { loopShader } from './loop-shader.js'
+import { loopShader, type Mode } from './loop-shader.js'
 
 /** A loop as its outputs of one kind need it: ops that nothing reads are left out, inputs renumbered. */
 interface Part {
@@ -93,21 +93,51 @@ export const loopDispatches = (kernel: LoopKernel, { sizes, reads, writes }: Wor
   return { dispatches, scratchBytes }
 }
 
+/** Points of an invocation in loops that are long enough for it. */
+const POINTS = 4
+
+/** How a loop without folds is shared: in patches where an operand is contiguous along another axis than the last, as in transposition. */
+const mapMode = ({ sizes, reads, writes }: Work, machine: Machine): Mode => {
+  const last = sizes.length - 1
+  const points = sizeOf(sizes)
+  if (machine.lanes === 1 || points < machine.fill) return { kind: 'map', points: 1 }
+  if (sizes[last]! >= 16)
+    for (const o of [...reads, ...writes]) {
+      const along = o.storage < 0 || o.strides[last] === 0 || o.strides[last] === itemOf(o) ? -1 : o.strides.indexOf(itemOf(o))
+      if (along >= 0 && sizes[along]! >= 16) return { kind: 'patch', axis: along }
+    }
+  return { kind: 'map', points: points >= POINTS * machine.fill ? POINTS : 1 }
+}
+
+/** Terms of each invocation of a workgroup that share a fold, at least; and workgroups' sizes. */
+const SHARE = 8
+/** How a fold is shared; `innermost`: whether neighbours in memory are folded. */
+const foldMode = (kept: number, folded: number, innermost: boolean, { lanes, fill }: Machine): Mode => {
+  const { max, min, ceil, floor } = Math
+  if (lanes > 1 && (innermost || fill === 1)) {
+    // Of short rows a workgroup each costs more to start than the row takes; those who add up parts have few.
+    const wide = folded >= SHARE * lanes ? lanes : folded >= (fill === 1 ? 64 : 64 * SHARE) ? 64 : 1
+    const parts = wide === lanes ? max(1, min(ceil((4 * fill) / (kept * lanes)), floor(folded / (SHARE * lanes)))) : 1
+    if (wide > 1 && (parts > 1 || kept >= fill / (4 * wide))) return { kind: 'group', lanes: wide, parts }
+  }
+  const parts = kept >= fill / 2 ? 1 : min(ceil(((lanes > 1 ? 2 : 1) * fill) / kept), floor(folded / 32))
+  return parts <= 1 ? { kind: 'thread' } : { kind: 'parts', parts }
+}
+
 const partDispatches = (kernel: LoopKernel, work: Work, machine: Machine): Dispatches => {
   const { sizes, writes } = work
   const axes = kernel.outputs.find((o) => o.fold !== undefined)?.fold?.axes
   if (axes === undefined)
-    return { dispatches: sizeOf(sizes) === 0 ? [] : [loopShader(kernel, work, machine, { kind: 'map' })], scratchBytes: 0 }
+    return { dispatches: sizeOf(sizes) === 0 ? [] : [loopShader(kernel, work, machine, mapMode(work, machine))], scratchBytes: 0 }
   const kept = sizeOf(sizes.filter((_, a) => !axes[a]))
   const folded = sizeOf(sizes.filter((_, a) => axes[a]))
   if (kept === 0) return { dispatches: [], scratchBytes: 0 }
-  if (machine.lanes > 1 && folded >= 2 * machine.lanes && kept >= machine.fill / (4 * machine.lanes))
-    return { dispatches: [loopShader(kernel, work, machine, { kind: 'group', lanes: machine.lanes })], scratchBytes: 0 }
-  const parts = kept >= machine.fill / 2 ? 1 : Math.min(Math.ceil(machine.fill / kept), Math.floor(folded / 32))
-  if (parts <= 1) return { dispatches: [loopShader(kernel, work, machine, { kind: 'thread' })], scratchBytes: 0 }
+  const mode = foldMode(kept, folded, axes[axes.length - 1]!, machine)
+  const parts = mode.kind === 'group' || mode.kind === 'parts' ? mode.parts : 1
+  if (parts === 1) return { dispatches: [loopShader(kernel, work, machine, mode)], scratchBytes: 0 }
   // Two passes: partial results [part, kept] in scratch, then a loop that folds the parts.
   const folds = kernel.outputs.flatMap((o, i) => (o.fold === undefined ? [] : [i]))
-  const first = loopShader(kernel, work, machine, { kind: 'parts', parts })
+  const first = loopShader(kernel, work, machine, mode)
   const keptAxes = sizes.flatMap((_, a) => (axes[a] ? [] : [a]))
   const contiguous: number[] = []
   let run = 4

@@ -31,6 +31,8 @@ export interface Lowered {
   readonly marks: number
   /** The function over whole arrays that stands for a kernel which the device does not have. */
   readonly onCpu: (kernel: OpaqueKernel) => KernelFunction
+  /** The form of a step's dispatches, where there are several. */
+  readonly form: (step: number) => string | undefined
   /** Why the device does not have it. */
   readonly reason: (kernel: OpaqueKernel) => string
 }
@@ -60,6 +62,9 @@ class Lowerer {
     this.run(partsOf(plan.steps.length, plan.loops), [], undefined)
   }
 
+  form(step: number): string | undefined {
+    return this.lowered[step]?.form
+  }
   get marks(): number {
     return this.marked.size
   }
@@ -125,11 +130,13 @@ class Lowerer {
   }
 }
 export const lowerPlan = (plan: Plan, machine: Machine, facets: WebGpuFacets): Lowered => {
-  const { segments, scratchBytes, marks } = new Lowerer(plan, machine, facets)
+  const lowered = new Lowerer(plan, machine, facets)
+  const { segments, scratchBytes, marks } = lowered
   return {
     segments,
     scratchBytes,
     marks,
+    form: (step) => lowered.form(step),
     onCpu: ({ prim }) => {
       const facet = facets.of(prim)
       return (facet.kind === 'call' ? facet.f : prim.meaning) as KernelFunction

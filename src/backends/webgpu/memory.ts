@@ -52,7 +52,10 @@ export class Device {
   /** Pipelines by their shaders; a program that lives holds its own. */
   private readonly pipelines: Lru<string, Promise<GPUComputePipeline>>
   /** Of programs without an arena of f16, and with one. */
-  private readonly layouts: readonly (readonly [GPUBindGroupLayout, GPUPipelineLayout])[]
+  private readonly layouts: readonly GPUBindGroupLayout[]
+  /** Of so many arguments that lie where the caller has them. */
+  private readonly given: GPUBindGroupLayout[] = []
+  private readonly pipelineLayouts = new Map<string, GPUPipelineLayout>()
   /** Why the device is gone; undefined while it works. */
   lost: string | undefined
   /** Grows by one when the arena is replaced: bind groups made before are stale. */
@@ -73,14 +76,13 @@ export class Device {
       this.lost = `the device was lost (${info.reason}): ${info.message}`
     })
     this.layouts = [false, true].map((f16) => {
-      const layout = gpu.createBindGroupLayout({
+      return gpu.createBindGroupLayout({
         entries: [
           { binding: 0, visibility: 4, buffer: { type: 'storage' } },
           { binding: 1, visibility: 4, buffer: { type: 'uniform', hasDynamicOffset: true } },
           ...(f16 ? [{ binding: 2, visibility: 4, buffer: { type: 'storage' as const } }] : []),
         ],
       })
-      return [layout, gpu.createPipelineLayout({ bindGroupLayouts: [layout] })] as const
     })
   }
 
@@ -141,7 +143,22 @@ export class Device {
 
   /** How a program's memory is bound. */
   layout(f16: boolean): GPUBindGroupLayout {
-    return this.layouts[Number(f16)]![0]
+    return this.layouts[Number(f16)]!
+  }
+  /** How so many arguments are bound that lie where the caller has them. */
+  givenLayout(count: number): GPUBindGroupLayout {
+    this.given[count] ??= this.gpu.createBindGroupLayout({
+      entries: Array.from({ length: count }, (_, binding) => ({ binding, visibility: 4, buffer: { type: 'read-only-storage' as const } })),
+    })
+    return this.given[count]
+  }
+  private pipelineLayout(f16: boolean, given: number): GPUPipelineLayout {
+    const key = `${f16} ${given}`
+    const known = this.pipelineLayouts.get(key)
+    if (known !== undefined) return known
+    const made = this.gpu.createPipelineLayout({ bindGroupLayouts: [this.layout(f16), ...(given > 0 ? [this.givenLayout(given)] : [])] })
+    this.pipelineLayouts.set(key, made)
+    return made
   }
 
   /** The arenas, at least this large; that of f16 once a program needs one. */
@@ -217,13 +234,13 @@ export class Device {
     if (this.staging.length > 8) this.free(this.staging.shift()!)
   }
 
-  /** The pipeline of a shader, in programs with or without an arena of f16; compiled once, however many ask at once. */
-  pipeline(wgsl: string, f16: boolean): Promise<GPUComputePipeline> {
-    const key = `${f16 ? 'f16' : ''}${wgsl}`
+  /** The pipeline of a shader, in programs with or without an arena of f16, with so many arguments that lie elsewhere; compiled once, however many ask at once. */
+  pipeline(wgsl: string, f16: boolean, given: number): Promise<GPUComputePipeline> {
+    const key = `${f16 ? 'f16' : ''}${given > 0 ? given : ''}${wgsl}`
     let p = this.pipelines.get(key)
     if (p === undefined) {
       this.stats.pipelines++
-      p = this.compiled(wgsl, f16).catch((e: unknown) => {
+      p = this.compiled(wgsl, this.pipelineLayout(f16, given)).catch((e: unknown) => {
         this.pipelines.delete(key)
         throw e
       })
@@ -233,13 +250,17 @@ export class Device {
   }
 
   /** What a shader that does not compile says is read from it: nothing goes to the device's own log. */
-  private async compiled(wgsl: string, f16: boolean): Promise<GPUComputePipeline> {
+  private async compiled(wgsl: string, layout: GPUPipelineLayout): Promise<GPUComputePipeline> {
     this.gpu.pushErrorScope('validation')
     const module = this.gpu.createShaderModule({ code: wgsl })
     const refused = this.gpu.popErrorScope().catch(() => null)
     try {
-      const compute = { module, entryPoint: 'main' }
-      return await this.gpu.createComputePipelineAsync({ layout: this.layouts[Number(f16)]![1], compute })
+      const compute = {
+        module,
+        entryPoint: 'main',
+        ...(wgsl.includes('override cd_rounds') && { constants: { cd_rounds: Number(this.opened.rounds) } }),
+      }
+      return await this.gpu.createComputePipelineAsync({ layout, compute })
     } catch (e) {
       await refused
       const { messages } = await module.getCompilationInfo().catch(() => ({ messages: [] }))

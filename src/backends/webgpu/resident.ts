@@ -4,6 +4,7 @@ import type { Program } from '../../core/graph/program.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
 import type { Plan } from '../plan/plan.js'
+import type { Step } from '../plan/step.js'
 import type { Ir } from '../plan/value.js'
 import { bits, type Dispatch, SCRATCH, type Word } from './dispatch.js'
 import type { Lowered } from './lower.js'
@@ -13,6 +14,8 @@ interface Bound {
   readonly pipeline: GPUComputePipeline
   readonly offset: number
   readonly groups: number
+  /** Storages that it reads where the caller has them. */
+  readonly given: readonly number[]
 }
 /** Dispatches of one pass, a primitive that the CPU computes, or an iteration until its mark is 0. */
 export type Ready =
@@ -48,11 +51,19 @@ export interface Prepared {
 /** Bits of a program's literals, by slot. */
 const literalsOf = (ir: Ir): Uint32Array<ArrayBuffer> => Uint32Array.from(ir.consts, (c) => bits(c.number, ir.values[c.value]!.dtype))
 
+/** The storages that a step reads where the caller has them, by their numbers. */
+const givenTo = (step: Step | undefined): readonly number[] => {
+  const storages: number[] = []
+  for (const o of step?.reads ?? []) if (o.given !== undefined) storages[o.given] = o.storage
+  return storages
+}
+
 export class Resident {
   /** Literals, as the arena holds them. */
   private readonly constants: Uint32Array<ArrayBuffer>
   private group: GPUBindGroup | undefined
   private generation = -1
+  private readonly givenGroups = new Map<string, { readonly buffers: readonly GPUBuffer[]; readonly group: GPUBindGroup }>()
 
   private constructor(
     readonly device: Device,
@@ -79,7 +90,11 @@ export class Resident {
     const literals = literalsOf(ir)
     const align = device.gpu.limits.minUniformBufferOffsetAlignment / 4
     const all = [...new Set(lowered.segments.flatMap((s) => (s.kind === 'cpu' ? [] : s.dispatches.map((d) => d.dispatch))))]
-    const pipelines = Promise.all(all.map((d) => device.pipeline(d.wgsl, layout.f16Bytes > 0)))
+    const givenOf = new Map<Dispatch, readonly number[]>()
+    for (const s of lowered.segments)
+      if (s.kind !== 'cpu')
+        for (const { step, dispatch } of s.dispatches) if (!givenOf.has(dispatch)) givenOf.set(dispatch, givenTo(plan.steps[step]))
+    const pipelines = Promise.all(all.map((d) => device.pipeline(d.wgsl, layout.f16Bytes > 0, givenOf.get(d)!.length)))
     let at = 0
     const offsets = new Map<Dispatch, number>()
     for (const d of all) {
@@ -95,8 +110,8 @@ export class Resident {
       if ('mark' in w) return layout.marks / 4 + w.mark
       if (w.storage === SCRATCH) return (layout.scratch + w.byteOffset) / 4
       if (w.storage < 0) return layout.constants / 4 - 1 - w.storage
-      const { offset, f16 } = plan.storages[w.storage]!
-      return (offset + w.byteOffset) / (f16 ? 2 : 4)
+      const { offset, f16, given } = plan.storages[w.storage]!
+      return ((given ? 0 : offset) + w.byteOffset) / (f16 ? 2 : 4)
     }
     for (const d of all) {
       const from = offsets.get(d)!
@@ -117,6 +132,7 @@ export class Resident {
                 pipeline: pipelineOf.get(d)!,
                 offset: 4 * offsets.get(d)!,
                 groups: d.groups,
+                given: givenOf.get(d)!,
               })),
             },
     )
@@ -173,7 +189,27 @@ export class Resident {
     return { words: arena, f16 }
   }
 
-  encode(encoder: GPUCommandEncoder, dispatches: readonly Bound[]): void {
+  /** Is the storage read where the caller has it? */
+  isGiven(storage: number): boolean {
+    return storage >= 0 && this.of.plan.storages[storage]!.given
+  }
+
+  /** How the arguments of a dispatch that lie where the caller has them are bound: kept until they are others. */
+  private givenGroup(storages: readonly number[], given: ReadonlyMap<number, GPUBuffer>): GPUBindGroup {
+    const key = storages.join()
+    const buffers = storages.map((s) => given.get(s)!)
+    const known = this.givenGroups.get(key)
+    if (known?.buffers.every((b, i) => b === buffers[i])) return known.group
+    const group = this.device.gpu.createBindGroup({
+      layout: this.device.givenLayout(storages.length),
+      entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })),
+    })
+    this.givenGroups.set(key, { buffers, group })
+    return group
+  }
+
+  /** `given`: the buffers of the storages that are read where the caller has them. */
+  encode(encoder: GPUCommandEncoder, dispatches: readonly Bound[], given: ReadonlyMap<number, GPUBuffer>): void {
     if (dispatches.length === 0) return
     const pass = encoder.beginComputePass()
     let last: GPUComputePipeline | undefined
@@ -181,6 +217,7 @@ export class Resident {
       if (d.pipeline !== last) pass.setPipeline(d.pipeline)
       last = d.pipeline
       pass.setBindGroup(0, this.group!, [d.offset])
+      if (d.given.length > 0) pass.setBindGroup(1, this.givenGroup(d.given, given))
       // Past the limit of one dimension the workgroups lie in a square; shaders count x + y * width.
       const width = d.groups <= 65535 ? d.groups : Math.ceil(Math.sqrt(d.groups))
       pass.dispatchWorkgroups(width, Math.ceil(d.groups / width))
@@ -193,6 +230,7 @@ export class Resident {
     if (this.device.owner === this) this.device.owner = undefined
     this.device.free(this.records)
     this.group = undefined
+    this.givenGroups.clear()
     this.generation = -1
   }
 }

@@ -79,6 +79,8 @@ export interface ExplainedStep {
   readonly bytes: number
   /** How often it runs: more than once in a loop. */
   readonly times: number
+  /** Of a product of matrices on a device: the form that was chosen for its shape and the adapter, as 'tiles of 128 x 64'. */
+  readonly form?: string
   /** A step that a device has no kernel for: it runs on the CPU, with so many bytes read back and written; and why. */
   readonly transfer?: { readonly bytesRead: number; readonly bytesWritten: number; readonly reason: string }
 }

@@ -49,12 +49,12 @@ export const useLane = (lane: Lane): void => {
   mkdirSync(cache, { recursive: true })
 }
 
-/** Dawn's `navigator.gpu` on the lane's driver; WebGPU's constants become globals. */
+/** Dawn's `navigator.gpu` on the lane's driver; WebGPU's constants become globals. CODUAL_DAWN has further options of Dawn's. */
 export const openGpu = async (lane: Lane): Promise<GPU> => {
   useLane(lane)
   const dawn = await import('webgpu')
   Object.assign(globalThis, dawn.globals)
-  gpu ??= dawn.create(['backend=vulkan'])
+  gpu ??= dawn.create(['backend=vulkan', ...(process.env.CODUAL_DAWN?.split(' ') ?? [])])
   return gpu
 }
 

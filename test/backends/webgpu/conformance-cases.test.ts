@@ -300,7 +300,7 @@ describe.skipIf(lane === undefined)('cases on lavapipe', () => {
       .run(dataOf(given, false)) as readonly TypedArray[]
     for (const n of [1 << 18, 1000, 1 << 16]) {
       for (const y of await onDevice(backend, ...fill(n))) expect(y.every(Number.isNaN)).toBe(true)
-      close(await onDevice(backend, small, given), want, 4)
+      close(await onDevice(backend, small, given), want, 32) // 63 terms below 1, each a tanh within 1.3 units
     }
     backend.dispose()
   })

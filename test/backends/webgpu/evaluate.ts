@@ -25,10 +25,11 @@ const typed = (dtype: WgslDType, buffer: ArrayBuffer, offset: number, length: nu
 const fromWord = (dtype: WgslDType, word: string): string => (dtype === 'bool' ? `(${word} != 0u)` : `bitcast<${dtype}>(${word})`)
 const toWord = (dtype: WgslDType, name: string): string => (dtype === 'bool' ? `select(0u, 1u, ${name})` : `bitcast<u32>(${name})`)
 
-/** The results of every job, one column each. */
+/** The results of every job, one column each; `text` may change the shader. */
 export const evaluateJobs = async (
   device: GPUDevice,
   jobs: readonly Job[],
+  text: (wgsl: string) => string = (wgsl) => wgsl,
 ): Promise<readonly (Float32Array | Int32Array | Uint32Array)[]> => {
   let inputs = 0
   let outputs = 0
@@ -64,7 +65,7 @@ export const evaluateJobs = async (
 }`
   device.pushErrorScope('validation')
   const enabled = body.includes('cd_half') ? 'enable f16;\n' : ''
-  const module = device.createShaderModule({ code: enabled + preludeOf(body) + body })
+  const module = device.createShaderModule({ code: enabled + text(preludeOf(body) + body) })
   const info = await module.getCompilationInfo()
   const errors = info.messages.filter((m) => m.type === 'error')
   if (errors.length > 0) throw new Error(errors.map((m) => `${m.lineNum}: ${m.message}`).join('\n'))

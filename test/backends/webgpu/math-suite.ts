@@ -128,9 +128,11 @@ export const floats = (prim: AnyPrimitive, row: WgslScalar, x: readonly number[]
   x,
 })
 
-export const mathSuite = (name: LaneName): void => {
+/** On one driver; `text` may make it another one. */
+export const mathSuite = (name: LaneName, what: string = name, text?: (wgsl: string) => string): void => {
   const lane = findLane(name)
-  describe.skipIf(lane === undefined)(`scalar functions on ${name}`, () => {
+  const evaluate = (device: GPUDevice, jobs: readonly Job[]) => evaluateJobs(device, jobs, text)
+  describe.skipIf(lane === undefined)(`scalar functions on ${what}`, () => {
     let device: GPUDevice
     beforeAll(async () => {
       device = await openDevice(lane!)
@@ -146,7 +148,7 @@ export const mathSuite = (name: LaneName): void => {
           const prim = elementwise[n] as unknown as AnyPrimitive
           jobs.set(n, floats(prim, elementwiseKernels[n], columns(prim.args.length, rows.get(n)!.on)))
         }
-        const columnsOut = await evaluateJobs(device, [...jobs.values()])
+        const columnsOut = await evaluate(device, [...jobs.values()])
         names.forEach((n, i) => {
           results.set(n, columnsOut[i]!)
         })
@@ -173,7 +175,7 @@ export const mathSuite = (name: LaneName): void => {
     it('sin, cos and tan keep their relative accuracy beside multiples of pi / 2', async () => {
       const x = Array.from({ length: 3000 }, (_, k) => Math.fround((k * k + 1) * (Math.PI / 2)))
       const names = ['sin', 'cos', 'tan'] as const
-      const got = await evaluateJobs(
+      const got = await evaluate(
         device,
         names.map((n) => floats(elementwise[n] as unknown as AnyPrimitive, elementwiseKernels[n], [x])),
       )
@@ -217,7 +219,7 @@ export const mathSuite = (name: LaneName): void => {
         ...points.map(Math.fround),
       ]
       const prim = elementwise.polygamma as unknown as AnyPrimitive
-      const got = await evaluateJobs(
+      const got = await evaluate(
         device,
         orders.map((n) => floats(prim, elementwiseKernels.polygamma, [x], { n })),
       )
@@ -250,7 +252,7 @@ export const mathSuite = (name: LaneName): void => {
         const x = prim.args.length === 1 ? [INTS] : [a, b]
         return { row: elementwiseKernels[prim.name as keyof typeof elementwise], from: x.map(() => 'i32' as const), to: 'i32', x }
       })
-      const got = await evaluateJobs(device, jobs)
+      const got = await evaluate(device, jobs)
       prims.forEach((prim, j) => {
         const { x } = jobs[j]!
         equal(
@@ -276,7 +278,7 @@ export const mathSuite = (name: LaneName): void => {
       }
       for (const dtype of ['f32', 'i32', 'bool'] as const) for (const prim of [...comparisons, ...tests]) add(prim, dtype)
       for (const prim of logic) add(prim, 'bool')
-      const got = await evaluateJobs(device, jobs)
+      const got = await evaluate(device, jobs)
       wants.forEach(([what, want], j) => {
         equal(got[j]!, want, what)
       })
@@ -288,7 +290,7 @@ export const mathSuite = (name: LaneName): void => {
         (row: WgslScalar): WgslScalar =>
         (c) =>
           row({ ...c, x: [c.x[0]!, c.x[0]!] })
-      const got = await evaluateJobs(
+      const got = await evaluate(
         device,
         comparisons.map(({ name }) => ({
           row: self(compareKernels[name as keyof typeof compareKernels]),
@@ -329,7 +331,7 @@ export const mathSuite = (name: LaneName): void => {
       }
       const dtypes = ['f32', 'i32', 'bool'] as const
       const cases = dtypes.flatMap((from) => dtypes.map((to) => ({ from, to })))
-      const got = await evaluateJobs(
+      const got = await evaluate(
         device,
         cases.map(({ from, to }) => ({ row: elementwiseKernels.cast, params: { dtype: to }, from: [from], to, x: [values[from]] })),
       )
@@ -352,7 +354,7 @@ export const mathSuite = (name: LaneName): void => {
         bool: [0, 1, 0, 0, 1, 0],
       }
       const dtypes = ['f32', 'i32', 'bool'] as const
-      const got = await evaluateJobs(
+      const got = await evaluate(
         device,
         dtypes.map((d) => ({ row: elementwiseKernels.where, from: ['bool', d, d], to: d, x: [c, a[d], b[d]] })),
       )
@@ -368,7 +370,7 @@ export const mathSuite = (name: LaneName): void => {
     it('literals arrive as they are, 0 and -0 in one kernel', async () => {
       const tame = [0, -0, 1, -1.5, 0.1, 1e-7, 3.4028234663852886e38, -3.4028234663852886e38, 16777216, 1e21].map(Math.fround)
       const numbers = [...tame, 1e-40, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map(Math.fround)
-      const got = await evaluateJobs(
+      const got = await evaluate(
         device,
         numbers.map((x): Job => ({ row: () => float(x), from: ['f32'], to: 'f32', x: [[0]] })),
       )

@@ -71,7 +71,8 @@ describe.skipIf(lane === undefined)('webgpu products, lavapipe', () => {
     for (const name of Object.keys(single.backends) as MachineName[]) {
       const g = cd.compileAsync as unknown as (f: Loose, b: cd.AsyncBackend) => (...x: readonly cd.Tensor[]) => Promise<cd.Tensor>
       const got = await g(f, single.backends[name])(...inputs)
-      const top = Math.max(1, ...Array.from(want.data, (x) => Math.abs(Number(x))))
+      let top = 1
+      for (const x of want.data) top = Math.max(top, Math.abs(Number(x)))
       expect(got.shape).toEqual(want.shape)
       for (let i = 0; i < want.data.length; i++)
         if (!(Math.abs(Number(got.data[i]) - Number(want.data[i])) <= 64 * 2 ** -23 * top))
@@ -90,6 +91,28 @@ describe.skipIf(lane === undefined)('webgpu products, lavapipe', () => {
       await agree((x, y) => op.matmul!(op.slice!(x, [3, 5], [19, 40]), op.slice!(y, [7, 2], [42, 35])), [a, b])
       await agree((x, y) => op.matmul!(x, op.broadcastTo!(y, [3, 48, 36])), [tensor([3, 20, 48], 3), b])
       await agree((x, y) => op.concat!([op.matmul!(x, y), op.matmul!(x, y)], { axis: 1 }), [a, b])
+    },
+    LIMIT,
+  )
+
+  it(
+    'loops whose invocations take several points, or patches where an operand lies across',
+    async () => {
+      const long = tensor([4 * 65536 + 77], 11)
+      await agree((x) => op.where!(op.gt!(x, 0.25), op.sub!(op.mul!(x, 3), 0.5), op.neg!(op.add!(x, 1))), [long])
+      await agree((x) => op.gt!(x, 0), [long])
+      const [a, b] = [tensor([257, 301], 12), tensor([301, 257], 13)]
+      await agree((x) => op.transpose!(x), [a])
+      await agree((x, y) => op.add!(op.transpose!(x), op.mul!(y, 2)), [a, b])
+      await agree((x) => op.flip!(op.transpose!(x), { axis: 0 }), [a])
+      const cube = tensor([5, 130, 131], 14)
+      for (const order of [
+        [0, 2, 1],
+        [2, 1, 0],
+        [2, 0, 1],
+        [1, 2, 0],
+      ])
+        await agree((x) => op.transpose!(x, order), [cube])
     },
     LIMIT,
   )

@@ -56,16 +56,17 @@ const meaningOf = (n: keyof typeof special): ((...x: number[]) => number) => {
   return order === undefined ? (special[n] as unknown as AnyPrimitive).scalar! : (x, k) => order[1](x!, k!)
 }
 
-export const specialSuite = (name: LaneName): void => {
+/** On one driver; `text` may make it another one. */
+export const specialSuite = (name: LaneName, what: string = name, text?: (wgsl: string) => string): void => {
   const lane = findLane(name)
-  describe.skipIf(lane === undefined)(`special functions on ${name}`, () => {
+  describe.skipIf(lane === undefined)(`special functions on ${what}`, () => {
     let device: GPUDevice
     const results: (readonly [Job, ArrayLike<number>])[] = []
     beforeAll(async () => {
       device = await openDevice(lane!)
       const jobs = specialRows.map(([n, row]) => jobOf(n, row))
       // Each in a pipeline of its own: compilers take much longer for all in one.
-      for (const job of jobs) results.push([job, (await evaluateJobs(device, [job]))[0]!])
+      for (const job of jobs) results.push([job, (await evaluateJobs(device, [job], text))[0]!])
     }, 240_000)
     afterAll(() => device.destroy())
 

@@ -5,9 +5,9 @@ export const bessel = {
   cd_j_far: `fn cd_j_far(x: f32, first: bool) -> f32 {
   let s = cd_sin(x);
   let c = cd_cos(x);
-  let z = 8.0 / x;
+  let z = cd_ratio(8.0, x);
   let t = 2.0 * z * z - 1.0;
-  let root = 0.564189584 / sqrt(x);
+  let root = cd_ratio(0.564189584, cd_root(x));
   if (first) {
     var p = -1.4975125139926604e-08;
     p = p * t + 2.4710536195016175e-07;
@@ -39,7 +39,7 @@ export const bessel = {
   cd_j_series: `fn cd_j_series(x: f32, n: f32) -> f32 {
   let z = 0.25 * x * x;
   var sum = 1.0;
-  for (var k = 9.0; k >= 1.0; k -= 1.0) { sum = 1.0 - (sum * z) / (k * (k + n)); }
+  for (var k = 9.0; k >= 1.0; k -= 1.0) { sum = 1.0 - cd_ratio(sum * z, k * (k + n)); }
   return sum;
 }`,
   /** J_0 of x >= 0: between 2 and 8 a polynomial times x minus the zero, in two parts. */
@@ -124,13 +124,13 @@ export const bessel = {
     y = cd_j0(a);
     for (var k = 0; k < up; k++) {
       var next = 0.0;
-      if (k == 0) { next = cd_j1(a); } else { next = f32(2 * k) * y / a - before; }
+      if (k == 0) { next = cd_j1(a); } else { next = cd_ratio(f32(2 * k) * y, a) - before; }
       before = y;
       y = next;
     }
     var ratio = 0.0;
     for (var k = select(n + more, up, up == n); k > up; k--) {
-      ratio = a / (f32(2 * k) - a * ratio);
+      ratio = cd_ratio(a, f32(2 * k) - a * ratio);
       if (k <= n) { y *= ratio; }
     }
   }
@@ -142,13 +142,13 @@ export const bessel = {
   let z = 0.25 * x * x;
   let f = f32(n);
   var y = 1.0;
-  for (var k = 18.0; k >= 1.0; k -= 1.0) { y = 1.0 + (y * z) / (k * (k + f)); }
-  for (var k = 1; k <= n; k++) { y *= 0.5 * x / f32(k); }
+  for (var k = 18.0; k >= 1.0; k -= 1.0) { y = 1.0 + cd_ratio(y * z, k * (k + f)); }
+  for (var k = 1; k <= n; k++) { y *= cd_ratio(0.5 * x, f32(k)); }
   return y;
 }`,
   /** exp(-x) I_0(x) or that of I_1, for x >= 8. */
   cd_i_far: `fn cd_i_far(x: f32, first: bool) -> f32 {
-  let t = 16.0 / x - 1.0;
+  let t = cd_ratio(16.0, x) - 1.0;
   if (first) {
     var p = -3.57743594747717e-08;
     p = p * t - 1.2273217464553454e-07;
@@ -158,7 +158,7 @@ export const bessel = {
     p = p * t - 0.00021923713211435825;
     p = p * t - 0.0097495773807168;
     p = p * t + 0.389398455619812;
-    return p / sqrt(x);
+    return cd_ratio(p, cd_root(x));
   }
   var p = 3.161985517863286e-08;
   p = p * t + 1.0867942279446652e-07;
@@ -168,7 +168,7 @@ export const bessel = {
   p = p * t + 0.00013621716061607003;
   p = p * t + 0.0033605522476136684;
   p = p * t + 0.40217649936676025;
-  return p / sqrt(x);
+  return cd_ratio(p, cd_root(x));
 }`,
   /** exp(-x) I_n(x) for x > 50 + 2 n^2: Hankel's expansion. */
   cd_i_expansion: `fn cd_i_expansion(x: f32, n: i32) -> f32 {
@@ -176,11 +176,11 @@ export const bessel = {
   var term = 1.0;
   var sum = 1.0;
   for (var k = 1.0; k < 30.0; k += 1.0) {
-    term *= ((2.0 * k - 1.0) * (2.0 * k - 1.0) - m) / (8.0 * k * x);
+    term *= cd_ratio((2.0 * k - 1.0) * (2.0 * k - 1.0) - m, 8.0 * k * x);
     sum += term;
     if (abs(term) < 1.0e-9) { break; }
   }
-  return sum * 0.398942280 / sqrt(x);
+  return cd_ratio(sum * 0.398942280, cd_root(x));
 }`,
   /**
    * f 2^e exp(-x) I_n(x) for x > 8: I_0 times the ratios of neighbours, by a continued fraction. The power of two goes in where the product
@@ -196,8 +196,8 @@ export const bessel = {
   } else {
     y *= cd_i_far(x, false);
     var ratio = 0.0;
-    for (var k = n + 30 + i32(6.0 * sqrt(x)); k >= 1; k--) {
-      ratio = x / (f32(2 * k) + x * ratio);
+    for (var k = n + 30 + i32(6.0 * cd_root(x)); k >= 1; k--) {
+      ratio = cd_ratio(x, f32(2 * k) + x * ratio);
       if (k <= n) {
         y *= ratio;
         if (left > 0 && y < 1.0) {

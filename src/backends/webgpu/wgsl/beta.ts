@@ -4,7 +4,7 @@ export const beta = {
   /** log(1 + u) - u for u > -1: between -0.55 and 0.7 a series without cancellation. */
   cd_log1p_minus: `fn cd_log1p_minus(u: f32) -> f32 {
   if (!(u > -0.55 && u < 0.7)) { return cd_log1p(u) - u; }
-  let r = u / (2.0 + u);
+  let r = cd_ratio(u, 2.0 + u);
   let z = r * r;
   var p = 5.26315789e-2;
   p = p * z + 5.88235294e-2;
@@ -21,8 +21,11 @@ export const beta = {
   cd_lgamma_one_plus: `fn cd_lgamma_one_plus(x: f32) -> f32 { return x * (x - 1.0) * cd_lgamma_middle(x - 1.0); }`,
   /** gamma(x) for 0 < x <= 1000 as f 2^n: by recurrence below 8, by Stirling's series above. */
   cd_gamma_parts: `fn cd_gamma_parts(x: f32) -> vec2f {
-  if (x < 1.0e-20) { return vec2f(1.0 / (x * 18446744073709551616.0), 64.0); }
-  if (x < 1.0) { return vec2f(cd_exp(cd_lgamma_one_plus(x)) / x, 0.0); }
+  if (x < 1.0e-20) {
+    let u = cd_unpack(x);
+    return vec2f(cd_ratio(1.0, f32(u.y) * cd_power_of_two(i32(u.x) - 86)), 64.0);
+  }
+  if (x < 1.0) { return vec2f(cd_ratio(cd_exp(cd_lgamma_one_plus(x)), x), 0.0); }
   if (x < 8.0) {
     var product = 1.0;
     var y = x;
@@ -38,13 +41,13 @@ export const beta = {
 }`,
   /** log(gamma(b) / gamma(a + b)) + a log(a + b) for b >= 10 and a <= b. */
   cd_gamma_quotient: `fn cd_gamma_quotient(a: f32, b: f32) -> f32 {
-  let u = a / b;
+  let u = cd_ratio(a, b);
   return 0.5 * cd_log1p(u) - b * cd_log1p_minus(u) + (cd_stirling_tail(b) - cd_stirling_tail(a + b));
 }`,
   /** log B(a, b) for 10 <= a <= b. */
   cd_betaln_large: `fn cd_betaln_large(a: f32, b: f32) -> f32 {
   let tails = cd_stirling_tail(a) + cd_stirling_tail(b) - cd_stirling_tail(a + b);
-  return -a * cd_log1p(b / a) - b * cd_log1p(a / b) + (0.5 * cd_log(6.28318531 * (1.0 / a + 1.0 / b)) + tails);
+  return -a * cd_log1p(cd_ratio(b, a)) - b * cd_log1p(cd_ratio(a, b)) + (0.5 * cd_log(6.28318531 * (cd_ratio(1.0, a) + cd_ratio(1.0, b))) + tails);
 }`,
   /** B(a, b) for 0 < a <= b as f 2^n. Where gamma(a + b) or (a + b)^-a is needed, they are at the exact sum. */
   cd_beta_parts: `fn cd_beta_parts(a: f32, b: f32) -> vec2f {
@@ -55,11 +58,11 @@ export const beta = {
   if (b < 10.0) {
     let q = cd_gamma_parts(b);
     let r = cd_gamma_parts(s);
-    return vec2f((p.x / r.x) * q.x * (1.0 - e * cd_digamma_positive(s)), p.y + q.y - r.y);
+    return vec2f((cd_ratio(p.x, r.x)) * q.x * (1.0 - e * cd_digamma_positive(s)), p.y + q.y - r.y);
   }
   let q = cd_exp2_parts(cd_log2_pair(s), -a, 0.0);
   let r = cd_exp_parts(cd_gamma_quotient(a, b));
-  return vec2f(p.x * q.x * r.x * (1.0 - a * e / s), p.y + q.y + r.y);
+  return vec2f(p.x * q.x * r.x * (1.0 - cd_ratio(a * e, s)), p.y + q.y + r.y);
 }`,
   /** f 2^n as one number. */
   cd_joined: `fn cd_joined(q: vec2f) -> f32 { return cd_scale(q.x, i32(clamp(q.y, -252.0, 252.0))); }`,
@@ -70,8 +73,6 @@ export const beta = {
   if (most == 0x7f800000) { return 0.0; }
   return cd_joined(cd_beta_parts(min(a, b), max(a, b)));
 }`,
-  /** a / b for 0 < a <= b, scaled so that neither is subnormal. */
-  cd_quotient: `fn cd_quotient(a: f32, b: f32) -> f32 { return select(a / b, (a * 1.0e10) / (b * 1.0e10), b < 1.0e-20); }`,
   /** Infinity where one is 0, unless the other is negative or infinite. */
   cd_betaln: `fn cd_betaln(a: f32, b: f32) -> f32 {
   let most = max(bitcast<i32>(a), bitcast<i32>(b));
@@ -84,7 +85,7 @@ export const beta = {
   let q = max(a, b);
   if (p >= 10.0) { return cd_betaln_large(p, q); }
   if (q < 10.0) {
-    if (p < 1.0e-20) { return cd_log1p(cd_quotient(p, q)) - cd_log(p); }
+    if (p < 1.0e-20) { return cd_log1p(cd_div(p, q)) - cd_log(p); }
     return cd_log(cd_joined(cd_beta_parts(p, q)));
   }
   return cd_lgamma_positive(p) - p * cd_log(p + q) + cd_gamma_quotient(p, q);
@@ -100,7 +101,7 @@ export const beta = {
   var t = 0.0;
   for (var k = 0; k < 64; k++) {
     y = max(f32(k), q) + min(f32(k), q);
-    t = clamp(-1.44269504 * s * cd_lost(max(f32(k), q), min(f32(k), q), y) / y, -0.999, 0.999);
+    t = clamp(cd_ratio(-1.44269504 * s * cd_lost(max(f32(k), q), min(f32(k), q), y), y), -0.999, 0.999);
     if (y >= 10.0 + s) { break; }
     let p = cd_exp2_parts(cd_log2_pair(y), -s, t);
     let term = cd_scale(p.x, clamp(i32(p.y) - e, -252, 252));
@@ -108,7 +109,7 @@ export const beta = {
     // What follows is less than its integral.
     if (term * y <= 1.0e-9 * (s - 1.0) * sum) { return sum; }
   }
-  let r = 1.0 / y;
+  let r = cd_ratio(1.0, y);
   var term = s * r;
   var rest = 0.5 + term * 8.33333333e-2;
   term *= (s + 1.0) * r * ((s + 2.0) * r);
@@ -120,7 +121,7 @@ export const beta = {
   term *= (s + 7.0) * r * ((s + 8.0) * r);
   rest += term * 2.08767570e-8;
   let p = cd_exp2_parts(cd_log2_pair(y), 1.0 - s, t);
-  return sum + cd_scale(p.x * (1.0 / (s - 1.0) + rest * r), clamp(i32(p.y) - e, -252, 252));
+  return sum + cd_scale(p.x * (cd_ratio(1.0, s - 1.0) + rest * r), clamp(i32(p.y) - e, -252, 252));
 }`,
   /**
    * Hurwitz's zeta function: NaN for s < 1, Infinity for s = 1 and at q = 0, -1, ... Below 0, for integers s, with r = q - floor(q):

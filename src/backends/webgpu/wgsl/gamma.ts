@@ -19,7 +19,7 @@ export const gamma = {
 }`,
   /** lgamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2) for x >= 8. */
   cd_stirling_tail: `fn cd_stirling_tail(x: f32) -> f32 {
-  let r = 1.0 / x;
+  let r = cd_ratio(1.0, x);
   let z = r * r;
   return r * ((7.93650794e-4 * z - 2.77777778e-3) * z + 8.33333333e-2);
 }`,
@@ -63,12 +63,12 @@ export const gamma = {
   if (b < 0x2f000000u) { return -cd_log(a); }
   let y = cd_lgamma_positive(a);
   if (bitcast<u32>(x) < 0x80000000u) { return y; }
-  return cd_log(3.14159265359 / (a * cd_sin_pi_abs(x))) - y;
+  return cd_log(cd_ratio(3.14159265359, a * cd_sin_pi_abs(x))) - y;
 }`,
   /** Digamma of positive x: to the interval [1, 2] of its root below 6, the asymptotic series above. */
   cd_digamma_positive: `fn cd_digamma_positive(x: f32) -> f32 {
   if (x >= 6.0) {
-    let r = 1.0 / x;
+    let r = cd_ratio(1.0, x);
     let z = r * r;
     return cd_log(x) - (0.5 * r + z * (8.33333333e-2 - z * (8.33333333e-3 - z * (3.96825397e-3 - z * 4.16666667e-3))));
   }
@@ -76,7 +76,7 @@ export const gamma = {
   var sum = 0.0;
   while (y > 2.0) {
     y -= 1.0;
-    sum += 1.0 / y;
+    sum += cd_ratio(1.0, y);
   }
   // Below 1: digamma(x + 1) - 1 / x, without rounding x + 1. The root is in two parts.
   let below = y < 1.0;
@@ -93,7 +93,7 @@ export const gamma = {
   p = p * t + 6.013563275337219e-2;
   p = p * t - 2.1181374788284302e-1;
   p = p * t + 9.510558843612671e-1;
-  return select(d * p + sum, d * p - 1.0 / y, below);
+  return select(d * p + sum, d * p - cd_ratio(1.0, y), below);
 }`,
   /** Below 0: digamma(-x) - 1 / x - pi cot(pi x). NaN at -1, -2, ... and -Infinity, infinite at 0. */
   cd_digamma: `fn cd_digamma(x: f32) -> f32 {
@@ -102,15 +102,15 @@ export const gamma = {
   let negative = bitcast<u32>(x) >= 0x80000000u;
   if (b >= 0x7f800000u) { return cd_nan_or(x, select(x, cd_nan(), negative)); }
   // 1 / x is all of it, and may overflow.
-  if (b < 0x33000000u) { return select(-1.0 / x, cd_copysign(cd_inf(), -x), b < 0x00200000u); }
+  if (b < 0x33000000u) { return select(cd_ratio(-1.0, x), cd_copysign(cd_inf(), -x), b < 0x00200000u); }
   if (negative && (b >= 0x4b000000u || floor(x) == x)) { return cd_nan(); }
   let y = cd_digamma_positive(a);
   if (!negative) { return y; }
   let r = x - round(x);
   let q = 3.14159265359 * select(abs(r), 0.5 - abs(r), abs(r) > 0.25);
   let v = cd_sin_cos(q, 0.0);
-  let cot = select(v.y / v.x, v.x / v.y, abs(r) > 0.25);
-  return (y + 1.0 / a) - cd_copysign(3.14159265359 * cot, r);
+  let cot = select(cd_ratio(v.y, v.x), cd_ratio(v.x, v.y), abs(r) > 0.25);
+  return (y + cd_ratio(1.0, a)) - cd_copysign(3.14159265359 * cot, r);
 }`,
   /**
    * n! zeta(n + 1, x) for n >= 1 and positive x: terms until x + k is large, then Euler and Maclaurin's rest, all relative to x^-n.
@@ -122,10 +122,10 @@ export const gamma = {
   var y = x;
   let enough = 8.0 + 0.75 * n;
   while (y < enough) {
-    sum += cd_pow_pair(cd_log2_pair(x / y), s) / x;
+    sum += cd_ratio(cd_pow_pair(cd_log2_pair(cd_ratio(x, y)), s), x);
     y += 1.0;
   }
-  let r = 1.0 / y;
+  let r = cd_ratio(1.0, y);
   let z = r * r;
   var term = s * r;
   var rest = 0.5 + term * 8.33333333e-2;
@@ -137,7 +137,7 @@ export const gamma = {
   rest -= term * 8.26719577e-7;
   term *= (s + 7.0) * (s + 8.0) * z;
   rest += term * 2.08767570e-8;
-  sum += cd_pow_pair(cd_log2_pair(x / y), n) * (1.0 / n + rest * r);
+  sum += cd_pow_pair(cd_log2_pair(cd_ratio(x, y)), n) * (cd_ratio(1.0, n) + rest * r);
   let q = cd_exp2_parts(cd_log2_pair(x), -n, t);
   return cd_scale(q.x * sum, clamp(i32(q.y) + k, -252, 254));
 }`,

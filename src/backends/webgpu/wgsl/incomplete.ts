@@ -8,12 +8,12 @@ export const incomplete = {
     let e = cd_exp_parts(-x);
     var g = vec2f(1.0, 0.0);
     if (a < 1.0) { g.x = cd_exp(cd_lgamma_one_plus(a)); } else { g = cd_gamma_parts(a) * vec2f(a, 1.0); }
-    return cd_joined(vec2f(q.x * e.x / g.x, q.y + e.y - g.y));
+    return cd_joined(vec2f(cd_ratio(q.x * e.x, g.x), q.y + e.y - g.y));
   }
-  let mu = (x - a) / a;
+  let mu = cd_ratio(x - a, a);
   var exponent = a * cd_log1p_minus(max(mu, -0.55));
-  if (mu <= -0.55) { exponent = a * cd_log(x / a) + (a - x); }
-  return cd_exp(exponent - cd_stirling_tail(a)) * 0.398942280 / sqrt(a);
+  if (mu <= -0.55) { exponent = a * cd_log(cd_ratio(x, a)) + (a - x); }
+  return cd_ratio(cd_exp(exponent - cd_stirling_tail(a)) * 0.398942280, cd_root(a));
 }`,
   /** The sum of C_k(eta) a^-k of Temme's expansion (DLMF 8.12.11), and a times its derivative where eta falls as fall / a. */
   cd_temme: `fn cd_temme(a: f32, eta: f32, fall: f32) -> vec2f {
@@ -41,25 +41,25 @@ export const incomplete = {
   var r = vec2f(7.71604938271605e-4, 0.0);
   r = r * eta + vec2f(-2.6813271604938273e-3, r.x);
   r = r * eta + vec2f(4.133597883597883e-3, r.x);
-  let w = 1.0 / a;
+  let w = cd_ratio(1.0, a);
   let t = 6.494341563786008e-4 * w;
   let sum = p.x + w * (q.x + w * (r.x + t));
   return vec2f(sum, -w * (q.x + w * (2.0 * r.x + 3.0 * t)) - fall * (p.y + w * (q.y + w * r.y)));
 }`,
   /** P or Q for a > 25 and x near it: Temme's expansion (DLMF 8.12.3). */
   cd_gammainc_uniform: `fn cd_gammainc_uniform(a: f32, x: f32, upper: bool) -> f32 {
-  let mu = (x - a) / a;
+  let mu = cd_ratio(x - a, a);
   let half = -cd_log1p_minus(mu);
-  let eta = cd_copysign(sqrt(max(half + half, 0.0)), mu);
-  let root = sqrt(a);
-  let rest = cd_exp(-a * half) * (0.398942280 / root) * cd_temme(a, eta, 0.0).x;
+  let eta = cd_copysign(cd_root(max(half + half, 0.0)), mu);
+  let root = cd_root(a);
+  let rest = cd_exp(-a * half) * (cd_ratio(0.398942280, root)) * cd_temme(a, eta, 0.0).x;
   let z = 0.707106781 * eta * root;
   return select(0.5 * cd_erfc(-z) - rest, 0.5 * cd_erfc(z) + rest, upper);
 }`,
   /** P by its power series, for x up to about a. */
   cd_gammainc_series: `fn cd_gammainc_series(a: f32, x: f32) -> f32 {
   var sum = 1.0;
-  for (var k = 48.0; k >= 1.0; k -= 1.0) { sum = 1.0 + x / (a + k) * sum; }
+  for (var k = 48.0; k >= 1.0; k -= 1.0) { sum = 1.0 + cd_ratio(x, a + k) * sum; }
   return cd_gamma_front(a, x) * sum;
 }`,
   /** Q by its continued fraction (DLMF 8.9.2), for x > a and x > 1.1. */
@@ -68,16 +68,16 @@ export const incomplete = {
   if (front == 0.0) { return 0.0; }
   let base = x - a + 1.0;
   var tail = base + 120.0;
-  for (var n = 60.0; n >= 1.0; n -= 1.0) { tail = base + 2.0 * (n - 1.0) + n * (a - n) / tail; }
-  return front * a / tail;
+  for (var n = 60.0; n >= 1.0; n -= 1.0) { tail = base + 2.0 * (n - 1.0) + cd_ratio(n * (a - n), tail); }
+  return cd_ratio(front * a, tail);
 }`,
   /** Q for small a and x: 1 - P without the cancellation. */
   cd_gammainc_small: `fn cd_gammainc_small(a: f32, x: f32) -> f32 {
   var factor = 1.0;
   var sum = 0.0;
   for (var n = 1.0; n < 14.0; n += 1.0) {
-    factor *= -x / n;
-    sum += factor / (a + n);
+    factor *= cd_ratio(-x, n);
+    sum += cd_ratio(factor, a + n);
   }
   let power = a * cd_log(x) - cd_lgamma_one_plus(a);
   return -cd_expm1(power) - a * cd_exp(power) * sum;
@@ -96,7 +96,7 @@ export const incomplete = {
   if (a > 25.0 && abs(x - a) < 0.4 * a) { return cd_gammainc_uniform(a, x, upper); }
   if (x > 1.1 && x > a) {
     y = cd_gammainc_fraction(a, x);
-  } else if (x <= 1.1 && a <= select(1.1 * x, -0.4 / cd_log(min(x, 0.5)), x <= 0.5)) {
+  } else if (x <= 1.1 && a <= select(1.1 * x, cd_ratio(-0.4, cd_log(min(x, 0.5))), x <= 0.5)) {
     y = cd_gammainc_small(a, x);
   } else {
     y = cd_gammainc_series(a, x);
@@ -120,58 +120,58 @@ export const incomplete = {
   /** x^a y^b / B(a, b) = f 2^n; x + xl and y + yl are 1 together, d = a y - b x. */
   cd_beta_front: `fn cd_beta_front(a: f32, b: f32, x: f32, y: f32, xl: f32, yl: f32, d: f32) -> vec2f {
   if (min(a, b) < 10.0) {
-    let p = cd_exp2_parts(cd_log2_pair(x), a, clamp(1.44269504 * a * xl / x, -0.999, 0.999));
-    let q = cd_exp2_parts(cd_log2_pair(y), b, clamp(1.44269504 * b * yl / y, -0.999, 0.999));
+    let p = cd_exp2_parts(cd_log2_pair(x), a, clamp(cd_ratio(1.44269504 * a * xl, x), -0.999, 0.999));
+    let q = cd_exp2_parts(cd_log2_pair(y), b, clamp(cd_ratio(1.44269504 * b * yl, y), -0.999, 0.999));
     let r = cd_beta_parts(min(a, b), max(a, b));
-    return vec2f(p.x * q.x / r.x, p.y + q.y - r.y);
+    return vec2f(cd_ratio(p.x * q.x, r.x), p.y + q.y - r.y);
   }
   let tails = cd_stirling_tail(a) + cd_stirling_tail(b) - cd_stirling_tail(a + b);
-  let less = d / a;
-  var first = cd_log(x * ((a + b) / a)) + less;
+  let less = cd_ratio(d, a);
+  var first = cd_log(x * (cd_ratio(a + b, a))) + less;
   if (less <= 0.5) { first = cd_log1p_minus(-less); }
-  let e = cd_exp_parts(max(a * first + b * cd_log1p_minus(d / b) - tails, -1.0e6));
-  return vec2f(e.x * 0.398942280 * sqrt(a / (a + b) * b), e.y);
+  let e = cd_exp_parts(max(a * first + b * cd_log1p_minus(cd_ratio(d, b)) - tails, -1.0e6));
+  return vec2f(e.x * 0.398942280 * cd_root(cd_ratio(a, a + b) * b), e.y);
 }`,
   /** I_x(a, b) by the continued fraction of DiDonato and Morris (1992), for x below the mean: Lentz's method counts the terms. */
   cd_beta_fraction: `fn cd_beta_fraction(a: f32, b: f32, x: f32, y: f32, xl: f32, yl: f32, d: f32) -> f32 {
   let front = cd_beta_front(a, b, x, y, xl, yl, d);
-  let start = a * (d + 1.0) / (a + 1.0);
+  let start = cd_ratio(a * (d + 1.0), a + 1.0);
   var up = start;
   var down = 0.0;
   var terms = 1;
   for (; terms < 1000; terms++) {
     let m = f32(terms);
     let w = a + 2.0 * m - 1.0;
-    let over = ((a + (m - 1.0)) / w) * ((a + b + (m - 1.0)) / w) * (m * x) * ((b - m) * x);
-    let under = m + m * (b - m) * x / w + (a + m) * (d + 1.0 + m * (1.0 + y)) / (w + 2.0);
-    down = 1.0 / (under + over * down);
-    up = under + over / up;
+    let over = (cd_ratio(a + (m - 1.0), w)) * (cd_ratio(a + b + (m - 1.0), w)) * (m * x) * ((b - m) * x);
+    let under = m + cd_ratio(m * (b - m) * x, w) + cd_ratio((a + m) * (d + 1.0 + m * (1.0 + y)), w + 2.0);
+    down = cd_ratio(1.0, under + over * down);
+    up = under + cd_ratio(over, up);
     if (abs(up * down - 1.0) < 1.0e-7) { break; }
   }
   var tail = 0.0;
   for (var k = terms; k >= 1; k--) {
     let m = f32(k);
     let w = a + 2.0 * m - 1.0;
-    let over = ((a + (m - 1.0)) / w) * ((a + b + (m - 1.0)) / w) * (m * x) * ((b - m) * x);
-    let under = m + m * (b - m) * x / w + (a + m) * (d + 1.0 + m * (1.0 + y)) / (w + 2.0);
-    tail = over / (under + tail);
+    let over = (cd_ratio(a + (m - 1.0), w)) * (cd_ratio(a + b + (m - 1.0), w)) * (m * x) * ((b - m) * x);
+    let under = m + cd_ratio(m * (b - m) * x, w) + cd_ratio((a + m) * (d + 1.0 + m * (1.0 + y)), w + 2.0);
+    tail = cd_ratio(over, under + tail);
   }
-  return cd_joined(vec2f(front.x / (start + tail), front.y));
+  return cd_joined(vec2f(cd_ratio(front.x, start + tail), front.y));
 }`,
   /** I_x(a, b) for b <= 1: a series of positive terms (DLMF 8.17.8). */
   cd_beta_series: `fn cd_beta_series(a: f32, b: f32, x: f32) -> f32 {
   var factor = 1.0;
   var sum = 0.0;
   for (var n = 1.0; n < 400.0; n += 1.0) {
-    factor *= (n - b) * x / n;
-    let term = factor / (a + n);
+    factor *= cd_ratio((n - b) * x, n);
+    let term = cd_ratio(factor, a + n);
     sum += term;
-    if (term <= 1.0e-9 * (sum + 1.0 / a)) { break; }
+    if (term <= 1.0e-9 * (sum + cd_ratio(1.0, a))) { break; }
   }
   let p = cd_exp2_parts(cd_log2_pair(x), a, 0.0);
   let r = cd_beta_parts(min(a, b), max(a, b));
   let k = select(0.0, 64.0, a < 1.0e-20);
-  return cd_joined(vec2f(p.x * (1.0 + a * sum) / (a * cd_power_of_two(i32(k)) * r.x), p.y - r.y + k));
+  return cd_joined(vec2f(cd_ratio(p.x * (1.0 + a * sum), a * cd_power_of_two(i32(k)) * r.x), p.y - r.y + k));
 }`,
   /** The regularized incomplete beta function I_x(a, b). */
   cd_betainc: `fn cd_betainc(a: f32, b: f32, x: f32) -> f32 {
@@ -184,7 +184,7 @@ export const incomplete = {
   if (endlessA && endlessB) { return cd_nan(); }
   if (endlessA || endlessB) { return select(0.0, 1.0, endlessB); }
   // All of it lies at the two ends.
-  if (max(a, b) < 1.0e-10) { return (b * 1.0e10) / (a * 1.0e10 + b * 1.0e10); }
+  if (max(a, b) < 1.0e-10) { return cd_ratio(b * 1.0e10, a * 1.0e10 + b * 1.0e10); }
   if (a < 1.0e-30) { return 1.0; }
   if (b <= 1.0 && x <= 0.9) { return cd_beta_series(a, b, x); }
   let y = 1.0 - x;

@@ -2,8 +2,8 @@
  * The functions that kernels may call, and how a kernel's text comes to have those it needs: by their names, which all start with `cd_`.
  *
  * Nothing here calls a driver's exp, log, sin, tanh or pow: measured, exp is off by 63 units in the last place, log near 1 by half of its
- * value, sin by 2e-4, and pow is wrong at 0 and below. What is relied on: + - * /, sqrt, round, floor, ceil, comparison of numbers,
- * integers and bitcast. What never is: NaN in comparisons, max, min or clamp (bits are tested instead); (x + y) - y, which some drivers
+ * value, sin by 2e-4, and pow is wrong at 0 and below. What is relied on: + - *, round, floor, ceil, comparison of numbers, integers and
+ * bitcast; / and sqrt to 2.5 units in the last place (cd_div and cd_sqrt are rounded). What never is: NaN in comparisons, max, min or clamp (bits are tested instead); (x + y) - y, which some drivers
  * fold to x (heads are masked instead, sums held in one piece by cd_held); literals of NaN, Infinity and -0; fma. Subnormal numbers may be
  * flushed to zero, in arguments and in results.
  */
@@ -14,6 +14,7 @@ import { gamma } from './gamma.js'
 import { incomplete } from './incomplete.js'
 import { math } from './math.js'
 import { powers } from './powers.js'
+import { quotients } from './quotients.js'
 import { shapeGradients } from './shape-gradients.js'
 import { special } from './special.js'
 import { trigonometric } from './trigonometric.js'
@@ -33,6 +34,7 @@ const calledIn = (text: string): ReadonlySet<string> => new Set(text.match(NAME)
 export const functions: Readonly<Record<string, WgslFunction>> = Object.fromEntries(
   Object.entries({
     ...basic,
+    ...quotients,
     ...math,
     ...powers,
     ...trigonometric,

@@ -135,7 +135,7 @@ export const math = {
   let t = 1.0 + x;
   let b = bitcast<u32>(t);
   let u = bitcast<f32>((b + select(0x80u, 0u, b >= 0x7f000000u)) & 0xffffff00u);
-  let w = (x - (u - 1.0)) / u;
+  let w = cd_ratio(x - (u - 1.0), u);
   let y = cd_log_special(t, cd_log(u) + (w - 0.5 * w * w));
   return select(cd_nan_or(x, y), x - x * x * (0.5 - x * 0.333333333), cd_abs_bits(x) < 0x3a800000u);
 }`,
@@ -150,7 +150,7 @@ export const math = {
   p = p * z + 1.33314422036e-1;
   p = p * z - 3.33332819422e-1;
   let small = p * z * x + x;
-  let large = 1.0 - 2.0 / (cd_exp(min(a + a, 40.0)) + 1.0);
+  let large = 1.0 - cd_ratio_tame(2.0, cd_exp(min(a + a, 40.0)) + 1.0);
   return cd_nan_or(x, cd_copysign(select(large, small, a < 0.625), x));
 }`,
   /** A polynomial below 1, else h - 1 / (4 h) with h = exp(|x|) / 2. */
@@ -159,16 +159,16 @@ export const math = {
   let h = cd_half_exp(a);
   let z = x * x;
   let p = (2.03721912945e-4 * z + 8.33028376239e-3) * z + 1.66667160211e-1;
-  return cd_nan_or(x, select(cd_copysign(h - 0.25 / h, x), x + p * z * x, a < 1.0));
+  return cd_nan_or(x, select(cd_copysign(h - cd_ratio_tame(0.25, h), x), x + p * z * x, a < 1.0));
 }`,
   cd_cosh: `fn cd_cosh(x: f32) -> f32 {
   let h = cd_half_exp(abs(x));
-  return h + 0.25 / h;
+  return h + cd_ratio_tame(0.25, h);
 }`,
   /** 1 / (1 + exp(-x)), from exp(-|x|) so that small values keep their accuracy. */
   cd_sigmoid: `fn cd_sigmoid(x: f32) -> f32 {
   let e = cd_exp(-abs(x));
-  return cd_nan_or(x, select(1.0, e, x < 0.0) / (1.0 + e));
+  return cd_nan_or(x, cd_ratio_tame(select(1.0, e, x < 0.0), 1.0 + e));
 }`,
   /** max(x, 0) + log1p(exp(-|x|)). */
   cd_softplus: `fn cd_softplus(x: f32) -> f32 { return cd_nan_or(x, max(x, 0.0) + cd_log1p(cd_exp(-abs(x)))); }`,

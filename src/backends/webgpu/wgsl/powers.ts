@@ -4,7 +4,7 @@ export const powers = {
   /** The 12 leading bits: products of two such numbers are exact. */
   cd_head: `fn cd_head(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) & 0xfffff000u); }`,
   /** 1 / sqrt x: two roundings. */
-  cd_rsqrt: `fn cd_rsqrt(x: f32) -> f32 { return 1.0 / sqrt(x); }`,
+  cd_rsqrt: `fn cd_rsqrt(x: f32) -> f32 { return cd_ratio(1.0, cd_sqrt(x)); }`,
   /**
    * |x| = 2^k a, k a multiple of 3: the bits of a guess its root, one step of third order follows, then Newton's from a head, whose
    * square is exact.
@@ -17,11 +17,11 @@ export const powers = {
   let j = (e + 300) % 3;
   let a = bitcast<f32>((n & 0x7fffffu) | (u32(127 + j) << 23u));
   var t = bitcast<f32>(bitcast<u32>(a) / 3u + 709958130u);
-  let w = 0.542857142857 + t * t * t / a;
-  t = t * (0.357142857143 + 1.60714285714 / (w + 1.41428571429 + -0.705306122449 / w));
+  let w = 0.542857142857 + cd_ratio(t * t * t, a);
+  t = t * (0.357142857143 + cd_ratio(1.60714285714, w + 1.41428571429 + cd_ratio(-0.705306122449, w)));
   t = bitcast<f32>((bitcast<u32>(t) + 0x800u) & 0xfffff000u);
-  let d = a / (t * t);
-  t = t + t * ((d - t) / (t + t + d));
+  let d = cd_ratio(a, t * t);
+  t = t + t * (cd_ratio(d - t, t + t + d));
   return select(x, cd_copysign(t * cd_power_of_two((e - j) / 3), x), b - 1u < 0x7f7fffffu);
 }`,
   /** Infinity beats NaN. Scaled so that no square leaves the range. */
@@ -31,7 +31,7 @@ export const powers = {
   let s = cd_power_of_two(k);
   let a = x * s;
   let b = y * s;
-  let r = cd_nan_or2(x, y, sqrt(a * a + b * b) * cd_power_of_two(-k));
+  let r = cd_nan_or2(x, y, cd_root(a * a + b * b) * cd_power_of_two(-k));
   return select(r, cd_inf(), cd_abs_bits(x) == 0x7f800000u || cd_abs_bits(y) == 0x7f800000u);
 }`,
   /** log2 x as a head of 12 bits and a tail, for positive finite x: error about 2^-33 of it. */
@@ -49,7 +49,7 @@ export const powers = {
   let c = select(1.0, 1.5, middle);
   // s = (a - c) / (a + c) as a head and a tail.
   let u = a - c;
-  let v = 1.0 / (a + c);
+  let v = cd_ratio(1.0, a + c);
   let s = u * v;
   let sh = cd_head(s);
   let dh = bitcast<f32>((((i >> 1u) & 0xfffff000u) | 0x20000000u) + 0x400000u + select(0u, 0x200000u, middle));

@@ -16,7 +16,7 @@ export const special = {
   /** exp(a^2) erfc(a) for a >= 1/2: p(t) / (a + 2.5) with t = (a - 3.5) / (a + 2.5). */
   cd_erfcx_far: `fn cd_erfcx_far(a: f32) -> f32 {
   let d = a + 2.5;
-  let t = (a - 3.5) / d;
+  let t = cd_ratio(a - 3.5, d);
   var p = 2.5321314751636237e-6;
   p = p * t - 1.1671416359604336e-5;
   p = p * t - 2.5671808543847874e-5;
@@ -29,7 +29,7 @@ export const special = {
   p = p * t + 2.592691481113434e-1;
   p = p * t - 5.558868646621704e-1;
   p = p * t + 9.317619204521179e-1;
-  return p / d;
+  return cd_ratio(p, d);
 }`,
   /** erfc a for a >= 1/2. The square is split, so that it is not rounded. */
   cd_erfc_far: `fn cd_erfc_far(a: f32) -> f32 {
@@ -71,8 +71,8 @@ export const special = {
 }`,
   /** The number whose erfc is q, for 0 < q <= 1/4: s p(1 / s) with s = sqrt(-log q). */
   cd_erfcinv_tail: `fn cd_erfcinv_tail(q: f32) -> f32 {
-  let s = sqrt(max(-cd_log(q), 1.0));
-  let u = 1.0 / s;
+  let s = cd_root(max(-cd_log(q), 1.0));
+  let u = cd_ratio(1.0, s);
   if (u > 0.333333333) {
     let t = (u - 0.591688547159) * 3.87063990384;
     var p = 5.152285211806884e-07;

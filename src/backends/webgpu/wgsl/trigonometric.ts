@@ -99,7 +99,7 @@ export const trigonometric = {
   p = p * z + 1.33387994085e-1;
   p = p * z + 3.33331568548e-1;
   let t = q.x + cd_held(p * z * r + q.y);
-  let y = bitcast<u32>(select(t, -1.0 / t, (u32(q.z) & 1u) == 1u));
+  let y = bitcast<u32>(select(t, cd_ratio(-1.0, t), (u32(q.z) & 1u) == 1u));
   return select(bitcast<f32>(y ^ (bitcast<u32>(x) & 0x80000000u)), x, cd_abs_bits(x) < 0x39000000u);
 }`,
 
@@ -115,9 +115,9 @@ export const trigonometric = {
 }`,
   /** 2 asin(sqrt(z)) for 0 <= z <= 1/4, as a head of 12 bits and a tail: the root's rounding is undone. */
   cd_double_asin_root: `fn cd_double_asin_root(z: f32) -> vec2f {
-  let s = sqrt(z);
+  let s = cd_root(z);
   let h = cd_head(s);
-  let t = select((z - h * h) / (s + h), 0.0, s == 0.0);
+  let t = select(cd_ratio(z - h * h, s + h), 0.0, s == 0.0);
   return 2.0 * vec2f(h, t + cd_asin_rest(s));
 }`,
   /** Above 1/2: pi / 2 - 2 asin(sqrt((1 - a) / 2)), pi / 2 in two parts. NaN outside [-1, 1]. */
@@ -125,13 +125,13 @@ export const trigonometric = {
   let a = abs(x);
   let d = cd_double_asin_root(clamp(0.5 - 0.5 * a, 0.0, 0.25));
   let c = min(a, 0.5);
-  let r = cd_copysign(select(c + cd_asin_rest(c), (1.57079637051 - d.x) - (d.y + 4.37113883e-8), a > 0.5), x);
+  let r = cd_copysign(select(c + cd_asin_rest(c), cd_held(1.57079637051 - d.x) - cd_held(d.y + 4.37113883e-8), a > 0.5), x);
   return select(r, cd_nan_or(x, cd_nan()), cd_abs_bits(x) > 0x3f800000u);
 }`,
   cd_acos: `fn cd_acos(x: f32) -> f32 {
   let a = abs(x);
   let d = cd_double_asin_root(clamp(0.5 - 0.5 * a, 0.0, 0.25));
-  let far = select(d.x + d.y, (3.14159274101 - d.x) - (d.y + 8.74227766e-8), x < 0.0);
+  let far = select(d.x + d.y, cd_held(3.14159274101 - d.x) - cd_held(d.y + 8.74227766e-8), x < 0.0);
   let c = clamp(x, -0.5, 0.5);
   let near = 1.57079637051 - cd_held(c + (cd_asin_rest(c) + 4.37113883e-8));
   return select(select(near, far, a > 0.5), cd_nan_or(x, cd_nan()), cd_abs_bits(x) > 0x3f800000u);
@@ -153,7 +153,7 @@ export const trigonometric = {
   cd_atan: `fn cd_atan(x: f32) -> f32 {
   let a = abs(x);
   let inverse = a > 1.0;
-  let y = cd_atan_unit(select(a, 1.0 / a, inverse));
+  let y = cd_atan_unit(select(a, cd_ratio(1.0, a), inverse));
   return cd_nan_or(x, cd_copysign(select(y, 1.57079637051 - cd_held(y + 4.37113883e-8), inverse), x));
 }`,
   /** The angle of (x, y), in every quadrant; signs of zero as IEEE 754 says. */
@@ -164,7 +164,7 @@ export const trigonometric = {
   let high = bitcast<f32>(max(xb, yb));
   // A quotient of numbers beyond 2^126 could make a driver's reciprocal subnormal; 0 / 0 is 0 here, Infinity / Infinity 1.
   let s = select(1.0, 0.0625, max(xb, yb) >= 0x7e000000u);
-  var t = (low * s) / (high * s);
+  var t = cd_div(low * s, high * s);
   t = select(t, 0.0, low == 0.0);
   t = select(t, 0.0, max(xb, yb) == 0x7f800000u);
   t = select(t, 1.0, min(xb, yb) == 0x7f800000u);
@@ -185,7 +185,7 @@ export const trigonometric = {
   let near = p * z * x + x;
   let huge = a > 8192.0;
   let c = min(a, 8192.0);
-  let w = cd_log1p(select(c + c * c / (1.0 + sqrt(c * c + 1.0)), a - 1.0, huge));
+  let w = cd_log1p(select(c + cd_ratio(c * c, 1.0 + cd_root(c * c + 1.0)), a - 1.0, huge));
   let far = select(w, w + 0.69314718056, huge);
   return cd_nan_or(x, select(cd_copysign(far, x), near, a < 0.5));
 }`,
@@ -194,7 +194,7 @@ export const trigonometric = {
   let t = x - 1.0;
   let huge = x > 8192.0;
   let c = clamp(t, 0.0, 8192.0);
-  let w = cd_log1p(select(c + sqrt(c * (c + 2.0)), t, huge));
+  let w = cd_log1p(select(c + cd_root(c * (c + 2.0)), t, huge));
   let y = cd_nan_or(x, select(w, w + 0.69314718056, huge));
   return select(y, cd_nan_or(x, cd_nan()), !(x >= 1.0));
 }`,
@@ -208,7 +208,7 @@ export const trigonometric = {
   p = p * z + 1.997821645e-1;
   p = p * z + 3.33337300303e-1;
   let near = p * z * x + x;
-  let far = cd_copysign(0.5 * cd_log1p((a + a) / (1.0 - a)), x);
+  let far = cd_copysign(0.5 * cd_log1p(cd_ratio(a + a, 1.0 - a)), x);
   let y = select(far, near, a < 0.5);
   let b = cd_abs_bits(x);
   let end = select(y, cd_copysign(cd_inf(), x), b == 0x3f800000u);
