@@ -81,6 +81,27 @@ describe.skipIf(lane === undefined)('webgpu products, lavapipe', () => {
   }
 
   it(
+    'explain says which form a shape has on an adapter',
+    async () => {
+      const formOf = async (name: MachineName, m: number, k: number, n: number): Promise<string | undefined> => {
+        const f = cd.fn(
+          { x: cd.f32(m, k), y: cd.f32(k, n) } as never,
+          (({ x, y }: { x: unknown; y: unknown }) => op.matmul!(x, y)) as never,
+        )
+        const g = cd.compileAsync(f as never, single.backends[name] as never) as unknown as { explain: () => Promise<cd.Explanation> }
+        return (await g.explain()).steps.find((s) => s.kind === 'gemm')?.form
+      }
+      expect(await formOf('many cores', 1024, 1024, 1024)).toBe('tiles of 128 x 64')
+      expect(await formOf('many cores', 512, 512, 512)).toBe('tiles of 64 x 64, 4 parts')
+      expect(await formOf('many cores', 64, 784, 32)).toBe('tiles of 32 x 32, 12 parts')
+      expect(await formOf('many cores', 1536, 8192, 1536)).toBe('tiles of 128 x 64, 2 parts')
+      expect(await formOf('many cores', 8, 4096, 8)).toMatch(/in registers, \d+ parts$/)
+      expect(await formOf('few cores', 1024, 1024, 1024)).toBe('8 x 8 in registers')
+    },
+    LIMIT,
+  )
+
+  it(
     'operands that are transposed, reversed, broadcast or parts of others',
     async () => {
       const [a, b] = [tensor([20, 48], 1), tensor([48, 36], 2)]
