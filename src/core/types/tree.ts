@@ -32,7 +32,7 @@ export type OfAny<T, L> = 0 extends 1 & T ? T : [T] extends [Readonly<Record<Pro
  * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end. Each level is written out: one type with a parameter
  * would be instantiated for every input.
  */
-export type DeclBound<T = never> = Spec | NoTangent | readonly Level1[] | { readonly [key: string]: Level1 }
+export type DeclBound = Spec | NoTangent | readonly Level1[] | { readonly [key: string]: Level1 }
 type Level1 = Nothing | Spec | readonly Level2[] | { readonly [key: string]: Level2 }
 type Level2 = Nothing | Spec | readonly Level3[] | { readonly [key: string]: Level3 }
 type Level3 = Nothing | Spec | readonly Level4[] | { readonly [key: string]: Level4 }

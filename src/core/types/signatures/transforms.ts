@@ -29,7 +29,7 @@ import type {
 /** Options of `fn`. */
 export interface FnOptions extends OptionsOf<typeof fnOptions> {}
 /** fn(declaration, body): a typed function of one tree, traced once per signature. */
-export type FnFn = <const In extends DeclBound<In>, Out extends ResultTree<Out>>(
+export type FnFn = <const In extends DeclBound, Out extends ResultTree<Out>>(
   inputs: In,
   body: (x: Exprs<In>) => Out,
   options?: FnOptions,
