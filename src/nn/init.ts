@@ -84,13 +84,13 @@ export const init = <const P extends Decl | null>(declared: P, key: Key, given: 
   try {
     return evaluate(tree as never) as Tensors<P>
   } catch (e) {
-    return isOfTrace(key)
-      ? badInput(
-          'init',
-          'the key is of a function that is traced (vmap, fn, scan); what begins are numbers.',
-          'begin outside: keys.map((k) => layer.init(k)) of a list of keys, and for one tree of all treeZip((...all) => stack(all), ...trees).',
-        )
-      : rethrow(e)
+    if (isOfTrace(key))
+      badInput(
+        'init',
+        'the key depends on an input of a function that is being traced (vmap, fn, scan), but init computes numbers at once.',
+        'call it outside: keys.map((k) => layer.init(k)) for a list of keys; treeZip((...all) => stack(all), ...trees) stacks the results.',
+      )
+    throw e
   }
 }
 /** Does it depend on an input of a function that is being traced? Then no function without inputs gives it. */
@@ -101,7 +101,4 @@ const isOfTrace = (key: Key): boolean => {
   } catch {
     return true
   }
-}
-const rethrow = (e: unknown): never => {
-  throw e
 }

@@ -14,12 +14,12 @@ const wave = (shape: readonly number[], k = 0, dtype: 'f32' | 'f64' = 'f32'): cd
   ) as cd.Tensor
 
 describe('init', () => {
-  it('says of the key of a traced function that numbers begin outside of one, and how', () => {
+  it('refuses the key of a traced function, and says what to write outside of one', () => {
     const layer = nn.repeat(nn.dense(2, 2), 3)
     const keys = splitKey(key(1), 4)
     for (const l of [nn.dense(2, 3), layer])
       expect(() => cd.vmap((k: never) => l.init(k) as never)(keys as never)).toThrow(
-        /^BadInput: init: the key is of a function that is traced[\s\S]*treeZip\(\(\.\.\.all\) => stack\(all\), \.\.\.trees\)/,
+        /^BadInput: init: the key depends on an input of a function that is being traced[\s\S]*treeZip\(\(\.\.\.all\) => stack\(all\), \.\.\.trees\)/,
       )
     const [a, b] = [1, 2].map((n) => nn.dense(2, 3).init(key(n)))
     const both = cd.evaluate(cd.treeZip((...all: readonly cd.AnyExpr[]) => cd.stack(all), a as never, b as never) as never) as unknown as { w: cd.Tensor } // biome-ignore format: one row

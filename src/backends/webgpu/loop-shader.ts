@@ -208,7 +208,7 @@ class LoopShader {
       s += `  if (t + ${width * u}u < ${items}) {\n  ${names.map(([n]) => `let ${n} = ${n}_${u};`).join(' ')}\n${this.point(() => '')}  }\n`
     return s
   }
-  /** The result's indices, and \`b\`: where its elements begin in each operand. */
+  /** The result's indices, and `b`: where its elements begin in each operand. */
   private bases(): string {
     const { record, mode } = this
     const axes = mode.kind === 'patch' ? this.keptAxes.filter((a) => a !== mode.axis && a !== this.sizes.length - 1) : this.keptAxes
