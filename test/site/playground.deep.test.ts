@@ -9,6 +9,7 @@ import type { PreviewServer } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Printed } from '../../site/run/messages.js'
 import { hasChromium, howToHave, openChromium } from '../browser/chromium.js'
+import { sample } from '../depth.js'
 import { agrees, expectedOf, plain } from './expected.js'
 import { openPage, servePlayground } from './page.js'
 
@@ -293,7 +294,7 @@ typeof worker.document
     const files = readdirSync(folder).sort()
     expect(await page.locator('#gallery option').count()).toBe(files.length + 1)
     const wrongOnes: string[] = []
-    for (const [i, file] of files.entries()) {
+    for (const [i, file] of sample([...files.entries()], 9)) {
       await page.selectOption('#gallery', String(i))
       await finished()
       const expected = expectedOf(readFileSync(join(folder, file), 'utf8'))
