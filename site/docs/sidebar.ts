@@ -6,7 +6,18 @@ export interface Group {
   readonly pages: readonly string[]
 }
 export const groups: readonly Group[] = [
-  { title: 'Learn', pages: ['start'] },
+  {
+    title: 'Learn',
+    pages: [
+      'start',
+      'tutorial/1-first-derivative',
+      'tutorial/2-training',
+      'tutorial/3-rule',
+      'tutorial/4-checking',
+      'tutorial/5-loops',
+      'tutorial/6-gpu',
+    ],
+  },
   { title: 'Guides', pages: ['language', 'types', 'indexing', 'control-flow', 'derivatives', 'rules', 'checking', 'linting'] },
   { title: 'Train and solve', pages: ['models', 'layers', 'training', 'optim', 'random', 'solve'] },
   { title: 'Arrays', pages: ['arrays', 'linear-algebra', 'special-functions', 'fft'] },
