@@ -24,5 +24,5 @@ export const groups: readonly Group[] = [
   { title: 'Run', pages: ['webgpu', 'command', 'playground', 'examples'] },
   { title: 'Look up', pages: ['features', 'functions', 'coming-from', 'names'] },
   { title: 'Measured', pages: ['speed', 'sizes', 'accuracy'] },
-  { title: 'The project', pages: ['architecture', 'decisions/index', 'changelog'] },
+  { title: 'The project', pages: ['architecture', 'style', 'decisions/index', 'changelog'] },
 ]
