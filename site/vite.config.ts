@@ -59,7 +59,7 @@ export default defineConfig(({ command }) => ({
   optimizeDeps: { include: ['typescript'] },
   worker: { format: 'es', plugins: () => [data()] },
   build: {
-    outDir: fileURLToPath(new URL('../out/site/page', import.meta.url)),
+    outDir: fileURLToPath(new URL('../out/site/page/playground', import.meta.url)),
     emptyOutDir: true,
     target: 'es2022',
     modulePreload: { polyfill: false },

@@ -37,7 +37,7 @@ export const customRule: transforms.CustomRuleFn = /*#__PURE__*/ typed(from(cust
  */
 export const straightThrough: transforms.StraightThroughFn = /*#__PURE__*/ typed(from(customPack, straightThroughOf(context)))
 /**
- * x itself, whose cotangent is clamped to [-limit, limit] on its way back: what follows cannot send more. Of a tree: every float leaf.
+ * x itself, whose cotangent is clamped to [-limit, limit] in the reverse pass. Of a tree: every float leaf.
  *
  * Errors  NotImplemented in forward mode, which has no cotangents; BadInput for a limit below 0.
  * @example grad((x) => sum(square(clipGradient(x, 1))))([0.1, 3])   // [0.2, 1]
@@ -51,7 +51,7 @@ export const clipGradient: estimators.ClipGradientFn = /*#__PURE__*/ typed(from(
  */
 export const reverseGradient: estimators.ReverseGradientFn = /*#__PURE__*/ typed(from(customPack, reverseGradientOf(context)))
 /**
- * x itself, whose cotangent is shown to f as a tensor on the way back, in a loop at every step. Of a tree: every float leaf. Derivatives stay what they are.
+ * x itself, whose cotangent is shown to f as a tensor in the reverse pass, in a loop at every step. Of a tree: every float leaf. Derivatives stay what they are.
  *
  * Forward mode has no cotangents; one that is zero, or that no result needs, is not computed. Under vmap f sees those of all examples at once.
  * Errors  BadInput where f is not a function.

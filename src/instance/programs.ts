@@ -23,7 +23,7 @@ export const toProgram: programs.ToProgramFn = /*#__PURE__*/ typed(toProgramCore
  */
 export const fromProgram: programs.FromProgramFn = /*#__PURE__*/ typed(fromProgramCore(context.runtime))
 /**
- * A program as plain JSON, to the bit: one table of nodes, captured tensors as base64. `fromJSON` reads it.
+ * A program as plain JSON that keeps every bit: one table of nodes, captured tensors as base64. `fromJSON` reads it.
  *
  * Errors  BadInput where parameters hold functions (a customRule).
  * @example toJSON(toProgram((x) => sum(x))([1, 2]))   // { format: 1, name: 'f', inputs: [0], ... }

@@ -19,7 +19,7 @@ import { context } from './context.js'
  *
  * { rows, cols, shape, colours }: entry k stands in row rows[k], column cols[k], row by row; rows count the elements of f's float results, columns
  * those of what `wrt` names (the first argument), as `ravel` does. `colours` is how many products `sparseJacobian` takes. No entry is missing; what is not
- * known (an index that is computed from an argument, a primitive of somebody else's) counts as dense. Literal and captured indices are read now.
+ * known (an index that is computed from an argument, a primitive of another library) counts as dense. Literal and captured indices are read now.
  * @example sparsity((x) => mul(at(x, '1:'), at(x, ':-1')))([1, 2, 3])   // { rows: [0, 0, 1, 1], cols: [0, 1, 1, 2], shape: [2, 3], ... }
  */
 export const sparsity: sparse.SparsityFn = /*#__PURE__*/ typed(from(indexingPack, sparsityOf(context)))

@@ -146,7 +146,7 @@ export const dualAlgebra = (registry: Registry, inputs: (at: InputAt) => EagerDu
   }
 }
 
-/** Reverse mode over concrete arrays: an algebra that remembers, and the way back. */
+/** Reverse mode over concrete arrays: an algebra that remembers, and the reverse pass. */
 export interface EagerReverse {
   readonly algebra: Algebra<EagerCoDual>
   /** Cotangents of the inputs by path, from those that were added to the results: every application in reverse order. */
@@ -156,7 +156,7 @@ export interface EagerReverse {
 const plus = (a: Tensor, b: Tensor): Tensor => tensor(asNode(add(a, b)), new Map())
 
 /**
- * Codual numbers over concrete arrays, as an algebra for `interpret` and the way back over what it did; each node by its rrule.
+ * Codual numbers over concrete arrays, as an algebra for `interpret` and the reverse pass over what it did; each node by its rrule.
  *
  * `input` gives each input's value. Give a result its cotangent with `add`, then `back()` gives those of the inputs.
  * Errors  MissingRule, NotImplemented as in reverse mode.

@@ -146,7 +146,7 @@ export const residual: ResidualFn = ((body: Part, shortcut?: Part): unknown => {
 const identity: AnyLayer = { kind: 'identity', declared: null, init: () => null, apply: (_, x) => x }
 
 export const repeatOptions = {
-  /** What the way back keeps of each: as of `scan`. */
+  /** The residuals of each: as of `scan`. */
   checkpoint: raw<'everything' | 'contractions' | 'nothing' | 'sqrt' | number>(),
 }
 /** Options of `repeat`. */
@@ -158,7 +158,7 @@ export type RepeatFn = <const L extends Part, const N extends number>(
   options?: RepeatOptions,
 ) => Repeated<L, N>
 /**
- * n layers alike, one after the other, as one loop: a plan for 48 of them is no longer than one for 2, and with a checkpoint the way back keeps little.
+ * n layers alike, one after the other, as one loop: a plan for 48 of them is no longer than one for 2, and with a checkpoint it keeps few residuals.
  *
  * Parameters  those of the layer, each array with an axis of length n in front.   Options  checkpoint, as of `scan`.
  * Errors  BadInput for a layer with running state, or one that changes the shape.

@@ -103,7 +103,7 @@ export interface Embedding<N extends number, F extends number, D extends Float> 
   attend<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Operand<readonly [...S, F], D>): Expr<[...S, N], D>
 }
 /**
- * A vector for each of `words` numbers; `attend` is the way back, with the same table.
+ * A vector for each of `words` numbers; `attend` is its transpose, with the same table.
  *
  * A number out of range is taken for the nearest that is there, as `take` does; one below 0 counts from the end.
  * Shapes  x: [...] of i32 -> [..., features]; table: [words, features].   Dtype  f32, or the option's.   Options dtype, init: unless given, normal numbers of variance 1 / features.

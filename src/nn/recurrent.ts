@@ -47,7 +47,7 @@ export const recurrentOptions = {
   dtype: floatOption,
   /** How parameters begin, by name: { wi, wh, bi, bh }. */
   init: initials,
-  /** What the way back keeps of each step, as of `scan`. */
+  /** The residuals of each step, as of `scan`. */
   checkpoint: raw<'everything' | 'contractions' | 'nothing' | 'sqrt' | number>(),
 } satisfies OptionsFor<RecurrentOptions>
 /** Options of recurrent layers. */
@@ -68,7 +68,7 @@ export interface RecurrentOptions<B extends boolean = boolean, T extends boolean
   readonly dtype?: D | undefined
   /** How parameters begin, by name: { wi, wh, bi, bh }. */
   readonly init?: Initials | undefined
-  /** What the way back keeps of each step, as of `scan`. */
+  /** The residuals of each step, as of `scan`. */
   readonly checkpoint?: 'everything' | 'contractions' | 'nothing' | 'sqrt' | number | undefined
 }
 export const rnnOptions = {

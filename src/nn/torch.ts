@@ -184,7 +184,7 @@ const listed = (names: readonly string[]): string =>
   `${names.slice(0, 6).join(', ')}${names.length > 6 ? ` and ${names.length - 6} more` : ''}`
 
 /**
- * A model's parameters and running state as a state dict of PyTorch: the way back of `fromTorch`, ready for `encodeSafetensors` of codual/train.
+ * A model's parameters and running state as a state dict of PyTorch: the inverse of `fromTorch`, ready for `encodeSafetensors` of codual/train.
  *
  * Options rename, as of `fromTorch`.   Errors  BadInput where the parameters are not the model's.
  * @example

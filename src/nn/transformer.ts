@@ -268,7 +268,7 @@ export const transformerBlock = <
 }
 export const transformerOptions = {
   ...transformerBlockOptions,
-  /** What the way back keeps of each block, as of `scan`. */
+  /** The residuals of each block, as of `scan`. */
   checkpoint: raw<'everything' | 'contractions' | 'nothing' | 'sqrt' | number>(),
 } satisfies OptionsFor<TransformerOptions>
 /** Options of `transformer`. */
@@ -279,7 +279,7 @@ export interface TransformerOptions<
   G extends boolean = boolean,
   C extends boolean = boolean,
 > extends TransformerBlockOptions<B, D, K, G, C> {
-  /** What the way back keeps of each block, as of `scan`. */
+  /** The residuals of each block, as of `scan`. */
   readonly checkpoint?: 'everything' | 'contractions' | 'nothing' | 'sqrt' | number | undefined
 }
 /** L blocks, each array with an axis of them in front, and the normalisation behind; null where each block ends with one. */

@@ -63,7 +63,7 @@ export interface UNet<C extends number, O extends number, D extends Float> exten
   ): Expr<[N, O, H, W], D>
 }
 /**
- * A U-Net over images: at each level a residual block of two convolutions, half of the positions between levels, then the way back with what each level saw joined to it.
+ * A U-Net over images: at each level a residual block of two convolutions, half of the positions between levels, then back up, with the features of each level joined to it.
  *
  * Shapes  x: [n, channels, h, w], h and w multiples of 2^(levels - 1) -> [n, outputs, h, w]; `run.condition`: [n, condition].
  * Options features, outputs, condition, groups, dtype.   Errors  BadInput for positions that cannot be halved so often, and groups that do not divide the features.

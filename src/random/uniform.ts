@@ -84,7 +84,7 @@ export const uniformOptions = { dtype: float, min: raw<Parameter, 0>(0), max: ra
  *
  * Rule    with the bits held still: y = min + u (max - min).
  * Errors  BadInput where the key is none, or the shape is no shape; ShapeMismatch where min or max does not broadcast to it.
- * Those of `jax.random.uniform`, to the bit between 0 and 1: 23 random bits in f32, 52 in f64.
+ * Those of `jax.random.uniform`, bit for bit between 0 and 1: 23 random bits in f32, 52 in f64.
  * @example uniform(key(0), [2])   // [0.41846, 0.2163]
  */
 export const uniform: UniformFn = (key: Key, shape?: unknown, options?: UniformOptions) => {

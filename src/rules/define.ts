@@ -185,7 +185,7 @@ export const scalarRule = <N extends string, P, const A extends readonly ArgKind
  * As `scalarRule`, for an elementwise primitive with several results: the matrix of the partials dy_i/dx_j, a row for each result.
  *
  * Entries are expressions, numbers (0 is no work), ZeroTangent, or NoTangent in the `int` slots; `ZeroTangent` stands for a whole row, as that
- * of a result that is no float. Only the products that somebody asks for are built.
+ * of a result that is no float. Only the products that are needed are built.
  * @example
  * const polar = elementwise({ name: 'polar', args: ['float', 'float'], results: ['float', 'float'], scalar: (x, y) => [Math.hypot(x!, y!), Math.atan2(y!, x!)], source: 'definition' })
  * const polarRule = multiScalarRule(polar, ({ x: [x, y], y: [r] }) => [[div(x, r!), div(y, r!)], [neg(div(y, square(r!))), div(x, square(r!))]])

@@ -46,7 +46,7 @@ const outside = (what: string, x: unknown, most: number): never =>
 /**
  * Minibatches of a data set: a tree of tensors, typed arrays or nested arrays whose first axis counts the rows.
  *
- * Shapes  leaves [rows, ...s] -> [size, ...s], dtypes stay; `rows % size` rows that are left at the end of an epoch make a smaller batch (another
+ * Shapes  leaves [rows, ...s] -> [size, ...s], dtypes stay; `rows % size` remaining rows at the end of an epoch make a smaller batch (another
  * shape, so another plan: it is made once), so that none is lost in silence. `dropLast: true` leaves them out, and `size` is in the types.
  * With a `seed` each epoch has an order of its own that follows from both alone, the same on every machine. A row is copied into its batch; the
  * data set is not. `reuse: true` allocates nothing after the first batch of a size.

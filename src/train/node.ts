@@ -96,7 +96,7 @@ export const saveCheckpoint = (path: string, checkpoint: Checkpoint<unknown>): T
   })
 
 /**
- * The checkpoint of a file, its state read onto the tree `like`: `train(step, data, { ...checkpoint, epochs })` goes on from it to the bit.
+ * The checkpoint of a file, its state read onto the tree `like`: `train(step, data, { ...checkpoint, epochs })` continues from it bit for bit.
  *
  * Errors  as `load`.
  * @example await loadCheckpoint('no such file', { like: { w: f64(2) } })()   // Left({ _tag: 'BadInput', ... })

@@ -299,8 +299,8 @@ export const trainEvents = <S, B, R extends StepResult<S, R>, V extends Metrics 
  *
  * Nothing happens before it is run. A step may give a promise: functions compiled for any backend fit. Metrics are numbers or tensors of one
  * element; `evaluate(state, epoch)` gives others after each epoch. `onProgress` is told of every event and may give a promise, or a Left that
- * ends the run. An aborted `signal` ends it before the next step: Right, with `done: false`. `{ state, position }` of what it gives go on from
- * there, to the bit.
+ * ends the run. An aborted `signal` ends it before the next step: Right, with `done: false`. `{ state, position }` of what it gives continue from
+ * there, bit for bit.
  * Errors  Left of an AdError that names epoch and step and has what the run had come to in `last`: what a step, a batch, `evaluate` or
  * `onProgress` throws; a metric that is NaN or infinite, unless `onNonFinite: 'ignore'`; BadInput for arguments that do not fit.
  * @example

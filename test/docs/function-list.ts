@@ -109,8 +109,14 @@ const callOf = (checker: ts.TypeChecker, name: string, signatures: readonly ts.S
   })
   return `${name}(${written.join(', ')})`
 }
-/** The first sentence of a docstring. */
-const sentence = (n: PublicName): string => {
+const written = (checker: ts.TypeChecker, type: ts.Type, signatures: readonly ts.Signature[]): readonly string[] => {
+  const whole = ts.TypeFormatFlags.NoTruncation
+  return signatures.length === 0
+    ? [checker.typeToString(type, undefined, whole)]
+    : signatures.map((s) => checker.signatureToString(s, undefined, whole))
+}
+/** The first sentence of a docstring, as a cell of a table. */
+export const sentence = (n: PublicName): string => {
   const text = (n.doc?.text ?? '')
     .replace(/^\/\*\*\s?|\s*\*\/$/g, '')
     .replace(/^ \* ?/gm, '')
@@ -125,6 +131,8 @@ const sentence = (n: PublicName): string => {
 export interface Listed {
   readonly section: string
   readonly call: string
+  /** Its overloads as the compiler writes them; the type of what is no function. */
+  readonly signatures: readonly string[]
   /** Options, by its type. */
   readonly options: ReadonlySet<string>
   readonly of: PublicName
@@ -153,7 +161,8 @@ export const listed = (): readonly (readonly [section: string, functions: readon
     const type = checker.getTypeOfSymbol(symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
     const section = sectionOf(n)
     const signatures = type.getCallSignatures()
-    const row = { section, call: callOf(checker, n.name, signatures), options: typedOptions(checker, n.name, signatures), of: n }
+    const call = callOf(checker, n.name, signatures)
+    const row = { section, call, signatures: written(checker, type, signatures), options: typedOptions(checker, n.name, signatures), of: n }
     rows.set(section, [...(rows.get(section) ?? []), row])
   }
   return [...sections.map(([title]) => title), ...Object.values(others)].flatMap((title) => {

@@ -156,6 +156,12 @@ export const exportsOf = (path: string): readonly Exported[] =>
     return (ts.isFunctionDeclaration(s) || ts.isClassDeclaration(s)) && s.name ? [{ name: s.name.text, typeOnly: false }] : []
   })
 
+/** The text of the declaration at a definition's line. */
+export const sourceOf = ({ file, line }: Definition): string => {
+  const tree = parse(file)
+  return tree.statements.find((s) => lineAt(tree, s.getStart(tree)) === line)?.getText(tree) ?? ''
+}
+
 /** A name that users can import. */
 export interface PublicName extends Definition {
   readonly name: string

@@ -104,12 +104,16 @@ const kinksOf = (p: AnyPrimitive): readonly string[] =>
     const numbers = (xs: readonly number[]): string => (many ? `(${xs.map(shownNumber).join(', ')})` : shownNumber(xs[0]!))
     return `at ${numbers(at)} the partial${many ? 's are' : ' is'} ${numbers(partials.map(Number))} (${why})`
   })
-/** Rows from the declarations: what it is made of, kinks, backends. */
-const declared = (n: PublicName): readonly string[] => {
+/** The primitives of a function: its own, or those that it is made of. */
+export const primitivesOf = (n: PublicName): { readonly own: AnyPrimitive | undefined; readonly parts: readonly AnyPrimitive[] } => {
   const value = scopeOf(n.entry)[n.name]
-  if (typeof value !== 'function') return []
+  if (typeof value !== 'function') return { own: undefined, parts: [] }
   const own = (value as { readonly primitive?: AnyPrimitive }).primitive
-  const parts = own === undefined ? [...partsOf(n)].sort((a, b) => (a.name < b.name ? -1 : 1)) : [own]
+  return { own, parts: own === undefined ? [...partsOf(n)].sort((a, b) => (a.name < b.name ? -1 : 1)) : [own] }
+}
+/** Rows from the declarations: what it is made of, kinks, backends. */
+export const declared = (n: PublicName): readonly string[] => {
+  const { own, parts } = primitivesOf(n)
   if (parts.length === 0) return []
   if (!parts.every((p) => p.expand !== undefined || onCpu(p))) throw new Error(`${n.name} does not run on the CPU`)
   const lacking = lackingOn(parts)

@@ -7,9 +7,12 @@ import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import type { PreviewServer } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addressOf, programOf } from '../../site/docs/programs.js'
 import type { Printed } from '../../site/run/messages.js'
 import { hasChromium, howToHave, openChromium } from '../browser/chromium.js'
 import { sample } from '../depth.js'
+import { examplesIn } from '../docs/extract.js'
+import { publicNames, shortPath } from '../docs/public-names.js'
 import { agrees, expectedOf, plain } from './expected.js'
 import { openPage, servePlayground } from './page.js'
 
@@ -313,6 +316,36 @@ typeof worker.document
     expect(wrongOnes).toEqual([])
     expect(complaints).toEqual([])
     await context.close()
+  })
+
+  it('runs the examples of docstrings, as the links of the documentation open them', { timeout: limit }, async () => {
+    const wrongOnes: string[] = []
+    let compared = 0
+    for (const [name, entry] of [
+      ['cholesky', 'codual'],
+      ['scan', 'codual'],
+      ['hessian', 'codual'],
+      ['applyUpdates', 'codual/optim'],
+      ['uniform', 'codual/random'],
+    ] as const) {
+      const of = publicNames().find((n) => n.name === name && n.entry === entry)!
+      const [example] = examplesIn('doc.ts', `${of.doc!.text}\nexport const x = 0`)
+      const program = programOf(shortPath(of.file), example!.code)!
+      const { page, context, finished, status } = await open(address + addressOf(program).replace(/^.*#/, '#'))
+      await page.locator('#status', { hasText: 'From a link' }).waitFor()
+      await page.click('#run')
+      await finished()
+      if (/Stopped/.test(await status())) wrongOnes.push(`${name}: ${await status()}`)
+      const values = await valuesOf(page)
+      for (const { line, value } of expectedOf(program)) {
+        compared += 1
+        const got = values.find((v) => v.line === line)
+        if (got === undefined || !agrees(value, plain(got.value))) wrongOnes.push(`${name}:${line}`)
+      }
+      await context.close()
+    }
+    expect(wrongOnes).toEqual([])
+    expect(compared).toBeGreaterThan(4)
   })
 
   it('has nothing that axe finds, in light and dark, wide and on a phone, where nothing is wider than the screen', {

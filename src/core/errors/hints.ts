@@ -331,7 +331,7 @@ const meantObject = (given: object): string => {
 export const meantArray = (given: unknown): string => {
   if (given === undefined)
     return 'an argument is missing, a field is misspelt, or a function returns nothing: pass an expression, a tensor, a number or a nested array of numbers.'
-  if (typeof given === 'function') return 'call it, and pass what it gives; grad, vmap and their kin take functions.'
+  if (typeof given === 'function') return 'call it, and pass what it gives; grad, vmap and the other transforms take functions.'
   if (typeof given === 'string')
     return `text is no number: ${Number.isFinite(Number.parseFloat(given)) ? `write ${Number.parseFloat(given)}` : 'pass an expression, a tensor, a number or a nested array of numbers'}.`
   if (given === null) return 'null is no array: leave the argument out where it may be, or pass 0, or a tensor.'

@@ -60,7 +60,7 @@ const noLeaf = (x: unknown, where: string, declares: boolean): string =>
       : typeof x === 'function'
         ? 'call it, and give what it gives.'
         : x === null || x === undefined
-          ? 'an argument is missing, or nobody gave it a value: give a number, an array, a tensor or a tree of them.'
+          ? 'an argument is missing, or it has no value: give a number, an array, a tensor or a tree of them.'
           : typeof x === 'string'
             ? meantArray(x)
             : `give every leaf a number, an array or a tensor.`

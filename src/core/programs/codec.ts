@@ -241,7 +241,7 @@ const encodeLeaf = (x: Tensor): unknown => (x.data.length === 0 && x.shape.lengt
  * The io-ts codec of the inputs a function declares.
  *
  * Decodes numbers, nested arrays, typed arrays, tensors and their JSON into fresh tensors; named sizes must agree between leaves.
- * Encodes to nested arrays that JSON keeps to the bit. Every error has its path; `decodeError` makes one AdError of them.
+ * Encodes to nested arrays that JSON keeps bit for bit. Every error has its path; `decodeError` makes one AdError of them.
  * @example codec({ x: f64('n', 2) }).decode({ x: [[1, 2]] })   // Right({ x: Tensor f64 [1, 2] [[1, 2]] })
  */
 export const codec: CodecFn = typed((declaration: unknown): t.Type<unknown> => {

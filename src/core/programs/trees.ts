@@ -158,7 +158,7 @@ const partsOf = (vector: unknown, avals: readonly Aval[]): readonly unknown[] =>
 }
 
 /**
- * A tree as one vector: [vector, unravel], the leaves' elements in the order of sorted keys, and the way back.
+ * A tree as one vector: [vector, unravel], the leaves' elements in the order of sorted keys, and its inverse.
  *
  * Shapes  a tree of N elements -> [N]; unravel gives each leaf its shape and dtype. NoTangent is left out, and put back.
  * Dtype   the greatest among floats. Expressions give an expression, concrete arrays a tensor.

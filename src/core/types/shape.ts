@@ -311,7 +311,7 @@ export type MadeDim<D> = number extends D ? Dim : D
  * Where a type is asked for, `let h: Expr<['batch', 24], 'f32'> = zeros([x.shape[0], 24], 'f32')`, R is the shape in it.
  */
 export type Made<S extends Shape> = { -readonly [K in keyof S]: MadeDim<S[K]> }
-/** Arguments of a signature that is for shapes with a size that is a number alone: none. Of literals and parameters it wants one that nobody has. */
+/** Arguments of a signature that is for shapes with a size that is a number alone: none. Of literals and parameters it wants one that cannot be given. */
 export type WithNumber<S extends Shape> = number extends S[number] ? [] : [never]
 /** S as `[2, 3]`, where a caller's literal or another array's shape gave `readonly [2, 3]`. */
 export type Writable<S extends Shape> = { -readonly [K in keyof S]: S[K] }

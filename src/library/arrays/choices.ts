@@ -39,7 +39,7 @@ export const selectFirst: SelectFirstFn = operation(
 
 /**
  * A function in pieces: at each element of x the function, or the value, of the last condition that holds; of one more than there are conditions where none
- * does, else 0. Every function is computed everywhere; where it is not chosen it has no say, nor in derivatives.
+ * does, else 0. Every function is computed everywhere; where it is not chosen it affects neither the result nor a derivative.
  *
  * Shapes  x's, to which conditions and results broadcast.   Dtype  x's.   Rule  that of the function that was chosen.   Source  NumPy piecewise.
  * Errors  BadInput unless there are as many functions as conditions, or one more; ShapeMismatch for what does not broadcast to x.

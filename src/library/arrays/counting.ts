@@ -71,7 +71,7 @@ const coordinates = <F>(name: string, made: (columns: readonly AnyExpr[]) => unk
 export const nonzero: NonzeroFn<PlacesOptions> = coordinates('nonzero', (columns) => columns)
 
 /**
- * Where x is not 0, in row-major order, a row of indices for each. Rows that are left hold `fill` (0 unless given).
+ * Where x is not 0, in row-major order, a row of indices for each. The remaining rows hold `fill` (0 unless given).
  *
  * Shapes  [size, rank].   Dtype  i32.   Rule  none: indices have no tangent.   Source  NumPy argwhere, JAX's size.
  * Errors  BadInput without a size, which NumPy needs not.

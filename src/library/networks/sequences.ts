@@ -69,7 +69,7 @@ const attentionOptions = {
 /** Options of `scaledDotProductAttention`. */
 interface AttentionOptions extends OptionsOf<typeof attentionOptions> {}
 /**
- * The rows of v, weighted for each row of q by softmax(q k^T scale): attention. Long sequences are taken some rows of q at a time and computed again on the way back, so that no array of rows by rows is kept.
+ * The rows of v, weighted for each row of q by softmax(q k^T scale): attention. Long sequences are taken some rows of q at a time and computed again in the reverse pass, so that no array of rows by rows is kept.
  *
  * `mask` is true where a score counts, or a number that is added to it, and broadcasts against [..., n, m]; with `causal` row i sees k's rows up to i. Where q has more heads (the third axis from the end) than k and v, each of theirs serves as many of q's. A row without any score is zeros.
  *

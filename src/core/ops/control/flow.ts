@@ -33,9 +33,9 @@ export const scanOptions = {
  * `f(carry, x)` returns [carry, y]: carry has the tree, shapes and dtypes of `init`, y is any tree, or null. x is the tree of the k-th slices of `xs`
  * along their first axes, which have one length; without xs (null) it is undefined, and `length` says how many steps there are. `reverse` takes the
  * slices from the last to the first; what is stacked stays where its slice was. What f captures is the same at every step, and what it computes of that
- * alone is computed once. A carry to which nobody gave a dtype, `0` or `zeros([3])`, takes that of what f returns.
+ * alone is computed once. A carry without a dtype of its own, `0` or `zeros([3])`, takes that of what f returns.
  *
- * `unroll: k` makes k steps one step of the loop. `checkpoint` says what is kept for the way back, the rest being computed again: 'nothing' of a step but
+ * `unroll: k` makes k steps one step of the loop. `checkpoint` says which residuals are kept, the rest being computed again: 'nothing' of a step but
  * its carry, its 'contractions', 'everything' that is not cheap (the default); or the carry of every k-th step alone (a number), about sqrt(length) of them
  * ('sqrt'). Neither changes a bit of a value; derivatives may add up in another order.
  *
@@ -207,10 +207,10 @@ export const whileLoop: WhileLoopFn = operation(
 )
 
 /**
- * The function f, of which reverse mode keeps less than it needs for the way back, and computes the rest again there.
+ * The function f, of which reverse mode keeps fewer residuals: it computes the rest again in the reverse pass.
  *
  * `keep`: 'nothing' but arguments and what f captured (the default), 'contractions' beside them, or 'everything', as without checkpoint. Values and gradients
- * are the same to the bit, second derivatives to rounding. Of a loop say it in the loop's own option `checkpoint`.
+ * are the same bit for bit, second derivatives up to rounding. Of a loop say it in the loop's own option `checkpoint`.
  *
  * Rule    that of f.
  * Errors  BadInput for another `keep`.

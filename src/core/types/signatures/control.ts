@@ -73,7 +73,7 @@ type OneOf<K> = (K extends unknown ? (f: () => K) => void : never) extends (f: i
 type Stacked<Y, N extends Dim> = Y extends null | undefined ? null : Batched<Carried<Y>, N>
 
 /**
- * What a loop keeps for the way back. `everything`: what is not cheap to make again; `contractions`: products alone; `nothing`: what a step begins with. A
+ * The residuals that a loop keeps. `everything`: what is not cheap to make again; `contractions`: products alone; `nothing`: what a step begins with. A
  * number k: the carry of every k-th step, and what is between them is computed again; `sqrt`: that for about the root of the number of steps. `snapshots`:
  * at most so many carries at any time, steps computed again as rarely as that allows.
  */
@@ -132,7 +132,7 @@ export type AssociativeScanFn<Options> = <X>(
   xs: X,
   options?: Options,
 ) => Carried<X>
-/** checkpoint(f, keep): f, of which the way back keeps less. */
+/** checkpoint(f, keep): f with fewer residuals. */
 export type CheckpointFn = <const A extends readonly unknown[], R>(
   f: (...args: A) => R,
   keep?: 'everything' | 'contractions' | 'nothing',

@@ -10,7 +10,7 @@ export interface OnItsDevice {
   /** Frees the device's memory now. */
   dispose(): void
 }
-/** A tensor whose elements a device holds. `onHost` reads them; `data`, `item` and `toArray` are errors that say so (on cpu() they are read as ever). */
+/** A tensor whose elements a device holds. `onHost` reads them; `data`, `item` and `toArray` are errors that say so (on cpu() they work as for other tensors). */
 export type DeviceTensor<S extends Shape = Shape, D extends DType = DType> = Tensor<S, D> & OnItsDevice
 /** The tree with device tensors for tensors. */
 export type OnDevice<T> = T extends NoTangent | Static

@@ -7,5 +7,5 @@ import type { TapFn } from './tap.js'
 export type ClipGradientFn = <T>(x: T, limit: number) => Lifted<T>
 /** reverseGradient(tree, scale): the same values; derivatives are negated and scaled. */
 export type ReverseGradientFn = <T>(x: T, scale?: number | AnyExpr) => Lifted<T>
-/** tapGradient(tree, f): the same values; f sees the cotangent of each leaf on the way back. */
+/** tapGradient(tree, f): the same values; f sees the cotangent of each leaf in the reverse pass. */
 export type TapGradientFn = TapFn

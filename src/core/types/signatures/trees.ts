@@ -8,7 +8,7 @@ import type { LeafOfTree, Mapped, Unravelled } from '../tree.js'
 /** treeFlatten(tree): its leaves, and the function that puts others in their places. */
 export type TreeFlattenFn = <T>(tree: T) => readonly [leaves: LeafOfTree<T>[], unflatten: <R>(leaves: readonly R[]) => Mapped<T, R>]
 
-/** The way back from a vector to the tree T: of expressions, or of tensors. */
+/** The inverse of `ravel`, from a vector to the tree T: of expressions, or of tensors. */
 export interface Unravel<T> {
   (vector: Expr): Unravelled<T, 'Expr'>
   (vector: Tensor | readonly number[] | Float64Array | Float32Array): Unravelled<T, 'Tensor'>

@@ -1,0 +1,102 @@
+/** The site of documentation: pages that `site/docs/make.ts` wrote, a search without a server, and the playground at /playground/. */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { createServer } from 'vite'
+import { type DefaultTheme, defineConfig } from 'vitepress'
+import { slugOf } from '../links.js'
+import { groups } from '../sidebar.js'
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
+/** Where pages are read and the site is written. */
+const folder = path(`../../../${process.env.SITE_FOLDER ?? 'out/site'}`)
+const pages = `${folder}/pages`
+const base = process.env.SITE_BASE ?? '/'
+const titleOf = (page: string): string => /^# (.*)$/m.exec(readFileSync(`${pages}/${page}.md`, 'utf8'))![1]!.replaceAll('`', '')
+
+const linkOf = (page: string): string => `/${page.replace(/(^|\/)index$/, '$1')}`
+const items = groups.map(({ title, pages: own }) => ({
+  text: title,
+  items: own.map((page) => ({ text: titleOf(page), link: linkOf(page) })),
+}))
+const entries = ['codual', 'check', 'check/property', 'nn', 'optim', 'random', 'solve', 'train', 'train/node', 'blas']
+const names: DefaultTheme.SidebarItem[] = [
+  { text: 'By entry point', items: entries.map((e) => ({ text: e === 'codual' ? e : `codual/${e}`, link: `/names/${e}/` })) },
+  {
+    text: 'By subject',
+    items: [
+      { text: 'All functions', link: '/functions' },
+      { text: 'Names of other libraries', link: '/names' },
+    ],
+  },
+]
+
+/** Cells without a text head no column: they become plain cells, as readers of screens expect. */
+const withoutEmptyHeads = (tokens: readonly { type: string; tag: string; content: string }[]): void => {
+  tokens.forEach((token, i) => {
+    if (token.type === 'th_open' && tokens[i + 1]!.content === '') {
+      token.tag = 'td'
+      tokens[i + 2]!.tag = 'td'
+    }
+  })
+}
+
+export default defineConfig({
+  title: 'codual',
+  description: 'Automatic differentiation for TypeScript',
+  lang: 'en',
+  base,
+  srcDir: pages,
+  outDir: `${folder}/page`,
+  cacheDir: `${folder}/cache`,
+  // Titles of a thousand pages are one file, not a part of each.
+  metaChunk: true,
+  // Pages outside VitePress; site/docs/make.ts has looked at all links, and at anchors.
+  ignoreDeadLinks: true,
+  head: [['link', { rel: 'icon', href: `${base}icon.svg` }]],
+  // A page loads what it shows, and no page that it links to.
+  router: { prefetchLinks: false },
+  markdown: {
+    html: false,
+    linkify: false,
+    anchor: { slugify: slugOf },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: (md) => {
+      // Vue reads {{ in a text as code.
+      const { text } = md.renderer.rules
+      md.renderer.rules.text = (...given) => (text?.(...given) ?? '').replaceAll('{{', '&#123;&#123;')
+      md.core.ruler.push('empty heads', ({ tokens }) => withoutEmptyHeads(tokens))
+    },
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      { text: 'Start', link: '/start' },
+      { text: 'Functions', link: '/functions' },
+      { text: 'Examples', link: '/examples' },
+      { text: 'Playground', link: '/playground/', target: '_self' },
+    ],
+    sidebar: { '/': items, '/names/': names, '/reference/': names },
+    socialLinks: [{ icon: 'github', link: 'https://github.com/codual/codual' }],
+  },
+  vite: {
+    build: { chunkSizeWarningLimit: 8000 },
+    plugins: [
+      {
+        name: 'playground',
+        // The playground has a Vite of its own; in development it answers below /playground/.
+        configureServer: async (server) => {
+          const playground = await createServer({
+            configFile: path('../../vite.config.ts'),
+            base: '/playground/',
+            server: { middlewareMode: true, hmr: false },
+          })
+          server.middlewares.use((request, response, next) => {
+            if (request.url?.startsWith('/playground/')) playground.middlewares(request, response, next)
+            else next()
+          })
+        },
+      },
+    ],
+  },
+})
