@@ -11,6 +11,7 @@ import { bundlerNames, exportsAlone, runBundled } from './bundles.js'
 import { importCost } from './import-cost.js'
 import { commandChecks } from './package-command.js'
 import { runReadme } from './readme.js'
+import { commandHomes, packages } from './runtimes/homes.js'
 import { record, recorded, weigh, weighed } from './sizes.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -281,8 +282,7 @@ try {
           tarball,
           `codual-again@file:${tarball}`,
           ...peers,
-          'deno@2.9.6',
-          'bun@1.4.5',
+          ...packages(['deno', 'bun']),
         ],
         user,
       ),
@@ -313,6 +313,11 @@ try {
       await step('it runs in a worker', () => run(process.execPath, ['worker.mjs'], user))
       await step('it runs in Deno', () => run(join(user, 'node_modules/.bin/deno'), ['run', '--allow-all', 'esm.mjs'], user))
       await step('it runs in Bun', () => run(join(user, 'node_modules/.bin/bun'), ['run', 'esm.mjs'], user))
+      for (const home of commandHomes(user, user, ['deno', 'bun']))
+        await step(`the program of npm run matrix: ${home.name}`, async () => {
+          const { failed, numbers } = await home.run()
+          if (Object.keys(failed).length > 0 || Object.keys(numbers).length < 15) throw new Error(JSON.stringify(failed))
+        })
       for (const bundler of bundlerNames)
         await step(`a bundle for browsers runs: ${bundler}`, () =>
           runBundled(
