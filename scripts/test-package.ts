@@ -339,7 +339,16 @@ if (!said.includes("the condition 'development'")) throw new Error(said || 'it w
           temporary,
         ),
       )
-      for (const entry of ['codual', 'codual/nn', 'codual/optim', 'codual/random', 'codual/reference', 'codual/solve', 'codual/train'])
+      for (const entry of [
+        'codual',
+        'codual/display',
+        'codual/nn',
+        'codual/optim',
+        'codual/random',
+        'codual/reference',
+        'codual/solve',
+        'codual/train',
+      ])
         await step(`every export of ${entry} works alone in a bundle`, async () => {
           const { wrong, tried, having } = await exportsAlone(user, entry)
           console.log(`      ${tried} exports`)

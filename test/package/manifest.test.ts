@@ -14,6 +14,7 @@ describe('package.json', () => {
       './blas': 'backends/blas/index',
       './check': 'check/index',
       './check/property': 'check/property',
+      './display': 'display/index',
       './nn': 'nn/index',
       './optim': 'optim/index',
       './random': 'random/index',
