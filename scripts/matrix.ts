@@ -1,4 +1,4 @@
-// What an install runs in: one program, of the packed package, in each runtime; the table of docs/runtimes.md. `--check` writes nothing and fails where the table says something else.
+// What an install runs in: one program, of the packed package, in each runtime; the table of docs/runtimes.md; and the example notebooks. `--check` writes nothing and fails where table or notebooks say something else.
 // The runtimes come from npm into a temporary folder. `npm run build` comes before.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,8 +7,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import manifest from '../package.json' with { type: 'json' }
 import { browserHomes, commandHomes, packages, type Told, versions } from './runtimes/homes.js'
+import { runNotebook } from './runtimes/notebook.js'
+import { kit, runObservable, wrongIn } from './runtimes/observable.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const checking = process.argv.includes('--check')
 const page = join(root, 'docs/runtimes.md')
 const executable = process.env.CODUAL_CHROMIUM ?? '/usr/bin/chromium'
 if (!existsSync(executable)) throw new Error(`no Chromium at ${executable}: set CODUAL_CHROMIUM to the program of one.`)
@@ -46,7 +49,7 @@ const broken: string[] = []
 try {
   npm(root, 'pack', '--ignore-scripts', '--pack-destination', temporary)
   const peers = (['fp-ts', 'io-ts', 'fast-check'] as const).map((name) => `${name}@${manifest.devDependencies[name]}`)
-  install(user, [join(temporary, readdirSync(temporary).find((f) => f.endsWith('.tgz'))!), ...peers])
+  install(user, [join(temporary, readdirSync(temporary).find((f) => f.endsWith('.tgz'))!), ...peers, kit])
   const names = Object.keys(versions) as (keyof typeof versions)[]
   install(tools, packages(names))
   const commands = commandHomes(user, tools, names)
@@ -66,6 +69,15 @@ try {
   } finally {
     await close()
   }
+  const notebooks = {
+    'deno.ipynb': (file: string) => runNotebook(join(tools, 'node_modules/.bin/deno'), user, file, !checking),
+    'observable.html': async (file: string) => wrongIn(await runObservable(user, file, executable)),
+  }
+  for (const [name, run] of Object.entries(notebooks)) {
+    const wrong = await run(join(root, 'examples/notebooks', name))
+    console.log(`examples/notebooks/${name}: ${wrong.length === 0 ? 'shows what it should' : wrong.join('; ')}`)
+    broken.push(...wrong.map((line) => `examples/notebooks/${name}: ${line}`))
+  }
 } finally {
   rmSync(temporary, { recursive: true, force: true })
 }
@@ -77,7 +89,7 @@ if (before === undefined) throw new Error('docs/runtimes.md has no table that be
 /** Versions of browsers change by themselves. */
 const lasting = (r: string): string => (r.includes('Chromium') ? r.replace(/\| [\d.]+ \|/, '|') : r)
 const changed = rows.filter((r, i) => lasting(r) !== lasting(before[i] ?? ''))
-if (process.argv.includes('--check')) {
+if (checking) {
   if (changed.length > 0 || rows.length !== before.length)
     broken.push(`docs/runtimes.md does not have these rows: npm run matrix\n${changed.join('\n')}`)
 } else

@@ -12,6 +12,7 @@ import { importCost } from './import-cost.js'
 import { commandChecks } from './package-command.js'
 import { runReadme } from './readme.js'
 import { commandHomes, packages } from './runtimes/homes.js'
+import { runNotebook } from './runtimes/notebook.js'
 import { record, recorded, weigh, weighed } from './sizes.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -318,6 +319,10 @@ try {
           const { failed, numbers } = await home.run()
           if (Object.keys(failed).length > 0 || Object.keys(numbers).length < 15) throw new Error(JSON.stringify(failed))
         })
+      await step("examples/notebooks/deno.ipynb shows in Deno's kernel what is saved in it", async () => {
+        const wrong = await runNotebook(join(user, 'node_modules/.bin/deno'), user, join(root, 'examples/notebooks/deno.ipynb'))
+        if (wrong.length > 0) throw new Error(wrong.join('\n'))
+      })
       for (const bundler of bundlerNames)
         await step(`a bundle for browsers runs: ${bundler}`, () =>
           runBundled(

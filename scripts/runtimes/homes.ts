@@ -74,6 +74,15 @@ export const commandHomes = (user: string, tools: string, names: readonly (keyof
   ]
 }
 
+/** Without these, Chromium asks hosts of its maker for updates at every start. */
+export const quiet = [
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+] as const
+
 const pages: Readonly<Record<string, string>> = {
   page: `import { run } from './program.mjs'\nglobalThis.told = run()\n`,
   worker: `import { run } from './program.mjs'\nrun().then((x) => postMessage(x))\n`,
@@ -134,7 +143,7 @@ export const browserHomes = async (
     executablePath,
     headless: true,
     chromiumSandbox: false,
-    args: ['--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-dev-shm-usage'],
+    args: [...quiet],
   })
   const home = (name: string, script: string, query = ''): Home => ({
     name,

@@ -46,6 +46,16 @@ export const cut = (text: string): string =>
 /** A program or a message, as it is. */
 export const pre = (text: string): Markup => element('pre', {}, text)
 
+/** The texts of markup, a row of a table on a line; pictures have none. */
+export const plain = (markup: Markup): string =>
+  markup.text
+    .replace(/<svg[\s\S]*?<\/svg>/g, '')
+    .replace(/<\/t[dh]><t[dh][^>]*>/g, '  ')
+    .replace(/<\/(?:div|tr|pre|summary)>/g, '\n')
+    .replace(/<[^>]*>/g, '')
+    .replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => Object.keys(ENTITIES).find((c) => ENTITIES[c] === entity)!)
+    .trim()
+
 /** What stands for parts that are not shown. */
 export const GAP = '\u2026'
 /** Which of n things are shown where at most so many are: the first and the last, with undefined between them for the others. */

@@ -4,7 +4,7 @@ import { shown } from '../core/errors/check-arguments.js'
 import { badInput, raise } from '../core/errors/explain.js'
 import { flag, integer, type OptionsOf, readOptions } from '../core/errors/options.js'
 import { mul, tensor } from '../index.js'
-import { cut, framed, type Markup, pre } from './html.js'
+import { cut, framed, type Markup, plain, pre } from './html.js'
 import { look } from './look.js'
 import { plotSVG, type Series } from './plot.js'
 
@@ -49,12 +49,13 @@ export const renderOptions = {
 /** Options of `render`. */
 export type RenderOptions = OptionsOf<typeof renderOptions>
 
-const textOf = (x: unknown): string => {
+/** What an object prints by itself, where it has words of its own. */
+const ownText = (x: unknown): string | undefined => {
   try {
     const own = (x as { readonly toString?: unknown } | null)?.toString
-    return typeof own === 'function' && own !== Object.prototype.toString && !Array.isArray(x) ? String(x) : shown(x)
+    return typeof own === 'function' && own !== Object.prototype.toString && !Array.isArray(x) ? String(x) : undefined
   } catch {
-    return shown(x)
+    return undefined
   }
 }
 /**
@@ -69,13 +70,13 @@ const textOf = (x: unknown): string => {
  */
 export const render = (x: unknown, options?: RenderOptions): Rendered => {
   const { most } = readOptions(renderOptions, options, 'render')
-  const text = cut(textOf(x))
   let made: Markup | undefined
   try {
     made = look(x, most)
   } catch {
     // An object whose getters throw, or that only looks like one of these, is its text.
   }
+  const text = cut(ownText(x) ?? (made === undefined ? shown(x) : plain(made)))
   return rendered(framed(made ?? pre(text)), text, 'render')
 }
 

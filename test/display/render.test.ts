@@ -177,6 +177,10 @@ describe('what functions tell', () => {
     expect(made).toContain(`${checked.left.length} finding`)
     for (const text of [checked.left[0]!.expected, checked.left[0]!.actual, 'cube']) expect(cells(made)).toContain(text)
     expect(html(checked.left)).toBe(made)
+    expect(render(checked).text.split('\n')[0]).toBe(`wrong: ${checked.left.length} finding${checked.left.length === 1 ? '' : 's'}`)
+    expect(render({ a: tensor([[1], [2]]), '<b>': 3 }).text).toBe(
+      'path  type  numbers\na  f64 [2, 1]  from 1 to 2, mean 1.5\n<b>  number  3',
+    )
     expect(html(checkGrad((x: cd.AnyExpr) => sum(mul(x, x)))([1, 2]))).toMatch(/right: f, \d+ comparisons/)
   })
 
@@ -337,6 +341,8 @@ describe('render', () => {
   it('makes tensors and expressions show themselves, when it is asked to', () => {
     const x = tensor([1, 2]) as unknown as Record<symbol, (() => Record<string, string>) | undefined>
     const y = mul(tensor([1, 2]), 2) as unknown as typeof x
+    // Examples of docstrings, which may have run before in this process, ask for it too.
+    for (const z of [x, y]) Reflect.deleteProperty(Object.getPrototypeOf(z) as object, JUPYTER)
     expect([x[JUPYTER], y[JUPYTER]]).toEqual([undefined, undefined])
     renderInNotebooks()
     renderInNotebooks()
