@@ -7,7 +7,10 @@ export type Series = Readonly<Record<string, ArrayLike<number>>>
 
 const WIDTH = 560
 const HEIGHT = 240
-const [LEFT, RIGHT, TOP, BOTTOM] = [64, 12, 10, 26]
+const LEFT = 64
+const RIGHT = 12
+const TOP = 10
+const BOTTOM = 26
 const COLOURS = ['#3b78c7', '#d8782c', '#3f9b5b', '#b8473f', '#8261b5', '#7d6a5d', '#c65f9e', '#808080'] as const
 /** Longer curves are drawn by the least and the greatest of each of so many pieces. */
 const PIECES = 400
