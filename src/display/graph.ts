@@ -30,9 +30,9 @@ type Value = { readonly id: string }
  * programs inside of primitives (loops, branches) are one application.
  *
  * Errors  BadInput where it is neither.
- * @example graphOf(toProgram((x) => sum(mul(x, x)))([1, 2])).nodes.map((n) => n.label)   // ['x0', 'mul', 'sum']
+ * @example graphOf(toProgram((x) => sum(mul(x, x)))([1, 2])).nodes.map((n) => n.label)   // ['input', 'mul', 'sum']
  */
-export const graphOf = (x: Program | AnyExpr): Graph => {
+export const graphOf = (x: Program<unknown> | AnyExpr): Graph => {
   const nodes: GraphNode[] = []
   const edges: GraphEdge[] = []
   const add = (kind: GraphNode['kind'], label: string, shape: readonly number[], dtype: string): Value => {
