@@ -28,10 +28,12 @@ describe('the pages', () => {
     expect(new Set(names.map((n) => pathOf(n).toLowerCase())).size).toBe(names.length)
     for (const n of names) {
       const page = pages.get(pathOf(n)) ?? ''
-      expect(page, n.name).toMatch(new RegExp(`^---\ntitle: .*\n---\n\n# ${n.name.replace('$', '\\$')}\n`))
+      expect(page, n.name).toMatch(new RegExp(`^---\ntitle: .*\nprev: false\nnext: false\n---\n\n# ${n.name.replace('$', '\\$')}\n`))
       expect(page, n.name).toMatch(/\n## Signature\n\n```ts\n\S/)
       expect(page, n.name).toContain(`.ts#L${n.line})`)
-      expect(page, n.name).toContain('\nRelated: ')
+      const related = [...(/\nRelated: (.*)/.exec(page)?.[1] ?? '').matchAll(/\]\(\/(.*?)\)/g)].map(([, path]) => path)
+      expect(related.length, n.name).toBeGreaterThan(0)
+      expect(new Set([...related, pathOf(n)]).size, n.name).toBe(related.length + 1)
       if (/@example/.test(n.doc?.text ?? '')) expect(page, n.name).toContain('\n## Example\n')
     }
   })
@@ -41,6 +43,7 @@ describe('the pages', () => {
     expect(abs).toContain('- Kinks: at 0 the partial is 0')
     expect(pages.get('names/codual/matmul.md')).toContain('- Registered rules: `matmul` linear in each of two arguments')
     expect(pages.get('names/codual/transpose.md')).toContain('- Registered rules: `transpose` linear')
+    expect(pages.get('names/codual/matmul.md')).toMatch(/\nRelated: .*`dot`.*`tensordot`/)
     expect(pages.get('names/codual/scan.md')).toContain('[`fori`](/names/codual/fori.md)')
   })
   it('have no link that leads nowhere', () => {
