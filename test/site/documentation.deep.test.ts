@@ -115,6 +115,8 @@ describe('examples', () => {
   })
 })
 
+/** Where the sample is served: below a path, as many hosts do. */
+const base = '/codual/'
 const kinds: Readonly<Record<string, string>> = {
   '.html': 'text/html',
   '.js': 'text/javascript',
@@ -127,7 +129,8 @@ const serve = (folder: string): Promise<Server> =>
     const server = createServer((request, response) => {
       const path = decodeURIComponent((request.url ?? '/').replace(/\?.*/, '')).replace(/\/$/, '/index.html')
       try {
-        const body = gzipSync(readFileSync(join(folder, path)))
+        if (!path.startsWith(base)) throw new Error('not below the base')
+        const body = gzipSync(readFileSync(join(folder, path.slice(base.length))))
         response.writeHead(200, {
           'content-type': kinds[extname(path)] ?? 'application/octet-stream',
           'content-encoding': 'gzip',
@@ -167,11 +170,11 @@ describe.skipIf(!hasChromium)('a sample of the site, built', () => {
     writePages(join(root, folder, 'pages'), new Map(small))
     execFileSync(process.execPath, [join(root, 'node_modules/vitepress/bin/vitepress.js'), 'build', 'site/docs'], {
       cwd: root,
-      env: { ...process.env, SITE_FOLDER: folder, NODE_ENV: 'production', NODE_OPTIONS: '' },
+      env: { ...process.env, SITE_FOLDER: folder, SITE_BASE: base, NODE_ENV: 'production', NODE_OPTIONS: '' },
       stdio: 'pipe',
     })
     server = await serve(join(root, folder, 'page'))
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${base.slice(0, -1)}`
     browser = await openChromium()
     mkdirSync(join(root, 'out/browser'), { recursive: true })
   }, 360_000)
@@ -210,7 +213,7 @@ describe.skipIf(!hasChromium)('a sample of the site, built', () => {
     expect(bytes).toBeGreaterThan(20_000)
     expect(bytes).toBeLessThan(200_000)
     expect(await page.locator('h1').innerText()).toContain('cholesky')
-    expect(await page.locator('a.run').getAttribute('href')).toMatch(/^\/playground\/#p=/)
+    expect(await page.locator('a.run').getAttribute('href')).toMatch(/^\/codual\/playground\/#p=/)
     await page.close()
   })
   it('finds a function by its name, without a server', { timeout: 120_000 }, async () => {

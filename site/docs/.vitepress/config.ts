@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createServer } from 'vite'
-import { type DefaultTheme, defineConfig } from 'vitepress'
+import { type DefaultTheme, defineConfig, type MarkdownRenderer } from 'vitepress'
 import { slugOf } from '../links.js'
 import { groups } from '../sidebar.js'
 
@@ -30,14 +30,23 @@ const names: DefaultTheme.SidebarItem[] = [
   },
 ]
 
+type Token = ReturnType<MarkdownRenderer['parse']>[number]
 /** Cells without a text head no column: they become plain cells, as readers of screens expect. */
-const withoutEmptyHeads = (tokens: readonly { type: string; tag: string; content: string }[]): void => {
+const withoutEmptyHeads = (tokens: readonly Token[]): void => {
   tokens.forEach((token, i) => {
     if (token.type === 'th_open' && tokens[i + 1]!.content === '') {
       token.tag = 'td'
       tokens[i + 2]!.tag = 'td'
     }
   })
+}
+
+/** Links to the playground, which VitePress leaves as they are because it has no such page, lead below the base too. */
+const belowBase = (tokens: readonly Token[]): void => {
+  for (const token of tokens.flatMap((t) => t.children ?? [])) {
+    const to = token.type === 'link_open' ? token.attrGet('href') : null
+    if (to?.startsWith('/playground/')) token.attrSet('href', `${base}${to.slice(1)}`)
+  }
 }
 
 export default defineConfig({
@@ -65,6 +74,7 @@ export default defineConfig({
       const { text } = md.renderer.rules
       md.renderer.rules.text = (...given) => (text?.(...given) ?? '').replaceAll('{{', '&#123;&#123;')
       md.core.ruler.push('empty heads', ({ tokens }) => withoutEmptyHeads(tokens))
+      md.core.ruler.push('playground', ({ tokens }) => belowBase(tokens))
     },
   },
   themeConfig: {
