@@ -80,6 +80,7 @@ const entries: Readonly<Record<string, string>> = {
   'backends/blas/index': 'src/backends/blas/index.ts',
   'check/index': 'src/check/index.ts',
   'check/property': 'src/check/property.ts',
+  'display/index': 'src/display/index.ts',
   'nn/index': 'src/nn/index.ts',
   'optim/index': 'src/optim/index.ts',
   'random/index': 'src/random/index.ts',

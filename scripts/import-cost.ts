@@ -7,15 +7,14 @@ const script = (folder: string, name: string): number => {
   if (status !== 0) throw new Error(`import of ${name}: ${stderr}`)
   return Number(stdout) / 1000
 }
-const median = (xs: readonly number[]): number => [...xs].sort((a, b) => a - b)[Math.floor(xs.length / 2)]!
 
-/** Of codual as installed in a folder, of jax-js as installed in another. */
-export const importCost = (user: string, root: string, runs = 15): { readonly ratio: number; readonly text: string } => {
+/** Of codual as installed in a folder, of jax-js as installed in another: the least of each, which other work on the machine changes least. */
+export const importCost = (user: string, root: string, runs = 21): { readonly ratio: number; readonly text: string } => {
   const [codual, jax] = [[] as number[], [] as number[]]
   for (let i = 0; i < runs; i++) {
     codual.push(script(user, 'codual'))
     jax.push(script(root, '@jax-js/jax'))
   }
-  const [a, b] = [median(codual), median(jax)]
+  const [a, b] = [Math.min(...codual), Math.min(...jax)]
   return { ratio: a / b, text: `codual ${a.toFixed(0)} ms of CPU time, jax-js ${b.toFixed(0)} ms: ${(a / b).toFixed(2)} times` }
 }

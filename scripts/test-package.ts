@@ -1,6 +1,6 @@
 // Tests what a user installs: packs the package, installs the tarball in an empty folder, runs it from ESM and CommonJS, in Deno, Bun, a worker and bundles,
 // compiles it under nodenext and bundler resolution, weighs it, and asks publint and attw what is wrong with it. `--sizes` writes what it weighs into docs/sizes.md.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,9 @@ import manifest from '../package.json' with { type: 'json' }
 import { bundlerNames, exportsAlone, runBundled } from './bundles.js'
 import { importCost } from './import-cost.js'
 import { commandChecks } from './package-command.js'
+import { runReadme } from './readme.js'
+import { commandHomes, packages } from './runtimes/homes.js'
+import { runNotebook } from './runtimes/notebook.js'
 import { record, recorded, weigh, weighed } from './sizes.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -255,6 +258,15 @@ try {
     await step('publint', () => run(process.execPath, [bin('publint', 'src/cli.js'), 'run', tarball, '--strict'], root))
     await step('attw', () => run(process.execPath, [bin('@arethetypeswrong/cli', 'dist/index.js'), tarball, '--profile', 'esm-only'], root))
 
+    await step('npm publish --dry-run says nothing but that nobody is logged in', () => {
+      const { status, stderr } = spawnSync('npm', ['publish', tarball, '--dry-run', '--ignore-scripts', '--access', 'public'], {
+        cwd: temporary,
+        encoding: 'utf8',
+      })
+      const said = stderr.split('\n').filter((line) => /^npm (warn|error)/i.test(line) && !line.includes('requires you to be logged in'))
+      if (status !== 0 || said.length > 0) throw new Error(said.join('\n') || stderr)
+    })
+
     const user = join(temporary, 'user')
     mkdirSync(user)
     const write = (name: string, text: string): void => writeFileSync(join(user, name), text)
@@ -271,8 +283,7 @@ try {
           tarball,
           `codual-again@file:${tarball}`,
           ...peers,
-          'deno@2.9.6',
-          'bun@1.4.5',
+          ...packages(['deno', 'bun']),
         ],
         user,
       ),
@@ -293,6 +304,7 @@ try {
       write('esm.mjs', `import { ${names} } from 'codual'\n${imported((n, from) => `import * as ${n} from '${from}'`)}\n${body}`)
       write('cjs.cjs', `const { ${names} } = require('codual')\n${imported((n, from) => `const ${n} = require('${from}')`)}\n${body}`)
       await step('it runs as ESM', () => run(process.execPath, ['esm.mjs'], user))
+      await step('the programs of the README give what it says', () => runReadme(user))
       await step('it runs as CommonJS', () => run(process.execPath, ['cjs.cjs'], user))
       write(
         'worker.mjs',
@@ -302,6 +314,15 @@ try {
       await step('it runs in a worker', () => run(process.execPath, ['worker.mjs'], user))
       await step('it runs in Deno', () => run(join(user, 'node_modules/.bin/deno'), ['run', '--allow-all', 'esm.mjs'], user))
       await step('it runs in Bun', () => run(join(user, 'node_modules/.bin/bun'), ['run', 'esm.mjs'], user))
+      for (const home of commandHomes(user, user, ['deno', 'bun']))
+        await step(`the program of npm run matrix: ${home.name}`, async () => {
+          const { failed, numbers } = await home.run()
+          if (Object.keys(failed).length > 0 || Object.keys(numbers).length < 15) throw new Error(JSON.stringify(failed))
+        })
+      await step("examples/notebooks/deno.ipynb shows in Deno's kernel what is saved in it", async () => {
+        const wrong = await runNotebook(join(user, 'node_modules/.bin/deno'), user, join(root, 'examples/notebooks/deno.ipynb'))
+        if (wrong.length > 0) throw new Error(wrong.join('\n'))
+      })
       for (const bundler of bundlerNames)
         await step(`a bundle for browsers runs: ${bundler}`, () =>
           runBundled(
@@ -323,7 +344,16 @@ if (!said.includes("the condition 'development'")) throw new Error(said || 'it w
           temporary,
         ),
       )
-      for (const entry of ['codual', 'codual/nn', 'codual/optim', 'codual/random', 'codual/reference', 'codual/solve', 'codual/train'])
+      for (const entry of [
+        'codual',
+        'codual/display',
+        'codual/nn',
+        'codual/optim',
+        'codual/random',
+        'codual/reference',
+        'codual/solve',
+        'codual/train',
+      ])
         await step(`every export of ${entry} works alone in a bundle`, async () => {
           const { wrong, tried, having } = await exportsAlone(user, entry)
           console.log(`      ${tried} exports`)

@@ -1,6 +1,8 @@
 /** What a test of `npm test` may take, in CPU seconds of a machine like the one where it was set. */
 
 export const LIMIT = 3
+/** How many times its limit a test takes when it fails. */
+export const FAR = 5
 /** The exceptions, a dozen at the most: file and name, and what each may take. */
 export const NAMED: Readonly<Record<string, number>> = {
   // One program of all examples, for the compiler; one of the types of all operations.

@@ -23,6 +23,14 @@ const worst = (title: string, rows: readonly Row[]): string => {
   const list = [...rows].sort((a, b) => b.seconds - a.seconds).slice(0, 10)
   return [title, ...list.map((r) => `${r.seconds.toFixed(1).padStart(7)}  ${r.name}`)].join('\n')
 }
+/** Tests over their limit: none on a quiet machine. */
+const over = (tests: readonly TestCase[]): string[] => {
+  const rows = tests.flatMap((t) => {
+    const { cpuSeconds = 0, limit } = t.meta()
+    return limit === undefined ? [] : [{ name: `${fileOf(t.module)} > ${t.fullName} (limit ${limit})`, seconds: cpuSeconds }]
+  })
+  return rows.length === 0 ? [] : [worst('Over their limits (test/cost.ts):', rows)]
+}
 const fileOf = (m: TestModule): string => m.relativeModuleId
 
 export default class Costs {
@@ -48,6 +56,7 @@ export default class Costs {
       [
         '',
         worst('Slowest tests, in CPU seconds:', tests.map(ofTest)),
+        ...over(tests),
         worst('Slowest files, with their imports:', files),
         `In all: ${minutes(wall)}, ${minutes(total)} of CPU time without what tests start, ${files.length} files (load ${loadavg()[0]!.toFixed(1)})`,
       ].join('\n'),

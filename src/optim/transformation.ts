@@ -2,18 +2,20 @@
 import { functionOf, numberOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { holds, reading } from '../core/errors/language.js'
-import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
+import { type AnyExpr, add, cast, type Decl, type Expr, expm1, type Float, full, mul, neg } from '../index.js'
 import { alike, fitting, gradientOf, type Leaves, leafOf, leavesOf } from './leaves.js'
 import { rateAt } from './rate.js'
 import {
   type Count,
   countOf,
+  type DeclaredState,
   type Kind,
   kindOf,
   type LikeParams,
   like,
   type ParamsFor,
-  type StateOf,
+  type StateFor,
+  type Traced,
   type Updated,
   type UpdatesFor,
 } from './state.js'
@@ -25,9 +27,10 @@ import {
  */
 export interface Transformation<S> {
   /** The state to begin with: tensors for tensors, expressions for expressions, and for a declaration the declaration of the state. */
-  init<P>(params: P): StateOf<S, P>
+  init<P>(params: P & Decl): DeclaredState<S, P>
+  init<P>(params: P): StateFor<S, P>
   /** What to add to the parameters (`applyUpdates`), and the next state. */
-  update<G>(gradient: G, state: NoInfer<StateOf<S, G>>, params?: NoInfer<ParamsFor<G>>): Updated<G, S>
+  update<G>(gradient: G, state: NoInfer<StateFor<S, G>>, params?: NoInfer<ParamsFor<G>>): Updated<G, S>
 }
 /** What an update gives before it has types. */
 export interface RawUpdate {
@@ -73,7 +76,7 @@ export const countIn = (state: unknown, op: string, name = 'count'): Expr<[], 'i
  * Errors  BadInput where the trees have two structures, ShapeMismatch or DTypeMismatch where leaves differ.
  * @example evaluate(applyUpdates({ w: tensor([1, 2]) }, { w: tensor([0.5, 0]) }))   // { w: [1.5, 2] }
  */
-export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Exprs<P> => {
+export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Traced<P> => {
   const { leaves, paths, put, beside } = leavesOf(params, 'applyUpdates')
   const others = beside(updates, 'the updates')
   return put(
@@ -83,7 +86,7 @@ export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Exp
       alike(p, u, 'applyUpdates', paths[i]!, 'the update')
       return add(p, u)
     }),
-  ) as Exprs<P>
+  ) as Traced<P>
 }
 
 /** What a rule has at one leaf. */

@@ -53,6 +53,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   // What a family has beside its declarations; and everything, for those who list it.
   'src/packs': { layers: ['src/core', 'src/rules', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: [] },
   // As users' libraries: the public interface, and the checks of options that every public function makes.
+  'src/display': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/nn': { layers: ['src/random'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/random': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },

@@ -438,6 +438,40 @@ describe('modified Bessel functions', () => {
   })
 })
 
+describe('the inverse of erf', () => {
+  const f = special.erfinv.scalar!
+  it('f32: within 0.55 ulp of the meaning, as near to 1 as numbers come', () => {
+    const [x] = argumentsOf(
+      1,
+      [
+        [-1, 1],
+        [-1e-3, 1e-3],
+        [-1e-40, 1e-40],
+        [0.99, 1],
+        [-1, -0.99999],
+      ],
+      'f32',
+    ) as [number[]]
+    for (let k = 0; k < 2000; k++) x.push(1 - k * 2 ** -24, k * 2 ** -24 - 1)
+    const got = mapOver(special.erfinv, [x], ['f32'], 'f32')
+    x.forEach((v, i) => {
+      expect(ulps(got[i]!, f(v), 'f32'), `erfinv(${v}) = ${got[i]}, not ${f(v)}`).toBeLessThanOrEqual(0.55)
+    })
+  })
+  for (const dtype of ['f32', 'f64'] as const)
+    it(`${dtype}: is infinite at 1 and NaN beyond, keeps the sign of 0, and has bits that do not depend on the neighbours`, () => {
+      const exceptions = [1, -1, 0, -0, 1 + 2 ** -20, -2, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+      const x = [...exceptions, ...Array.from({ length: 40 }, (_, i) => 2 * draw(i, 0) - 1)].map((v) =>
+        dtype === 'f32' ? Math.fround(v) : v,
+      )
+      const got = mapOver(special.erfinv, [x], [dtype], dtype)
+      x.forEach((v, i) => {
+        if (i < exceptions.length) expect(Object.is(got[i], f(v)), `erfinv(${v}) = ${got[i]}, not ${f(v)}`).toBe(true)
+        expect(Object.is(mapOver(special.erfinv, [[v]], [dtype], dtype)[0], got[i]), `${v}`).toBe(true)
+      })
+    })
+})
+
 describe('integers, booleans and casts', () => {
   const INTS = [0, 1, -1, 2, -2, 7, -7, 46341, 65537, 2147483647, -2147483648]
   const pairs = (values: readonly number[]): [number[], number[]] => [

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import * as blas from '../../src/backends/blas/index.js'
 import * as check from '../../src/check/index.js'
 import * as property from '../../src/check/property.js'
+import * as display from '../../src/display/index.js'
 import * as codual from '../../src/index.js'
 import * as nn from '../../src/nn/index.js'
 import * as optim from '../../src/optim/index.js'
@@ -18,6 +19,7 @@ const values: Readonly<Record<string, unknown>> = {
   ...codual,
   ...check,
   ...property,
+  ...display,
   ...nn,
   ...optim,
   ...random,

@@ -12,6 +12,7 @@ export const entries: Readonly<Record<string, string>> = {
   'codual/blas': join(root, 'src/backends/blas/index.ts'),
   'codual/check': join(root, 'src/check/index.ts'),
   'codual/check/property': join(root, 'src/check/property.ts'),
+  'codual/display': join(root, 'src/display/index.ts'),
   'codual/nn': join(root, 'src/nn/index.ts'),
   'codual/optim': join(root, 'src/optim/index.ts'),
   'codual/random': join(root, 'src/random/index.ts'),

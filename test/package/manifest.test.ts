@@ -14,6 +14,7 @@ describe('package.json', () => {
       './blas': 'backends/blas/index',
       './check': 'check/index',
       './check/property': 'check/property',
+      './display': 'display/index',
       './nn': 'nn/index',
       './optim': 'optim/index',
       './random': 'random/index',
@@ -105,6 +106,38 @@ describe('package-lock.json', () => {
     expect(lock.version).toBe(manifest.version)
     expect(lock.packages['']?.devDependencies).toEqual(manifest.devDependencies)
     expect(lock.packages['']?.peerDependencies).toEqual(manifest.peerDependencies)
+  })
+})
+
+describe('a release', () => {
+  const text = (path: string): string => readFileSync(at(path), 'utf8')
+
+  it('has one version: of the package, its citation, its changelog and its README', () => {
+    const { version } = manifest
+    const [, cited, date] = /^version: (\S+)\ndate-released: (\S+)$/m.exec(text('CITATION.cff')) ?? []
+    const [, newest, released] = /^## \[(\d[^\]]*)\] - (\S+)$/m.exec(text('CHANGELOG.md')) ?? []
+    expect({ cited, newest }).toEqual({ cited: version, newest: version })
+    expect(date).toBe(released)
+    expect(text('README.md')).toContain(`Version ${version}, `)
+  })
+
+  it('is published by a workflow that tests what it publishes, and says where it comes from', () => {
+    const workflow = text('.github/workflows/publish.yml')
+    expect(workflow).toMatch(/id-token: write/)
+    const steps = [...workflow.matchAll(/- run: (.*?)(?: #.*)?$/gm)].map((m) => m[1]!)
+    expect(steps.at(-1)).toMatch(/^npm publish --provenance .*--ignore-scripts$/)
+    expect(steps).toEqual(expect.arrayContaining(['npm run check', 'npm test', 'npm run test:package', 'npm run smoke']))
+    const names = steps.flatMap((step) => /^npm run ([\w:]+)/.exec(step)?.[1] ?? [])
+    expect(names.filter((name) => !(name in manifest.scripts))).toEqual([])
+  })
+
+  it('has pages for contributors whose commands and links lead somewhere', () => {
+    for (const page of ['CONTRIBUTING.md', 'SECURITY.md', 'docs/runtimes.md']) {
+      const links = [...text(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((m) => m[1]!)
+      expect(links.filter((link) => !existsSync(new URL(link, new URL(page, root))))).toEqual([])
+      const names = [...text(page).matchAll(/npm run ([\w:]+)/g)].map((m) => m[1]!)
+      expect(names.filter((name) => !(name in manifest.scripts))).toEqual([])
+    }
   })
 })
 

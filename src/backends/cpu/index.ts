@@ -137,11 +137,35 @@ const tell = (fallback: string | undefined): void => {
 }
 
 /** A new CPU backend (see cpu for the shared one), whose plans are made without some optimisations: tests find the one that is wrong so. */
+export const makeCpu = (options: CpuInside = {}): CpuBackend => {
+  let opened: CpuBackend | undefined
+  const open = (): CpuBackend => {
+    opened ??= openCpu(options)
+    return opened
+  }
+  // What is asked for and may not be there is looked for now; else a process that runs nothing asks the engine for nothing.
+  if (options.simd === true || options.relaxed === true) open()
+  return {
+    kind: 'sync',
+    name: NAME,
+    prepare: (program) => open().prepare(program),
+    keep: (array) => open().keep!(array),
+    cache: () => open().cache(),
+    clearCache: () => opened?.clearCache(),
+    memoryBytes: () => open().memoryBytes(),
+    kernels: () => opened?.kernels() ?? 0,
+    stats: () => open().stats(),
+  }
+}
+const NAME = 'cpu'
+interface CpuInside extends CpuOptions {
+  readonly without?: readonly Pass[]
+  readonly tile?: Tile
+}
 // long: the state of one backend, and the functions that share it
-export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass[]; readonly tile?: Tile } = {}): CpuBackend => {
+const openCpu = (options: CpuInside): CpuBackend => {
   const maxBytes = Math.min(options.memoryBytes ?? MAX_BYTES, MAX_BYTES)
   const { engine, fallback } = engineOf(options)
-  const name = 'cpu'
   const arena = new Arena(maxBytes, engine)
   const facets = cpuFacets(options.kernels)
   const blas = options.blas as BlasInside | undefined
@@ -177,7 +201,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
   const planned = (ir: Ir): { readonly made: Ready; readonly cached: boolean } =>
     cache.get(ir.key, () => {
       const plan = makePlan(ir, limits, names)
-      if (plan.arenaBytes > maxBytes) raise({ _tag: 'OutOfMemory', backend: name, neededBytes: plan.arenaBytes, limitBytes: maxBytes })
+      if (plan.arenaBytes > maxBytes) raise({ _tag: 'OutOfMemory', backend: NAME, neededBytes: plan.arenaBytes, limitBytes: maxBytes })
       const installed = kernels.install(plan, 'cached')
       return { plan, installed, image: layOut(plan, installed, ir, () => engine!.repeat) }
     })
@@ -218,7 +242,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
       explain: (plan) => {
         const ir = buildIr(program, ids, without)
         return {
-          ...explainPlan({ backend: name, program, ir, plan, ...figures }),
+          ...explainPlan({ backend: NAME, program, ir, plan, ...figures }),
           ...(fallback !== undefined && { fallback }),
           ...(blas !== undefined && {
             blas: engine === undefined ? 'none: there is no WebAssembly' : (blas.library ?? `none: ${blas.reason}`),
@@ -241,7 +265,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
   }
   return {
     kind: 'sync',
-    name,
+    name: NAME,
     prepare: (given) => whilePreparing(() => prepared(given)),
     keep: (array) => keptIn(arena, array),
     cache: () => cache.info(),

@@ -13,7 +13,7 @@ import type { Arena } from './arena.js'
 import type { Image, Move, Segment } from './image.js'
 import type { Installed } from './kernels.js'
 import { Views } from './plain.js'
-import { mayReplace, type Pointable, pointableOf } from './pointing.js'
+import { type Arrays, addressesOf, type Elements, type Pointable, pointableOf, pointedAt } from './pointing.js'
 import { stepEntry } from './records.js'
 
 /** Up to this length a loop is quicker than the call of `set`. */
@@ -57,16 +57,8 @@ export interface Making {
   /** Gives back what was made for it. */
   readonly release: () => void
 }
-/** An array that a program reads or writes. */
-interface Elements {
-  readonly dtype: DType
-  readonly size: number
-}
 /** What a plan is run with: neither nodes nor tensors, so that it keeps none alive. */
-interface Parts extends Omit<Making, 'program' | 'ir'> {
-  readonly inputs: readonly Elements[]
-  readonly captured: readonly Elements[]
-  readonly outputs: readonly Elements[]
+interface Parts extends Omit<Making, 'program' | 'ir'>, Arrays {
   readonly constants: Uint8Array
   /** The image's words at the base where they were put last: its own at 0, unless kernels in JavaScript move some. */
   words: Int32Array<ArrayBuffer>
@@ -191,10 +183,11 @@ export class LaidOut {
     const { arena } = this
     const base = arena.top
     // Addresses are taken before the memory grows, after which views of it have none.
-    const kept = arena.kept === 0 ? undefined : this.addresses(of, inputs, captured, into)
+    const kept = arena.kept === 0 ? undefined : addressesOf(arena.buffer, of, inputs, captured, into)
     this.settle(of, base)
     const outer = this.current
-    const wanted = kept && this.wanted(of, kept, accumulate)
+    if (kept !== undefined) this.pointable ??= pointableOf(of.plan, of.image.segments, of.outputs)
+    const wanted = kept && pointedAt(of.plan, this.pointable!, of, kept, accumulate)
     this.current = wanted
     this.point(of, wanted)
     if (of.poison) this.fill(of, base)
@@ -225,54 +218,6 @@ export class LaidOut {
     return results
   }
 
-  /** The addresses of arrays that stay in this memory, by their place among inputs, captured tensors and targets; 0 of others. */
-  private addresses(
-    of: Parts,
-    inputs: readonly TypedArray[],
-    captured: readonly Tensor[],
-    into: readonly TypedArray[] | undefined,
-  ): Float64Array {
-    const { buffer } = this.arena
-    const all = new Float64Array(of.inputs.length + of.captured.length + of.outputs.length)
-    const note = (i: number, x: TypedArray): void => {
-      if (x.buffer === buffer) all[i] = x.byteOffset
-    }
-    for (let i = 0; i < of.inputs.length; i++) note(i, inputs[i]!)
-    for (let i = 0; i < captured.length; i++) note(of.inputs.length + i, captured[i]!.data)
-    if (into !== undefined) for (let i = 0; i < into.length; i++) note(of.inputs.length + of.captured.length + i, into[i]!)
-    return all
-  }
-  /** Those of them that are pointed at: what no step writes, and targets that are free by the time that they are written. */
-  private wanted(of: Parts, kept: Float64Array, accumulate: boolean): Float64Array {
-    const { plan } = of
-    this.pointable ??= pointableOf(
-      plan,
-      of.image.segments,
-      of.outputs.map((o) => o.size * itemBytes[o.dtype]),
-    )
-    const { reads, writes, within } = this.pointable
-    const sources = [...of.inputs, ...of.captured]
-    const bytesOf = ({ size, dtype }: Elements): number => size * itemBytes[dtype]
-    /** Results that lie in an argument are copied out after the steps, one by one: no target may lie over it. */
-    const stays = (source: number): boolean =>
-      !within.includes(source) ||
-      of.outputs.every((o, j) => {
-        const [from, to] = [kept[source]!, kept[sources.length + j]!]
-        return from + bytesOf(sources[source]!) <= to || to + bytesOf(o) <= from
-      })
-    const free = (output: number, at: number, bytes: number): boolean =>
-      sources.every((x, i) => {
-        const from = kept[i]!
-        if (from === 0 || reads[i]! < 0 || from >= at + bytes || at >= from + bytesOf(x)) return true
-        return mayReplace(plan, output, reads[i]!, from === at)
-      })
-    return kept.map((at, i) => {
-      if (at === 0) return 0
-      if (i < sources.length) return reads[i]! >= 0 && stays(i) ? at : 0
-      const storage = writes[i - sources.length]!
-      return storage >= 0 && !accumulate && free(storage, at, bytesOf(of.outputs[i - sources.length]!)) ? at : 0
-    })
-  }
   /** Puts addresses of elements that stay into the records, and takes others out. */
   private point(of: Parts, wanted: Float64Array | undefined): void {
     const { pointed } = this

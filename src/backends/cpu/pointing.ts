@@ -1,6 +1,23 @@
 /** Which arrays of a program may be where the caller keeps them, so that nothing is copied: elements that stay in the backend's own memory. */
+import { itemBytes } from '../../core/graph/aval.js'
+import type { TypedArray } from '../../core/graph/ndarray.js'
+import type { Tensor } from '../../core/graph/tensor.js'
+import type { DType } from '../../core/types/dtype.js'
 import type { Plan } from '../plan/plan.js'
 import type { Segment } from './image.js'
+
+/** An array that a program reads or writes. */
+export interface Elements {
+  readonly dtype: DType
+  readonly size: number
+}
+const bytesOf = ({ size, dtype }: Elements): number => size * itemBytes[dtype]
+/** The arrays of a program; wherever they are counted, inputs are the first and outputs the last. */
+export interface Arrays {
+  readonly inputs: readonly Elements[]
+  readonly captured: readonly Elements[]
+  readonly outputs: readonly Elements[]
+}
 
 /** Arrays that a program reads (inputs, then captured tensors) and writes. */
 export interface Pointable {
@@ -13,7 +30,7 @@ export interface Pointable {
 }
 
 /** What of a plan may lie elsewhere. A kernel in JavaScript may throw, and then targets are as they were; loops with one move their words by themselves. */
-export const pointableOf = (plan: Plan, segments: readonly Segment[], outputBytes: readonly number[]): Pointable => {
+export const pointableOf = (plan: Plan, segments: readonly Segment[], outputs: readonly Elements[]): Pointable => {
   const sources = [...plan.inputs, ...plan.captured]
   const written = new Set(plan.steps.flatMap((s) => s.writes.map((o) => o.storage)))
   const still = segments.every((s) => s.kind !== 'repeat')
@@ -24,7 +41,7 @@ export const pointableOf = (plan: Plan, segments: readonly Segment[], outputByte
     writes: plan.outputs.map(({ storage, offset }, i) =>
       only &&
       offset === 0 &&
-      plan.storages[storage]!.bytes === outputBytes[i] &&
+      plan.storages[storage]!.bytes === bytesOf(outputs[i]!) &&
       !sources.includes(storage) &&
       plan.outputs.every((o, j) => j === i || o.storage !== storage)
         ? storage
@@ -34,7 +51,51 @@ export const pointableOf = (plan: Plan, segments: readonly Segment[], outputByte
 }
 
 /** May a result be written at an address where an argument lies? As the plan would have it: after the last read, or in place where the plan wrote it in place. */
-export const mayReplace = (plan: Plan, output: number, input: number, same: boolean): boolean => {
+const mayReplace = (plan: Plan, output: number, input: number, same: boolean): boolean => {
   const [o, i] = [plan.storages[output]!, plan.storages[input]!]
   return i.last < o.first || (same && i.last === o.first && i.offset === o.offset)
+}
+
+/** The addresses of arrays that stay in this memory, by their place; 0 of others. */
+export const addressesOf = (
+  buffer: ArrayBuffer,
+  { inputs, captured, outputs }: Arrays,
+  given: readonly TypedArray[],
+  tensors: readonly Tensor[],
+  into: readonly TypedArray[] | undefined,
+): Float64Array => {
+  const all = new Float64Array(inputs.length + captured.length + outputs.length)
+  const note = (i: number, x: TypedArray): void => {
+    if (x.buffer === buffer) all[i] = x.byteOffset
+  }
+  for (let i = 0; i < inputs.length; i++) note(i, given[i]!)
+  for (let i = 0; i < tensors.length; i++) note(inputs.length + i, tensors[i]!.data)
+  if (into !== undefined) for (let i = 0; i < into.length; i++) note(inputs.length + captured.length + i, into[i]!)
+  return all
+}
+
+/** Those of them that are pointed at: what no step writes, and targets that are free by the time that they are written. */
+export const pointedAt = (plan: Plan, pointable: Pointable, arrays: Arrays, kept: Float64Array, accumulate: boolean): Float64Array => {
+  const { reads, writes, within } = pointable
+  const { outputs } = arrays
+  const sources = [...arrays.inputs, ...arrays.captured]
+  /** Results that lie in an argument are copied out after the steps, one by one: no target may lie over it. */
+  const stays = (source: number): boolean =>
+    !within.includes(source) ||
+    outputs.every((o, j) => {
+      const [from, to] = [kept[source]!, kept[sources.length + j]!]
+      return from + bytesOf(sources[source]!) <= to || to + bytesOf(o) <= from
+    })
+  const free = (output: number, at: number, bytes: number): boolean =>
+    sources.every((x, i) => {
+      const from = kept[i]!
+      if (from === 0 || reads[i]! < 0 || from >= at + bytes || at >= from + bytesOf(x)) return true
+      return mayReplace(plan, output, reads[i]!, from === at)
+    })
+  return kept.map((at, i) => {
+    if (at === 0) return 0
+    if (i < sources.length) return reads[i]! >= 0 && stays(i) ? at : 0
+    const storage = writes[i - sources.length]!
+    return storage >= 0 && !accumulate && free(storage, at, bytesOf(outputs[i - sources.length]!)) ? at : 0
+  })
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scans } from '../../../src/core/ops/families.js'
 import * as cd from '../../../src/index.js'
+import { whole } from '../../depth.js'
 import { findLane } from './adapter.js'
 import { f32, i32, type MachineName, openSingle, type Single } from './single.js'
 
@@ -20,6 +21,9 @@ const data = {
   'random numbers': (n: number) => Float32Array.from({ length: n }, (_, i) => ((Math.imul(i, 2654435761) >>> 0) + 1) / 2 ** 32),
 } as const
 type Data = keyof typeof data
+const kinds = Object.keys(data) as Data[]
+/** One kind of numbers for each row of a table, in turn; all of them at `npm run test:whole`. */
+const kindsOf = (row: number): readonly Data[] => (whole ? kinds : [kinds[row % kinds.length]!])
 
 /** Exact sums over axes (Neumaier's in f64), by place in the result. */
 const exactly = (x: ArrayLike<number>, shape: readonly number[], axes: readonly number[]): Float64Array => {
@@ -75,10 +79,10 @@ describe.skipIf(lane === undefined)('sums of many numbers, lavapipe', () => {
   ]
   for (const machine of machines)
     describe(machine, () => {
-      it.each(folded)(
+      it.each(folded.map((row, i) => [...row, kindsOf(i)] as const))(
         '10^7 terms over %s are within 1e-6',
-        async (_, shape, axes) => {
-          for (const kind of Object.keys(data) as Data[]) {
+        async (_, shape, axes, ofThese) => {
+          for (const kind of ofThese) {
             const x = data[kind](N)
             const want = exactly(x, shape, axes)
             const n = N / want.length
@@ -114,7 +118,7 @@ describe.skipIf(lane === undefined)('sums of many numbers, lavapipe', () => {
         'with what they are fused with, in views, and added to what is there',
         async () => {
           const n = 2_000_000
-          for (const kind of Object.keys(data) as Data[]) {
+          for (const kind of kindsOf(machine === 'few cores' ? 0 : 2)) {
             const x = data[kind](n)
             const v = tensor(x, [n])
             const cases: readonly (readonly [string, Loose, readonly unknown[], Float64Array])[] = [
@@ -207,13 +211,14 @@ describe.skipIf(lane === undefined)('sums of many numbers, lavapipe', () => {
       it(
         'matrix products of long rows and columns, in both forms',
         async () => {
-          for (const [m, k, n] of [
+          const shapes = [
             [1, 4_000_000, 1],
             [2, 1_000_000, 3],
             [40, 20_000, 40],
             [70, 10_000, 66],
-          ] as const) // prettier-ignore
-            for (const kind of Object.keys(data) as Data[]) {
+          ] as const // prettier-ignore
+          for (const [row, [m, k, n]] of shapes.entries())
+            for (const kind of kindsOf(row)) {
               const [a, b] = [data[kind](m * k), data[kind](k * n)]
               const want = new Float64Array(m * n)
               for (let i = 0; i < m; i++)
@@ -274,8 +279,8 @@ describe.skipIf(lane === undefined)('sums of many numbers, lavapipe', () => {
             (w: never, i: never, u: never) => op.sum!(op.mul!(op.gather!(w, i), u)),
             { wrt: 0 },
           )
-          for (const rows of [1, 7, 400_000])
-            for (const kind of Object.keys(data) as Data[]) {
+          for (const [row, rows] of [1, 7, 400_000].entries())
+            for (const kind of kindsOf(row)) {
               const u = data[kind](n)
               const where = Int32Array.from({ length: n }, (_, i) => i % Math.min(rows, 7))
               const want = new Float64Array(rows)
@@ -293,8 +298,8 @@ describe.skipIf(lane === undefined)('sums of many numbers, lavapipe', () => {
       it(
         'running sums, at every place',
         async () => {
-          for (const shape of [[1_000_000], [3, 100_000], [20_000, 40]])
-            for (const kind of Object.keys(data) as Data[]) {
+          for (const [row, shape] of [[1_000_000], [3, 100_000], [20_000, 40]].entries())
+            for (const kind of kindsOf(row)) {
               const x = data[kind](size(shape))
               const axis = shape.length === 2 && shape[1] === 40 ? 0 : shape.length - 1
               const [length, after] = [shape[axis]!, size(shape.slice(axis + 1))]

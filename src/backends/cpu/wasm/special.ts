@@ -255,15 +255,19 @@ const everyPower = (v: Vec, x: Local, y: Local): E =>
 const LOG2_OF_F32 = [
   2.8289706415932914e-1, 3.199059869219511e-1, 4.1220924331673786e-1, 5.770779424766636e-1, 9.617966941128713e-1, 2.8853900817778504,
 ]
+/** log2 of a positive normal number, in the place of `m`; `e` is taken for its exponent. */
+export const log2OfF32 = (v: Vec, m: Local, e: Local): void => {
+  separate(v, m, e)
+  v.set(m, v.div(m, v.add(m, v.c(2))))
+  v.let(v.mul(m, m), (z) => v.set(m, v.add(e, v.mul(m, v.horner(z, LOG2_OF_F32)))))
+}
 /** x^y = 2^(y log2|x|), good enough for a result that is rounded to f32; 0, what is not finite, and negative x where there are such lanes. */
 export const powForSingle = (v: Vec, x: Local, y: Local): E =>
   v.block(() =>
     v.let(v.abs(x), (a) =>
       v.let(a, (m) =>
         v.let(y, (r) => {
-          separate(v, m, r)
-          v.set(m, v.div(m, v.add(m, v.c(2))))
-          v.let(v.mul(m, m), (z) => v.set(m, v.add(r, v.mul(m, v.horner(z, LOG2_OF_F32)))))
+          log2OfF32(v, m, r)
           v.set(r, exp2OfF32(v, v.pmax(v.pmin(v.mul(m, y), v.c(200)), v.c(-200))))
           v.set(m, v.and(v.and(v.compare('gt', a, v.c(0)), v.compare('lt', a, v.c(INF))), v.compare('lt', v.abs(y), v.c(INF))))
           v.whereAny(v.and(m, v.compare('lt', x, v.c(0))), () => {
