@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createServer } from 'vite'
 import { type DefaultTheme, defineConfig, type MarkdownRenderer } from 'vitepress'
+import { entries } from '../../../test/docs/public-names.js'
 import { slugOf } from '../links.js'
 import { groups } from '../sidebar.js'
 
@@ -18,9 +19,8 @@ const items = groups.map(({ title, pages: own }) => ({
   text: title,
   items: own.map((page) => ({ text: titleOf(page), link: linkOf(page) })),
 }))
-const entries = ['codual', 'check', 'check/property', 'nn', 'optim', 'random', 'solve', 'train', 'train/node', 'blas']
 const names: DefaultTheme.SidebarItem[] = [
-  { text: 'By entry point', items: entries.map((e) => ({ text: e === 'codual' ? e : `codual/${e}`, link: `/names/${e}/` })) },
+  { text: 'By entry point', items: Object.keys(entries).map((e) => ({ text: e, link: `/names/${e.replace('codual/', '')}/` })) },
   {
     text: 'By subject',
     items: [
