@@ -24,5 +24,5 @@ export const groups: readonly Group[] = [
   { title: 'Run', pages: ['webgpu', 'runtimes', 'command', 'playground', 'notebooks', 'examples'] },
   { title: 'Look up', pages: ['features', 'functions', 'coming-from', 'names'] },
   { title: 'Measured', pages: ['speed', 'sizes', 'accuracy'] },
-  { title: 'The project', pages: ['architecture', 'style', 'decisions/index', 'changelog'] },
+  { title: 'The project', pages: ['architecture', 'contributing', 'style', 'decisions/index', 'changelog'] },
 ]

@@ -11,14 +11,14 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anchorsIn, deadLinks, slugOf, targetsIn, withTargets } from '../../site/docs/links.js'
 import { writePages } from '../../site/docs/make.js'
-import { pathOf } from '../../site/docs/names.js'
+import { entryPath, pathOf } from '../../site/docs/names.js'
 import { allPages, deadLinksOf, documents } from '../../site/docs/pages.js'
 import { addressOf, programOf, runLink } from '../../site/docs/programs.js'
 import { groups } from '../../site/docs/sidebar.js'
 import { programOf as programIn } from '../../site/share.js'
 import { hasChromium, howToHave, openChromium } from '../browser/chromium.js'
 import { allExamples } from '../docs/extract.js'
-import { publicNames, root } from '../docs/public-names.js'
+import { entries, publicNames, root } from '../docs/public-names.js'
 
 const pages = allPages()
 const names = publicNames()
@@ -54,6 +54,7 @@ describe('the pages', () => {
     const listed = groups.flatMap((g) => g.pages)
     expect(new Set(listed).size).toBe(listed.length)
     const own = [...documents.keys()].filter((page) => !page.startsWith('decisions/') && page !== 'index.md')
+    for (const entry of Object.keys(entries)) expect([...pages.keys()]).toContain(entryPath(entry))
     expect([...listed.filter((page) => page !== 'decisions/index')].map((page) => `${page}.md`).sort()).toEqual(own.sort())
   })
   it('show no block of TypeScript that the tests of examples do not run', () => {
