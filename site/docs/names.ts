@@ -40,12 +40,23 @@ const mentions = new Map(
 const mentionedBy = new Map<string, PublicName[]>()
 for (const n of all) for (const m of mentions.get(key(n))!) mentionedBy.set(key(m), [...(mentionedBy.get(key(m)) ?? []), n])
 
+const bySection = listed()
+const functions = bySection.flatMap(([, list]) => list)
+const rowOf = new Map(functions.map((f) => [key(f.of), f]))
+const byKey = new Map(all.map((n) => [key(n), n]))
+
 const most = 12
-/** Related names: those that the docstring names, those that name this one, those of the same file, then those of the entry point. */
+/** Related names: those that the docstring names, those that name this one, then its neighbours: in its file, its section, its entry point. */
 export const relatedTo = (n: PublicName): readonly PublicName[] => {
-  const beside = all.filter((m) => m.entry === n.entry && m.type === n.type)
+  const beside = [...(n.type ? [] : functions.map((f) => byKey.get(key(f.of))!)), ...all].filter(
+    (m) => m.entry === n.entry && m.type === n.type,
+  )
   const at = beside.indexOf(n)
-  const far = (m: PublicName): number => (m.file === n.file ? 0 : all.length) + Math.abs(beside.indexOf(m) - at)
+  const section = rowOf.get(key(n))?.section
+  const far = (m: PublicName): number => {
+    const near = m.file === n.file ? 0 : section !== undefined && rowOf.get(key(m))?.section === section ? 1 : 2
+    return near * beside.length + Math.abs(beside.indexOf(m) - at)
+  }
   const near = [...beside].sort((a, b) => far(a) - far(b))
   return [...new Set([...mentions.get(key(n))!, ...(mentionedBy.get(key(n)) ?? []), ...near])].filter((m) => m !== n).slice(0, most)
 }
@@ -105,7 +116,7 @@ const pageOf = (n: PublicName, row: Listed | undefined): string => {
   const types = typesIn(signature, n)
   const where = `${shortPath(n.file)}#L${n.line}`
   return [
-    `---\ntitle: ${n.name}\n---\n\n# ${n.name}\n`,
+    `---\ntitle: ${n.name}\nprev: false\nnext: false\n---\n\n# ${n.name}\n`,
     row === undefined ? '' : `\n\`${row.call}\`\n`,
     `\n${withLinks(plain(text), n)}\n`,
     `\n\`\`\`ts\nimport ${n.type ? 'type ' : ''}{ ${n.name} } from '${n.entry}'\n\`\`\`\n`,
@@ -119,10 +130,6 @@ const pageOf = (n: PublicName, row: Listed | undefined): string => {
     `Defined in [${shortPath(n.file)}, line ${n.line}](${repository}/${where})\n`,
   ].join('')
 }
-const bySection = listed()
-const functions = bySection.flatMap(([, list]) => list)
-const rowOf = new Map(functions.map((f) => [key(f.of), f]))
-
 /** The page of a section: its functions, a line for each. */
 const sectionPage = (section: string, list: readonly Listed[]): string =>
   `# ${section.replace(/:.*/, '')}\n\n| | |\n| --- | --- |\n${list.map(({ call, of }) => `| [\`${call}\`](/${pathOf(of)}) | ${sentence(of)} |`).join('\n')}\n`

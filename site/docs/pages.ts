@@ -12,6 +12,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 export const documents: ReadonlyMap<string, string> = new Map([
   ['index.md', 'README.md'],
   ['changelog.md', 'CHANGELOG.md'],
+  ['contributing.md', 'CONTRIBUTING.md'],
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => file.endsWith('.md') && !file.startsWith('reference/'))

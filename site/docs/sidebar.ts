@@ -21,8 +21,8 @@ export const groups: readonly Group[] = [
   { title: 'Guides', pages: ['language', 'types', 'indexing', 'control-flow', 'derivatives', 'rules', 'checking', 'linting'] },
   { title: 'Train and solve', pages: ['models', 'layers', 'training', 'optim', 'random', 'solve'] },
   { title: 'Arrays', pages: ['arrays', 'linear-algebra', 'special-functions', 'fft'] },
-  { title: 'Run', pages: ['webgpu', 'command', 'playground', 'examples'] },
+  { title: 'Run', pages: ['webgpu', 'runtimes', 'command', 'playground', 'notebooks', 'examples'] },
   { title: 'Look up', pages: ['features', 'functions', 'coming-from', 'names'] },
   { title: 'Measured', pages: ['speed', 'sizes', 'accuracy'] },
-  { title: 'The project', pages: ['architecture', 'style', 'decisions/index', 'changelog'] },
+  { title: 'The project', pages: ['architecture', 'contributing', 'style', 'decisions/index', 'changelog'] },
 ]

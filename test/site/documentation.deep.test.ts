@@ -11,14 +11,14 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anchorsIn, deadLinks, slugOf, targetsIn, withTargets } from '../../site/docs/links.js'
 import { writePages } from '../../site/docs/make.js'
-import { pathOf } from '../../site/docs/names.js'
+import { entryPath, pathOf } from '../../site/docs/names.js'
 import { allPages, deadLinksOf, documents } from '../../site/docs/pages.js'
 import { addressOf, programOf, runLink } from '../../site/docs/programs.js'
 import { groups } from '../../site/docs/sidebar.js'
 import { programOf as programIn } from '../../site/share.js'
 import { hasChromium, howToHave, openChromium } from '../browser/chromium.js'
 import { allExamples } from '../docs/extract.js'
-import { publicNames, root } from '../docs/public-names.js'
+import { entries, publicNames, root } from '../docs/public-names.js'
 
 const pages = allPages()
 const names = publicNames()
@@ -28,10 +28,12 @@ describe('the pages', () => {
     expect(new Set(names.map((n) => pathOf(n).toLowerCase())).size).toBe(names.length)
     for (const n of names) {
       const page = pages.get(pathOf(n)) ?? ''
-      expect(page, n.name).toMatch(new RegExp(`^---\ntitle: .*\n---\n\n# ${n.name.replace('$', '\\$')}\n`))
+      expect(page, n.name).toMatch(new RegExp(`^---\ntitle: .*\nprev: false\nnext: false\n---\n\n# ${n.name.replace('$', '\\$')}\n`))
       expect(page, n.name).toMatch(/\n## Signature\n\n```ts\n\S/)
       expect(page, n.name).toContain(`.ts#L${n.line})`)
-      expect(page, n.name).toContain('\nRelated: ')
+      const related = [...(/\nRelated: (.*)/.exec(page)?.[1] ?? '').matchAll(/\]\(\/(.*?)\)/g)].map(([, path]) => path)
+      expect(related.length, n.name).toBeGreaterThan(0)
+      expect(new Set([...related, pathOf(n)]).size, n.name).toBe(related.length + 1)
       if (/@example/.test(n.doc?.text ?? '')) expect(page, n.name).toContain('\n## Example\n')
     }
   })
@@ -41,6 +43,7 @@ describe('the pages', () => {
     expect(abs).toContain('- Kinks: at 0 the partial is 0')
     expect(pages.get('names/codual/matmul.md')).toContain('- Registered rules: `matmul` linear in each of two arguments')
     expect(pages.get('names/codual/transpose.md')).toContain('- Registered rules: `transpose` linear')
+    expect(pages.get('names/codual/matmul.md')).toMatch(/\nRelated: .*`dot`.*`tensordot`/)
     expect(pages.get('names/codual/scan.md')).toContain('[`fori`](/names/codual/fori.md)')
   })
   it('have no link that leads nowhere', () => {
@@ -51,6 +54,7 @@ describe('the pages', () => {
     const listed = groups.flatMap((g) => g.pages)
     expect(new Set(listed).size).toBe(listed.length)
     const own = [...documents.keys()].filter((page) => !page.startsWith('decisions/') && page !== 'index.md')
+    for (const entry of Object.keys(entries)) expect([...pages.keys()]).toContain(entryPath(entry))
     expect([...listed.filter((page) => page !== 'decisions/index')].map((page) => `${page}.md`).sort()).toEqual(own.sort())
   })
   it('show no block of TypeScript that the tests of examples do not run', () => {
@@ -112,6 +116,8 @@ describe('examples', () => {
   })
 })
 
+/** Where the sample is served: below a path, as many hosts do. */
+const base = '/codual/'
 const kinds: Readonly<Record<string, string>> = {
   '.html': 'text/html',
   '.js': 'text/javascript',
@@ -124,7 +130,8 @@ const serve = (folder: string): Promise<Server> =>
     const server = createServer((request, response) => {
       const path = decodeURIComponent((request.url ?? '/').replace(/\?.*/, '')).replace(/\/$/, '/index.html')
       try {
-        const body = gzipSync(readFileSync(join(folder, path)))
+        if (!path.startsWith(base)) throw new Error('not below the base')
+        const body = gzipSync(readFileSync(join(folder, path.slice(base.length))))
         response.writeHead(200, {
           'content-type': kinds[extname(path)] ?? 'application/octet-stream',
           'content-encoding': 'gzip',
@@ -164,11 +171,11 @@ describe.skipIf(!hasChromium)('a sample of the site, built', () => {
     writePages(join(root, folder, 'pages'), new Map(small))
     execFileSync(process.execPath, [join(root, 'node_modules/vitepress/bin/vitepress.js'), 'build', 'site/docs'], {
       cwd: root,
-      env: { ...process.env, SITE_FOLDER: folder, NODE_ENV: 'production', NODE_OPTIONS: '' },
+      env: { ...process.env, SITE_FOLDER: folder, SITE_BASE: base, NODE_ENV: 'production', NODE_OPTIONS: '' },
       stdio: 'pipe',
     })
     server = await serve(join(root, folder, 'page'))
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${base.slice(0, -1)}`
     browser = await openChromium()
     mkdirSync(join(root, 'out/browser'), { recursive: true })
   }, 360_000)
@@ -207,7 +214,7 @@ describe.skipIf(!hasChromium)('a sample of the site, built', () => {
     expect(bytes).toBeGreaterThan(20_000)
     expect(bytes).toBeLessThan(200_000)
     expect(await page.locator('h1').innerText()).toContain('cholesky')
-    expect(await page.locator('a.run').getAttribute('href')).toMatch(/^\/playground\/#p=/)
+    expect(await page.locator('a.run').getAttribute('href')).toMatch(/^\/codual\/playground\/#p=/)
     await page.close()
   })
   it('finds a function by its name, without a server', { timeout: 120_000 }, async () => {

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createServer } from 'vite'
-import { type DefaultTheme, defineConfig } from 'vitepress'
+import { type DefaultTheme, defineConfig, type MarkdownRenderer } from 'vitepress'
+import { entries } from '../../../test/docs/public-names.js'
 import { slugOf } from '../links.js'
 import { groups } from '../sidebar.js'
 
@@ -18,9 +19,8 @@ const items = groups.map(({ title, pages: own }) => ({
   text: title,
   items: own.map((page) => ({ text: titleOf(page), link: linkOf(page) })),
 }))
-const entries = ['codual', 'check', 'check/property', 'nn', 'optim', 'random', 'solve', 'train', 'train/node', 'blas']
 const names: DefaultTheme.SidebarItem[] = [
-  { text: 'By entry point', items: entries.map((e) => ({ text: e === 'codual' ? e : `codual/${e}`, link: `/names/${e}/` })) },
+  { text: 'By entry point', items: Object.keys(entries).map((e) => ({ text: e, link: `/names/${e.replace('codual/', '')}/` })) },
   {
     text: 'By subject',
     items: [
@@ -30,14 +30,23 @@ const names: DefaultTheme.SidebarItem[] = [
   },
 ]
 
+type Token = ReturnType<MarkdownRenderer['parse']>[number]
 /** Cells without a text head no column: they become plain cells, as readers of screens expect. */
-const withoutEmptyHeads = (tokens: readonly { type: string; tag: string; content: string }[]): void => {
+const withoutEmptyHeads = (tokens: readonly Token[]): void => {
   tokens.forEach((token, i) => {
     if (token.type === 'th_open' && tokens[i + 1]!.content === '') {
       token.tag = 'td'
       tokens[i + 2]!.tag = 'td'
     }
   })
+}
+
+/** Links to the playground, which VitePress leaves as they are because it has no such page, lead below the base too. */
+const belowBase = (tokens: readonly Token[]): void => {
+  for (const token of tokens.flatMap((t) => t.children ?? [])) {
+    const to = token.type === 'link_open' ? token.attrGet('href') : null
+    if (to?.startsWith('/playground/')) token.attrSet('href', `${base}${to.slice(1)}`)
+  }
 }
 
 export default defineConfig({
@@ -65,6 +74,7 @@ export default defineConfig({
       const { text } = md.renderer.rules
       md.renderer.rules.text = (...given) => (text?.(...given) ?? '').replaceAll('{{', '&#123;&#123;')
       md.core.ruler.push('empty heads', ({ tokens }) => withoutEmptyHeads(tokens))
+      md.core.ruler.push('playground', ({ tokens }) => belowBase(tokens))
     },
   },
   themeConfig: {
