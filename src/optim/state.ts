@@ -7,7 +7,6 @@ import { badInput } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import {
   type AnyExpr,
-  type Decl,
   type DType,
   type Expr,
   type Exprs,
@@ -15,15 +14,12 @@ import {
   f32,
   f64,
   full,
-  type Gradient,
   i32,
   NoTangent,
   type Shape,
   type Spec,
   type Static,
   type Tensor,
-  type Tensors,
-  type TreeOf,
   tensor,
   treeMap,
 } from '../index.js'
@@ -129,30 +125,6 @@ export type StateOf<S, P> = S extends LikeParams
           : S extends FloatArray<infer A>
             ? ArrayFor<LeavesOf<P>, A, FloatFor<LeavesOf<P>>>
             : { readonly [K in keyof S]: StateOf<S[K], P> }
-/** `StateOf` of a declaration: of one that is a type parameter too it goes into another. */
-export type DeclaredState<S, P> = S extends LikeParams
-  ? OfDecl<Slots<P>>
-  : S extends LikeSome
-    ? OfDecl<SomeSlots<P>>
-    : S extends LikeShapes
-      ? OfDecl<Shapes<P>>
-      : S extends LikeSomeShapes
-        ? OfDecl<Shapes<P, NoTangent>>
-        : S extends Count
-          ? Spec<[], 'i32'>
-          : S extends FloatArray<infer A>
-            ? Spec<A, FloatFor<LeavesOf<P>>>
-            : { readonly [K in keyof S]: DeclaredState<S[K], P> }
-type OfDecl<X> = [X] extends [infer Y extends Decl] ? Y : never
-/** The state for parameters T, which may be a tree of a declaration that is a type parameter. */
-export type StateFor<S, T> =
-  TreeOf<T> extends { readonly of: infer P; readonly made: infer K }
-    ? K extends 'Tensor'
-      ? Tensors<DeclaredState<S, P>>
-      : Exprs<DeclaredState<S, P>>
-    : StateOf<S, T>
-/** The state that an update gives for gradients of T. */
-type NextState<S, T> = TreeOf<T> extends { readonly of: infer P } ? Exprs<DeclaredState<S, P>> : Exprs<StateOf<S, T>>
 /** The template S where only some of the parameters take part. */
 export type Masked<S> = S extends LikeParams | LikeSome
   ? LikeSome
@@ -163,9 +135,7 @@ export type Masked<S> = S extends LikeParams | LikeSome
       : { readonly [K in keyof S]: Masked<S[K]> }
 
 /** What stands for the parameters G belongs to: the same arrays, anything where G has NoTangent. */
-export type ParamsFor<T> = TreeOf<T> extends { readonly of: infer P } ? TreesOf<P> : ParamsOf<T>
-type TreesOf<P> = Exprs<P> | Tensors<P>
-type ParamsOf<G> = [Least] extends [G] ? unknown : ParamsIn<G>
+export type ParamsFor<G> = [Least] extends [G] ? unknown : ParamsIn<G>
 type ParamsIn<G> =
   G extends Leaf<infer S, infer D>
     ? Expr<S, D> | Tensor<S, D>
@@ -175,8 +145,7 @@ type ParamsIn<G> =
         ? NoInfer<G>
         : { readonly [K in keyof G]: ParamsFor<G[K]> }
 /** What may be added to the parameters P: the same arrays, anything where P holds integers. */
-export type UpdatesFor<T> = TreeOf<T> extends { readonly of: infer P } ? TreesOf<P> | Gradient<P> : UpdatesOf<T>
-type UpdatesOf<P> = [Least] extends [P] ? unknown : UpdatesIn<P>
+export type UpdatesFor<P> = [Least] extends [P] ? unknown : UpdatesIn<P>
 type UpdatesIn<P> =
   P extends Leaf<infer S, infer D>
     ? [D] extends [Discrete]
@@ -188,11 +157,7 @@ type UpdatesIn<P> =
         ? NoInfer<P>
         : { readonly [K in keyof P]: UpdatesFor<P[K]> }
 /** What an update gives: what is to be added to the parameters, and the next state. An alias: a body may return what fits an index signature. */
-export type Updated<G, S> = { readonly updates: UpdateOf<G>; readonly state: NextState<S, G> }
-/** The tree of the gradient T, or that of its declaration where that is a type parameter. */
-type UpdateOf<T> = TreeOf<T> extends { readonly of: infer P; readonly made: infer K } ? (K extends 'Gradient' ? T : Exprs<P>) : Exprs<T>
-/** The tree of expressions that stands for T. */
-export type Traced<T> = TreeOf<T> extends { readonly of: infer P } ? Exprs<P> : Exprs<T>
+export type Updated<G, S> = { readonly updates: Exprs<G>; readonly state: Exprs<StateOf<S, G>> }
 
 /** What the leaves of parameters are. */
 export type Kind = 'Spec' | 'Expr' | 'Tensor'

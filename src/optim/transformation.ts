@@ -2,20 +2,18 @@
 import { functionOf, numberOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { holds, reading } from '../core/errors/language.js'
-import { type AnyExpr, add, cast, type Decl, type Expr, expm1, type Float, full, mul, neg } from '../index.js'
+import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
 import { alike, fitting, gradientOf, type Leaves, leafOf, leavesOf } from './leaves.js'
 import { rateAt } from './rate.js'
 import {
   type Count,
   countOf,
-  type DeclaredState,
   type Kind,
   kindOf,
   type LikeParams,
   like,
   type ParamsFor,
-  type StateFor,
-  type Traced,
+  type StateOf,
   type Updated,
   type UpdatesFor,
 } from './state.js'
@@ -27,10 +25,9 @@ import {
  */
 export interface Transformation<S> {
   /** The state to begin with: tensors for tensors, expressions for expressions, and for a declaration the declaration of the state. */
-  init<P>(params: P & Decl): DeclaredState<S, P>
-  init<P>(params: P): StateFor<S, P>
+  init<P>(params: P): StateOf<S, P>
   /** What to add to the parameters (`applyUpdates`), and the next state. */
-  update<G>(gradient: G, state: NoInfer<StateFor<S, G>>, params?: NoInfer<ParamsFor<G>>): Updated<G, S>
+  update<G>(gradient: G, state: NoInfer<StateOf<S, G>>, params?: NoInfer<ParamsFor<G>>): Updated<G, S>
 }
 /** What an update gives before it has types. */
 export interface RawUpdate {
@@ -76,7 +73,7 @@ export const countIn = (state: unknown, op: string, name = 'count'): Expr<[], 'i
  * Errors  BadInput where the trees have two structures, ShapeMismatch or DTypeMismatch where leaves differ.
  * @example evaluate(applyUpdates({ w: tensor([1, 2]) }, { w: tensor([0.5, 0]) }))   // { w: [1.5, 2] }
  */
-export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Traced<P> => {
+export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Exprs<P> => {
   const { leaves, paths, put, beside } = leavesOf(params, 'applyUpdates')
   const others = beside(updates, 'the updates')
   return put(
@@ -86,7 +83,7 @@ export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Tra
       alike(p, u, 'applyUpdates', paths[i]!, 'the update')
       return add(p, u)
     }),
-  ) as Traced<P>
+  ) as Exprs<P>
 }
 
 /** What a rule has at one leaf. */

@@ -28,7 +28,6 @@ describe('correct code', () => {
     'sizes-generic',
     'dtypes-unknown',
     'fit',
-    'trainers',
     'layer-errors',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {

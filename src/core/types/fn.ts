@@ -1,7 +1,6 @@
 // The public face of a function: what `fn` and every transform give, and what they take.
 import type { AnyExpr } from './expr.js'
-import type { Box } from './shape.js'
-import type { ExprArgs, Exprs, Loose, LooseArgs, Outcome, PlainLeaf, Results, TupleHint, Values } from './tree.js'
+import type { ExprArgs, Exprs, Loose, LooseArgs, PlainLeaf, Results, Tensors, TupleHint, Values } from './tree.js'
 
 /** Holds a function's arguments and result in its type; no function has this property. */
 declare const signatureOf: unique symbol
@@ -20,7 +19,7 @@ type LooseOf<A extends readonly unknown[]> = { readonly [K in keyof A]: LooseArg
  * than the declared names, the names in its result become `number`.
  */
 export interface Fn<A extends readonly unknown[], Out> {
-  (...args: ValuesOf<A>): Outcome<Out>
+  (...args: ValuesOf<A>): Tensors<Out>
   (...args: ExprsOf<A>): Out
   (...args: ConstantsOf<A>): Out
   (...args: LooseOf<A>): Loose<Out>
@@ -49,10 +48,8 @@ export type ArgsOf<F> = [F] extends [never]
   : F extends { readonly _tag: 'Fn'; readonly [signatureOf]: readonly [infer A extends readonly unknown[], unknown] }
     ? A
     : F extends (...args: infer A) => unknown
-      ? { [K in keyof A]: Argument<A[K]> }
+      ? A
       : never
-/** The tree of an argument: of `Exprs<P>` of a declaration P that is a type parameter P itself, as of a Fn. */
-type Argument<T> = Box<T> extends Box<Exprs<infer P, infer _K>> ? P : T
 /** The result's tree of a function. */
 export type ResultOf<F> = F extends { readonly _tag: 'Fn'; readonly [signatureOf]: readonly [readonly unknown[], infer Out] }
   ? Out

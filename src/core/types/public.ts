@@ -15,4 +15,4 @@ export type { Sparse, SparseTensors, Sparsity, SparsityOf } from './signatures/s
 export type { CustomRules, Hvp, Jet, Jvp, Linearized, ValueAndGrad, ValueGradAux, Vjp } from './signatures/transforms.js'
 export type { Unravel } from './signatures/trees.js'
 export type { Vmap, VmapTwice } from './signatures/vmap.js'
-export type { Decl, Exprs, Gradient, Static, Tensors, TreeOf, ValueOf, Values } from './tree.js'
+export type { Decl, Exprs, Gradient, Static, Tensors, ValueOf, Values } from './tree.js'

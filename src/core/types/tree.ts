@@ -2,14 +2,12 @@
 import type { NoTangent } from '../graph/tangent.js'
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled, WeakF64 } from './dtype.js'
 import type { AnyExpr, Expr, MayFit, Nested, NestedArray, OfAnyDType, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
-import type { Box, Dim, MadeDim, Shape, ShapeError, Show, SizeFor, Unnamed } from './shape.js'
+import type { Dim, MadeDim, Shape, ShapeError, Show, SizeFor, Unnamed } from './shape.js'
 
 export type { NoTangent }
 
 /** What belongs to the structure of a tree and is no leaf of it: nothing, a text, a function. */
 export type Static = null | undefined | string | ((...args: never[]) => unknown)
-/** A tree of a declaration that is a type parameter, of what kind and of which parameter is inferred: where it is another kind, K, L or M is unknown. */
-type Trees<P, K, Q, L, R, M> = Exprs<P, K> | Tensors<Q, L> | Gradient<R, M>
 /** Leaves nested in records, tuples and arrays, beside what is static. */
 export type Tree<L> = L | readonly (Tree<L> | Static)[] | { readonly [key: string]: Tree<L> | Static }
 /** What `fn` takes: a tree of `f32(2, 3)`, `i32('batch')` ..., NoTangent or null where nothing is. */
@@ -28,11 +26,7 @@ type IsPlain<T> = [T] extends [number | boolean]
       ? true
       : false
 /** A tree of which nothing is known but the leaves L: of `Decl`, and `any` of `any`. A record without a key is known. */
-export type OfAny<T, L> = 0 extends 1 & T
-  ? Extract<T, Tree<L>>
-  : [T] extends [Readonly<Record<PropertyKey, never>>]
-    ? Extract<T, Tree<L>>
-    : Tree<L>
+export type OfAny<T, L> = 0 extends 1 & T ? T : [T] extends [Readonly<Record<PropertyKey, never>>] ? T : Tree<L>
 /**
  * `Decl` to five levels, as a bound of type parameters. TypeScript instantiates the bound itself where a body takes its argument apart
  * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end. Each level is written out: one type with a parameter
@@ -61,23 +55,17 @@ export type Held<T, L> = { readonly [K in keyof T]: K extends symbol ? never : H
 interface NoFunction {
   readonly [Symbol.hasInstance]?: never
 }
-/** Of a tree of a type parameter T itself: that is what is looked up. */
-type HeldIn<T, L, Same = T> = ([T] extends [Nobody]
-  ? { readonly held: Same }
-  : { readonly held: [Least] extends [T] ? HeldEmpty<T> : HeldPart<T, L> })['held']
-type HeldEmpty<T> = [T] extends [Readonly<Record<PropertyKey, never>>] ? T : never
-/** What no type is but never. */
-interface Nobody {
-  readonly [Symbol.hasInstance]: never
-}
+type HeldIn<T, L> = [Least] extends [T] ? never : HeldPart<T, L>
 type HeldPart<T, L> = T extends L ? T : T extends object ? { readonly [K in keyof T]: K extends symbol ? never : HeldIn<T[K], L> } : L
 /** Nothing; beside it TypeScript reads an array literal as a tuple. */
 export type TupleHint = readonly [never, ...never[]]
 /** What comes of the result T of a body: an expression where there is a number, a truth value or an array of them. */
-export type Results<T> = TreeOf<T> extends undefined ? ResultsOf<T> : T
-type ResultsOf<T> = [Least] extends [T] ? ExprTree : ResultsIn<T>
-// by the tag: of an expression whose sizes are parameters TypeScript does not say at once that they are a shape
-type ResultsIn<T> = T extends { readonly _tag: 'Expr' | 'Tensor' | 'NoTangent' } | Static
+export type Results<T> = [T] extends [Tree<{ readonly _tag: 'Expr' | 'Tensor' | 'NoTangent' }>]
+  ? T
+  : [Least] extends [T]
+    ? ExprTree
+    : ResultsIn<T>
+type ResultsIn<T> = T extends Typed | NoTangent | Static
   ? T
   : T extends PlainLeaf
     ? Expr<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : WeakF64>
@@ -104,14 +92,7 @@ export type LeafOfTree<T, Depth extends unknown[] = []> =
  * What a callback over the leaves of T is given: the leaf's own type where all are of one shape, else one of unknown shape, since no
  * operation takes a union of shapes. Where no axis has a name all sizes are numbers: a declaration's too, from which arrays are made.
  */
-export type AnyLeaf<T> =
-  TreeOf<T> extends { readonly made: infer K }
-    ? K extends 'Expr'
-      ? AnyExpr
-      : K extends 'Tensor'
-        ? Tensor
-        : Expr<Shape, Float>
-    : OneLeaf<LeafOfTree<T>>
+export type AnyLeaf<T> = OneLeaf<LeafOfTree<T>>
 type OneLeaf<L> = [L] extends [Expr<infer S, infer D>]
   ? Expr<OneShape<S, Shape>, D>
   : [L] extends [Tensor<infer S, infer D>]
@@ -126,16 +107,7 @@ export type Alternatives<S, All = S> = S extends unknown ? ([All] extends [S] ? 
  * The tree T with R at its leaves. Where R is an expression (a tensor, a declared input) of a shape that is not known, the leaf keeps its
  * own shape, and its dtype where that may be R's: TypeScript cannot ask what a callback makes of each leaf, and nearly all keep the shape.
  */
-export type Mapped<T, R> = TreeOf<T> extends { readonly of: infer P } ? MappedForm<T, P, R> : MappedTree<T, R>
-/** R at the leaves of T, a tree of a declaration P that is a type parameter: where R is of an unknown rank, a tree of P again. */
-type MappedForm<T, P, R> = [number[]] extends [ShapeOf<R>]
-  ? R extends AnyExpr
-    ? Exprs<P>
-    : R extends Tensor
-      ? Tensors<P>
-      : MappedTree<T, R>
-  : MappedTree<T, R>
-type MappedTree<T, R> = [Least] extends [T] ? Tree<R | NoTangent> : MappedIn<T, R>
+export type Mapped<T, R> = [Least] extends [T] ? Tree<R | NoTangent> : [Least] extends [T] ? Tree<R | NoTangent> : MappedIn<T, R>
 type MappedIn<T, R> =
   T extends Typed<infer S, infer D>
     ? MappedLeaf<S, D, R>
@@ -169,23 +141,8 @@ export type Unravelled<T, Kind extends 'Expr' | 'Tensor'> =
           : { readonly [K in keyof T]: Unravelled<T[K], Kind> }
 type Unravel1<S extends Shape, D extends DType, Kind> = Kind extends 'Expr' ? Expr<S, D> : Tensor<Concrete<S>, D>
 
-/** A part of a tree of forms: of K that was inferred from what is no such tree nothing. */
-type Form<K, Is> = K extends Is ? 'tree' : 'none'
-/**
- * The tree of expressions that a body sees for the declaration T.
- *
- * Of a declaration that is a type parameter TypeScript has it for what it is, `Exprs<P>`, in which it finds P again (`Box<T> extends Box<Exprs<infer P, infer K>>`, where K is 'Expr'; of any
- * other T nothing is inferred, since the branches are looked up by K, and no T is of that type).
- */
-export type Exprs<T, K = 'Expr'> = [Least] extends [T] ? UnknownExprs<T>[Form<K, 'Expr'>] : KnownExprs<T>[Form<K, 'Expr'>]
-interface UnknownExprs<T> {
-  readonly tree: OfAny<T, AnyExpr | NoTangent>
-  readonly none: never
-}
-interface KnownExprs<T> {
-  readonly tree: ExprsIn<T>
-  readonly none: never
-}
+/** The tree of expressions that a body sees for the declaration T. */
+export type Exprs<T> = [Least] extends [T] ? OfAny<T, AnyExpr | NoTangent> : ExprsIn<T>
 type ExprsIn<T> =
   T extends Typed<infer S, infer D>
     ? Expr<S, D>
@@ -196,16 +153,6 @@ type ExprsIn<T> =
         : true extends IsPlain<T>
           ? NoInfer<T>
           : { readonly [K in keyof T]: Exprs<T[K]> }
-
-/** Of a tree of a declaration that is a type parameter that declaration, and what the tree is made of; undefined of any other T. */
-export type TreeOf<T> =
-  Box<T> extends Box<Trees<infer P, infer K, infer Q, infer L, infer G, infer _M>>
-    ? [K] extends ['Expr']
-      ? { readonly of: P; readonly made: 'Expr' }
-      : [L] extends ['Tensor']
-        ? { readonly of: Q; readonly made: 'Tensor' }
-        : { readonly of: G; readonly made: 'Gradient' }
-    : undefined
 
 /** The concrete shape behind S: a name may be any size. */
 export type Concrete<S extends Shape> = Unnamed<S>
@@ -224,10 +171,7 @@ export type ValueOf<S extends Shape, D extends DType> =
   | DataOf<D>
   | Nested<S, D extends 'bool' ? boolean | number : number>
 /** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
-// Of a type parameter TypeScript takes any entry of what is looked up: `Tensors<T>` too.
-export type Values<T> = ([Least] extends [T]
-  ? { readonly given: OfAny<T, Tensor | NoTangent | PlainLeaf | DataOf<DType>> | Tensors<T> }
-  : { readonly given: ValuesIn<T> })['given']
+export type Values<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent | PlainLeaf | DataOf<DType>> : ValuesIn<T>
 type ValuesIn<T> =
   T extends Typed<infer S, infer D>
     ? ValueOf<S, D>
@@ -240,15 +184,7 @@ type ValuesIn<T> =
           : { readonly [K in keyof T]: Values<T[K]> }
 
 /** What comes back for the tree T: at each leaf a tensor the caller owns. */
-export type Tensors<T, K = 'Tensor'> = [Least] extends [T] ? UnknownTensors<T>[Form<K, 'Tensor'>] : KnownTensors<T>[Form<K, 'Tensor'>]
-interface UnknownTensors<T> {
-  readonly tree: OfAny<T, Tensor | NoTangent>
-  readonly none: never
-}
-interface KnownTensors<T> {
-  readonly tree: TensorsIn<T>
-  readonly none: never
-}
+export type Tensors<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent> : TensorsIn<T>
 type TensorsIn<T> =
   T extends Spec<infer S, infer D>
     ? Tensor<Declared<S>, D>
@@ -261,12 +197,6 @@ type TensorsIn<T> =
           : true extends IsPlain<T>
             ? Tensor<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : 'f64'>
             : { readonly [K in keyof T]: Tensors<T[K]> }
-
-/** `Tensors` of what a function gives, in which there may be `Exprs<P>` of a declaration P that is a type parameter: there `Tensors<P>`. */
-export type Outcome<T> =
-  TreeOf<T> extends { readonly of: infer P; readonly made: infer K } ? (K extends 'Gradient' ? Tensors<T> : Tensors<P>) : OutcomeOf<T>
-type OutcomeOf<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent> : OutcomeIn<T>
-type OutcomeIn<T> = T extends { readonly _tag: string } | Static | PlainLeaf ? TensorsIn<T> : { readonly [K in keyof T]: Outcome<T[K]> }
 
 /** The tree T with sizes instead of names: the result of inlining a function at other dimensions. */
 export type Loose<T> = [Least] extends [T] ? OfAny<T, AnyExpr | NoTangent> : LooseIn<T>
@@ -317,17 +247,7 @@ type LooseArgsIn<T> =
           : { readonly [K in keyof T]: LooseArgs<T[K]> }
 
 /** The gradient with respect to T: the same tree, integer and boolean leaves NoTangent. */
-export type Gradient<T, K = 'Gradient'> = [Least] extends [T]
-  ? UnknownGradient<T>[Form<K, 'Gradient'>]
-  : KnownGradient<T>[Form<K, 'Gradient'>]
-interface UnknownGradient<T> {
-  readonly tree: OfAny<T, Expr<Shape, Float> | NoTangent>
-  readonly none: never
-}
-interface KnownGradient<T> {
-  readonly tree: GradientIn<T>
-  readonly none: never
-}
+export type Gradient<T> = [Least] extends [T] ? OfAny<T, Expr<Shape, Float> | NoTangent> : GradientIn<T>
 type GradientIn<T> =
   T extends Typed<infer S, infer D>
     ? GradientLeaf<S, D>

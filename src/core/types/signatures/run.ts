@@ -12,15 +12,15 @@ import type { AnyExpr, Expr, Tensor } from '../expr.js'
 import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
 import type { Program } from '../program.js'
 import type { Writable } from '../shape.js'
-import type { Decl, ExprTree, Least, NoTangent, Outcome, Static, Tensors, TensorTree } from '../tree.js'
+import type { Decl, ExprTree, Least, NoTangent, Static, Tensors, TensorTree } from '../tree.js'
 
 /** Options of `into`. */
 export interface IntoOptions extends OptionsOf<typeof intoOptions> {}
-/** A compiled function: R is Outcome<Out> or a promise of it, Figures what `explain` gives. */
+/** A compiled function: R is Tensors<Out> or a promise of it, Figures what `explain` gives. */
 export interface CompiledFn<A extends readonly unknown[], Out, R, Done, Figures> {
   (...args: ValuesOf<A>): R
   /** The same function, writing into the caller's tensors. */
-  into(outputs: Outcome<Out>, options?: IntoOptions): (...args: ValuesOf<A>) => Done
+  into(outputs: Tensors<Out>, options?: IntoOptions): (...args: ValuesOf<A>) => Done
   /** What it does and costs, at the signature of the last call or of the arguments given. */
   explain(...args: ValuesOf<A> | []): Figures
   /** The same, at sizes of the declared names. */
@@ -28,7 +28,7 @@ export interface CompiledFn<A extends readonly unknown[], Out, R, Done, Figures>
   [Symbol.dispose](): void
 }
 /** A function compiled for a synchronous backend. */
-export interface Compiled<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Outcome<Out>, Outcome<Out>, Explanation> {
+export interface Compiled<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Tensors<Out>, Tensors<Out>, Explanation> {
   /** Makes the plan for these arguments without running it. */
   prepare(...args: ValuesOf<A>): void
   /** Frees the program; later calls are errors. */
@@ -36,7 +36,7 @@ export interface Compiled<A extends readonly unknown[], Out> extends CompiledFn<
 }
 /** A function compiled for an asynchronous backend: calls queue, inputs are copied at the call, targets are locked until resolved. */
 export interface CompiledAsync<A extends readonly unknown[], Out>
-  extends CompiledFn<A, Out, Promise<Outcome<Out>>, Promise<Outcome<Out>>, Promise<Explanation>> {
+  extends CompiledFn<A, Out, Promise<Tensors<Out>>, Promise<Tensors<Out>>, Promise<Explanation>> {
   /** Makes the plan for these arguments without running it. */
   prepare(...args: ValuesOf<A>): Promise<void>
   /** Refuses calls from now on; resolves when those made before have ended and everything is freed. */
@@ -53,9 +53,9 @@ export interface CompileFn {
 /** compileAsync(f, backend): as `compile`, giving promises: a new signature is traced and planned in the call, on its thread; running has its turn later. */
 export type CompileAsyncFn = <F extends AnyFn>(f: F, backend: Backend, options?: CompileOptions) => CompiledAsync<ArgsOf<F>, ResultOf<F>>
 /** run(f)(...inputs): an effect that needs Env, may fail with an AdError and gives the result. */
-export type RunFn<Env> = <F extends AnyFn>(f: F) => (...args: ValuesOf<ArgsOf<F>>) => ReaderTaskEither<Env, AdError, Outcome<ResultOf<F>>>
+export type RunFn<Env> = <F extends AnyFn>(f: F) => (...args: ValuesOf<ArgsOf<F>>) => ReaderTaskEither<Env, AdError, Tensors<ResultOf<F>>>
 /** What `runSync(backend)` gives. */
-export type SyncRunner = <F extends AnyFn>(f: F) => (...args: ValuesOf<ArgsOf<F>>) => Either<AdError, Outcome<ResultOf<F>>>
+export type SyncRunner = <F extends AnyFn>(f: F) => (...args: ValuesOf<ArgsOf<F>>) => Either<AdError, Tensors<ResultOf<F>>>
 /** runSync(backend)(f)(...inputs): the result or an AdError, now; the backend must be synchronous. */
 export type RunSyncFn = (backend: Backend<'sync'>) => SyncRunner
 /** evaluate(tree): the values of expressions without inputs, on the default backend. */
