@@ -6,6 +6,7 @@
 import * as fpEither from 'fp-ts/lib/Either.js'
 import * as fpFunction from 'fp-ts/lib/function.js'
 import * as check from '../../src/check/index.js'
+import * as display from '../../src/display/index.js'
 import * as codual from '../../src/index.js'
 import * as reference from '../../src/instance/reference.js'
 import * as nn from '../../src/nn/index.js'
@@ -88,6 +89,7 @@ const playground = {
 const modules: Readonly<Record<string, object>> = {
   codual: { ...codual, ...remembered },
   'codual/check': check,
+  'codual/display': display,
   'codual/nn': nn,
   'codual/optim': optim,
   'codual/random': random,

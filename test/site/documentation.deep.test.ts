@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib'
 import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { entries as inBrowsers } from '../../site/build/declarations.js'
 import { anchorsIn, deadLinks, slugOf, targetsIn, withTargets } from '../../site/docs/links.js'
 import { writePages } from '../../site/docs/make.js'
 import { entryPath, pathOf } from '../../site/docs/names.js'
@@ -107,6 +108,10 @@ describe('examples', () => {
     expect(programOf('docs/training.md', "import { save } from 'codual/train/node'\nsave('x', {})")).toBeUndefined()
     expect(runLink('src/core/graph/expr.ts', 'linearize2(1)')).toBe('')
     expect(programOf('src/core/graph/aval.ts', 'process.exit(1)')).toBeUndefined()
+  })
+  it('import only what the playground has', () => {
+    const worker = readFileSync(join(root, 'site/run/worker.ts'), 'utf8')
+    for (const entry of inBrowsers) expect(worker, entry).toMatch(new RegExp(`^  '?${entry.replace('.', 'codual')}'?: `, 'm'))
   })
   it('of nearly all functions have a link that runs them', () => {
     const functions = names.filter((n) => !n.type && /@example/.test(n.doc?.text ?? '') && !/blas|node|property/.test(n.entry))
