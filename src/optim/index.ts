@@ -21,7 +21,6 @@ export {
 } from './combine.js'
 export { type LbfgsOptions, type LbfgsState, lbfgs } from './lbfgs.js'
 export {
-  type Accepted,
   type GaussNewtonState,
   gaussNewton,
   type LevenbergMarquardtOptions,
@@ -47,7 +46,7 @@ export {
   type ScheduleFreeState,
   scheduleFree,
 } from './means.js'
-export type { Minimiser, Stepped } from './minimiser.js'
+export type { Accepted, Minimiser, Stepped } from './minimiser.js'
 export {
   type AdagradOptions,
   type AdagradState,

@@ -15,6 +15,7 @@ import {
   gt,
   le,
   lt,
+  maximum,
   minimum,
   mul,
   neg,
@@ -24,6 +25,7 @@ import {
   reshape,
   type Scalar,
   slice,
+  sqrt,
   sub,
   sum,
   take,
@@ -31,7 +33,7 @@ import {
   where,
   whileLoop,
 } from '../index.js'
-import { flat, type Minimiser, sizeOfFloats, typedMinimiser } from './minimiser.js'
+import { type Accepted, flat, type Minimiser, sizeOfFloats, typedMinimiser } from './minimiser.js'
 import { amount, type Rate, rateAt, rateOf, share, whole } from './rate.js'
 import { type Count, countOf, type FloatArray, filled, kindOf } from './state.js'
 import { countIn, partOf } from './transformation.js'
@@ -52,7 +54,7 @@ export const lbfgsOptions = {
 }
 /** Options of `lbfgs`. */
 export type LbfgsOptions = OptionsOf<typeof lbfgsOptions>
-/** The state of `lbfgs`, parameters as one vector: pairs (newest last; rho 0 where there is none), the last gradient and step. */
+/** The state of `lbfgs`, parameters as one vector: pairs (newest last; rho 0 where there is none), the last gradient and step, and how much shorter the next first length is. */
 export interface LbfgsState {
   readonly count: Count
   readonly s: FloatArray<[number, number]>
@@ -60,6 +62,7 @@ export interface LbfgsState {
   readonly rho: FloatArray<[number]>
   readonly gradient: FloatArray<[number]>
   readonly step: FloatArray<[number]>
+  readonly scale: FloatArray<[]>
 }
 interface Pairs {
   readonly s: AnyExpr
@@ -67,14 +70,19 @@ interface Pairs {
   readonly rho: AnyExpr
 }
 
+/** The shortest first length, of that of a step without history. */
+const LEAST = 2 ** -100
+
 const dot = (a: AnyExpr, b: AnyExpr): AnyExpr => sum(mul(a, b))
 const row = (x: AnyExpr, i: number, n: number): AnyExpr => reshape(slice(x, [i, 0], [i + 1, n]), [n])
 const entry = (x: AnyExpr, i: number): AnyExpr => reshape(slice(x, [i], [i + 1]), [])
 
-/** The pairs with the newest at the end; as they were where its curvature s y is not positive (PyTorch's bound). */
+/** The rounding of a product of two vectors. */
+const EPS = { f64: 2 ** -52, f32: 2 ** -23 } as const
+/** The pairs with the newest at the end; as they were where its curvature s y is lost in the rounding of |s| |y|, whatever the units of the parameters and of the value. */
 const remembered = ({ s, y, rho }: Pairs, ds: AnyExpr, dy: AnyExpr, memory: number, n: number): Pairs => {
   const curvature = dot(ds, dy)
-  const good = gt(curvature, 1e-10)
+  const good = gt(curvature, mul(EPS[ds.dtype as Float], mul(sqrt(dot(ds, ds)), sqrt(dot(dy, dy)))))
   const pushed = (rows: AnyExpr, newest: AnyExpr): AnyExpr =>
     where(good, concat([slice(rows, [1, 0], [memory, n]), reshape(newest, [1, n])]), rows)
   const last = reshape(div(1, where(good, curvature, 1)), [1])
@@ -153,20 +161,28 @@ interface Search {
  *
  * The first length is learningRate min(1, 1 / |g|_1) at the first step, as of PyTorch's LBFGS; with lineSearch 'none' it is that with
  * max_iter 1. The function is evaluated once with its gradient, and at one length after another until it is low enough, at `maxTrials` at most. Where no length lowers the value the
- * parameters stay, and the history is forgotten.   Source  Liu and Nocedal 1989.
+ * parameters stay, the history is forgotten and the next lengths are shorter: `accepted` says which. Pairs are kept whatever the units of parameters and value.   Source  Liu and Nocedal 1989.
  * @example
  * const method = lbfgs()
  * const f = (x: AnyExpr) => sum(square(sub(x, 3)))
  * evaluate(method.step(f, tensor([0.5]), method.init(tensor([0.5]))).params)   // [1.5]
  */
-export const lbfgs = (options?: LbfgsOptions): Minimiser<LbfgsState, Scalar> => {
+export const lbfgs = (options?: LbfgsOptions): Minimiser<LbfgsState, Scalar, Accepted> => {
   const { memory, learningRate, lineSearch, ...search } = readOptions(lbfgsOptions, options, 'lbfgs')
-  return typedMinimiser<LbfgsState, Scalar>({
+  return typedMinimiser<LbfgsState, Scalar, Accepted>({
     init: (params) => {
       const kind = kindOf(params, 'lbfgs')
       const { n, dtype } = sizeOfFloats(params, kind, 'lbfgs')
       const zeros = (...shape: number[]): unknown => filled(kind, shape, 0, dtype)
-      return { count: countOf(kind), s: zeros(memory, n), y: zeros(memory, n), rho: zeros(memory), gradient: zeros(n), step: zeros(n) }
+      return {
+        count: countOf(kind),
+        s: zeros(memory, n),
+        y: zeros(memory, n),
+        rho: zeros(memory),
+        gradient: zeros(n),
+        step: zeros(n),
+        scale: filled(kind, [], 1, dtype),
+      }
     },
     step: (f, params, state) => {
       const count = countIn(state, 'lbfgs')
@@ -181,15 +197,29 @@ export const lbfgs = (options?: LbfgsOptions): Minimiser<LbfgsState, Scalar> => 
       const before: Pairs = { s: part('s'), y: part('y'), rho: part('rho') }
       const pairs = remembered(before, part('step'), sub(g, part('gradient')), memory, n)
       const d = direction(pairs, g, memory, n)
+      const searched = lineSearch !== 'none'
+      const scale = part('scale')
+      // Without a history the direction has the units of the gradient, not of the parameters.
+      const unscaled = searched ? eq(entry(pairs.rho, memory - 1), 0) : eq(count, 0)
       const length = mul(
         rateAt(learningRate, count, dtype, 'learningRate', 'lbfgs'),
-        where(eq(count, 0), minimum(1, div(1, sum(abs(g)))), 1),
+        where(unscaled, mul(scale, minimum(1, div(1, sum(abs(g))))), 1),
       ) as AnyExpr
-      const t = lineSearch === 'none' ? length : backtracked(at.f, at.at, value, d, dot(g, d), length, search)
-      const stuck = lineSearch === 'none' ? undefined : and(eq(t, 0), gt(sum(abs(g)), 0))
-      const step = where(eq(t, 0), 0, mul(t, d)) as AnyExpr // 0 also where d is not finite
-      const rho = stuck === undefined ? pairs.rho : where(stuck, 0, pairs.rho)
-      return { params: at.back(add(at.at, step)), state: { count: add(count, 1), s: pairs.s, y: pairs.y, rho, gradient: g, step }, value }
+      const t = searched ? backtracked(at.f, at.at, value, d, dot(g, d), length, search) : length
+      const accepted = not(eq(t, 0))
+      const step = where(accepted, mul(t, d), 0) as AnyExpr // 0 also where d is not finite
+      // After lengths that were all too long the history is forgotten, and the next first length is shorter than all of them.
+      const shorter = maximum(mul(scale, search.shrink ** search.maxTrials), LEAST)
+      const next = {
+        count: add(count, 1),
+        s: pairs.s,
+        y: pairs.y,
+        rho: where(or(accepted, eq(sum(abs(g)), 0)), pairs.rho, 0),
+        gradient: g,
+        step,
+        scale: where(accepted, 1, shorter),
+      }
+      return { params: at.back(add(at.at, step)), state: next, value, accepted }
     },
   })
 }

@@ -7,7 +7,6 @@ import {
   concat,
   diag,
   div,
-  type Expr,
   eq,
   expandDims,
   type Float,
@@ -26,7 +25,7 @@ import {
   where,
   zeros,
 } from '../index.js'
-import { type Flat, flat, type Minimiser, sizeOfFloats, typedMinimiser } from './minimiser.js'
+import { type Accepted, type Flat, flat, type Minimiser, sizeOfFloats, typedMinimiser } from './minimiser.js'
 import { amount } from './rate.js'
 import { type Count, countOf, type FloatArray, filled, kindOf } from './state.js'
 import { countIn, partOf } from './transformation.js'
@@ -112,8 +111,6 @@ export interface LevenbergMarquardtState {
   readonly count: Count
   readonly damping: FloatArray<[]>
 }
-/** What a step of `levenbergMarquardt` says beside: whether it was taken, a bool. */
-export type Accepted = { readonly accepted: Expr<[], 'bool'> }
 /**
  * Levenberg-Marquardt for residuals r(params): dp makes |J dp + r|^2 + damping |D dp|^2 least, D the norms of J's columns (1 for 0).
  *

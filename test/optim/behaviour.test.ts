@@ -209,6 +209,48 @@ describe('lbfgs with its line search', () => {
     expect(done.params.toArray()).toEqual([1, 2])
     expect(done.state.rho.toArray()).toEqual([0, 0])
   })
+  // The sum of d (x - at)^2 times a factor: fifteen unknowns, condition 100.
+  const d = Array.from({ length: 15 }, (_, i) => 100 ** (i / 14))
+  const off = (dtype: 'f64' | 'f32', at: number, factor: number, steps: number): number => {
+    const f = (x: cd.AnyExpr): cd.Scalar => cd.mul(factor, cd.sum(cd.mul(cd.tensor(d, [15], dtype), cd.square(cd.sub(x, at))))) as cd.Scalar
+    const method = optim.lbfgs({ memory: 8 })
+    const p = (dtype === 'f64' ? cd.f64 : cd.f32)(15)
+    const step = cd.compile(
+      cd.fn({ p, state: method.init(p) } as never, (({ p, state }: never) => method.step(f as never, p, state)) as never),
+    ) as unknown as (given: unknown) => { readonly params: cd.Tensor; readonly state: unknown }
+    const start = cd.tensor(new Array<number>(15).fill(0), [15], dtype) as cd.Tensor
+    let now = { params: start, state: method.init(start) as unknown }
+    for (let i = 0; i < steps; i++) now = step({ p: now.params, state: now.state })
+    return Math.max(...Array.from(now.params.data as ArrayLike<number>, (x) => Math.abs(x / at - 1)))
+  }
+  it.each([
+    ['f64', 1, 1, 1e-12],
+    ['f64', 1, 1e8, 1e-12],
+    ['f64', 1, 1e-12, 1e-12],
+    ['f64', 1e-6, 1, 1e-12],
+    ['f64', 1e-6, 1e12, 1e-12],
+    ['f64', 1e6, 1e-9, 1e-12],
+    ['f32', 1, 1, 1e-5],
+    ['f32', 1e-3, 1, 1e-5],
+    ['f32', 1, 1e-6, 1e-5],
+  ] as const)('%s: arrives whatever the units of parameters and value: %s, %s', (dtype, at, factor, within) => {
+    expect(off(dtype, at, factor, 150)).toBeLessThan(within)
+  })
+  it('after lengths that are all too long the next are shorter, and a step says whether it was taken', () => {
+    const method = optim.lbfgs()
+    const f = (x: cd.Expr<[1], 'f64'>) => cd.mul(1e12, cd.sum(cd.square(cd.sub(x, 1e-6)))) as cd.Scalar<'f64'>
+    const step = cd.compile(cd.fn({ p: cd.f64(1), state: method.init(cd.f64(1)) }, ({ p, state }) => method.step(f, p, state)))
+    let now = step({ p: [0], state: method.init(cd.tensor([0])) })
+    expect([now.accepted.item(), now.params.item(), now.state.scale.item()]).toEqual([false, 0, 2 ** -16])
+    const taken: boolean[] = []
+    for (let i = 0; i < 5; i++) {
+      now = step({ p: now.params, state: now.state })
+      taken.push(now.accepted.item())
+    }
+    expect(taken[0]).toBe(true)
+    expect(now.state.scale.item()).toBeGreaterThan(0)
+    expect(Math.abs(now.params.item() / 1e-6 - 1)).toBeLessThan(1e-12)
+  })
   it('tries a length only where the one before it was not enough', () => {
     const evaluations = (options: optim.LbfgsOptions): readonly [number, number] => {
       let count = 0
