@@ -31,7 +31,7 @@ const checkedOf = ({ kind, value, given: { args, ...options } }: Subject, kit: K
   const all = { seed, ...options }
   if (kind === 'plugin') return checkPlugin(value as Plugin, all)
   if (kind === 'rule') return checkRule(value as Rule, all)
-  return makeCheck(kit.registry).checkGrad(value, args ?? [], { backends: [kit.backend], ...all })
+  return makeCheck(kit.registry).checkGrad(value, { backends: [kit.backend], ...all })(...(args ?? []))
 }
 
 /** Unknown options and invalid ranges are mistakes in `checks`, not in a derivative. */

@@ -93,7 +93,7 @@ export const commands: readonly PromptCommand[] = [
       if (isRule(subject)) return report(checkRule(subject))
       if (typeof subject !== 'function') return fail('.check takes a function, a rule or a plugin.')
       const { registry, backend } = prompt.kit
-      return report(makeCheck(registry).checkGrad(subject, args, { backends: [backend] }))
+      return report(makeCheck(registry).checkGrad(subject, { backends: [backend] })(...args))
     },
   },
   {

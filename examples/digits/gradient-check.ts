@@ -37,7 +37,7 @@ const promoted = (params: Params, x: Batch['x']) => ({
 export const checkModes = (params: Params, { x, y }: Batch): Checked => {
   const exact = promoted(params, x)
   const loss = (p: Exprs<typeof lenet.params>) => lenetInF64.loss({ params: p, x: exact.x, y })
-  return makeCheck(coreRegistry).checkGrad(loss, [exact.params], { scale: 1e-4 })
+  return makeCheck(coreRegistry).checkGrad(loss, { scale: 1e-4 })(exact.params)
 }
 
 /** The largest distance between the compiled gradients in f32 and in f64, in the Euclidean norm, relative to the gradient's. */

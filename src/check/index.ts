@@ -5,7 +5,7 @@ import { type Registry, type Rule, registryIn } from '../core/calculus/rule.js'
 import { functionOf } from '../core/errors/check-arguments.js'
 import { badInput, raise } from '../core/errors/explain.js'
 import { readGiven } from '../core/errors/options.js'
-import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
+import { type AnyPrimitive, primitiveOf } from '../core/graph/primitive.js'
 import { coreRegistry } from '../packs/all.js'
 import { consistent, type Expectations } from './expectations.js'
 import { type Checked, lookedToo, together } from './findings.js'
@@ -46,14 +46,14 @@ export type { Mode } from './subject.js'
 
 /** The checker of one registry. */
 export interface Checker {
-  /** Every law of one primitive's rule at one of its samples; without a sample at all of them and at its kinks. */
-  readonly checkRule: (primitive: AnyPrimitive, sample?: Sample, options?: RuleOptions) => Checked
+  /** `checkRule` for this registry: every law of a rule, or of the rule that the registry has for a primitive, at all of its samples and kinks, or at one sample. */
+  readonly checkRule: (rule: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }, options?: RuleOptions) => Checked
   /** The declared derivative at every kink that a primitive declares. */
   readonly checkKinks: (primitive: AnyPrimitive) => Checked
-  /** The derivative of a function at its arguments, in every mode, against finite differences; without arguments at some that are drawn from its declaration. */
-  readonly checkGrad: (f: unknown, args?: readonly unknown[], options?: GradientOptions) => Checked
+  /** `checkGrad` for this registry: the derivative of a function at its arguments, in every mode, against finite differences; without arguments at some that are drawn from its declaration. */
+  readonly checkGrad: (f: unknown, options?: GradientOptions) => (...args: readonly unknown[]) => Checked
   /** As checkGrad, for tests of any framework: throws with the table of findings. */
-  readonly expectGradient: (f: unknown, args?: readonly unknown[], options?: GradientOptions) => void
+  readonly expectGradient: (f: unknown, options?: GradientOptions) => (...args: readonly unknown[]) => void
 }
 
 const ruleOptionsOf = (given: RuleOptions | undefined): RuleOptions => consistent(readGiven(ruleOptions, given, 'checkRule'), 'checkRule')
@@ -74,6 +74,7 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions)
     badInput(`checkRule of ${prim.name}`, 'the primitive has no samples to be checked at.', 'declare samples or a domain.')
   const seed = options.seed ?? 1
   const only = options.sample
+  if (typeof only === 'object') return checkSample(registry, prim, only, options)
   if (only !== undefined) {
     const sample =
       samplesOf(prim)[only] ?? badInput(`checkRule of ${prim.name}`, `it has no sample ${only}.`, `it has ${samplesOf(prim).length}.`)
@@ -94,34 +95,43 @@ const ofOwn = (registry: Registry, prim: AnyPrimitive, check: (registry: Registr
   return lookedToo(checked, { rules: own.rules(), overrides })
 }
 
-const sampleOf = (given: Sample): Sample =>
-  typeof given === 'object' && given !== null && Array.isArray(given.args)
-    ? given
-    : badInput('checkRule', 'this is not a sample.', 'give { args: [{ shape }], params }, or one of primitive.samples.')
+/** Is this a rule, and not a primitive alone? */
+const isWritten = (given: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }): given is Rule =>
+  'frule' in given || 'rrule' in given || 'batch' in given || 'taylor' in given
+const checkRuleWith = (
+  registry: Registry,
+  given: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive },
+  options?: RuleOptions,
+): Checked => {
+  const primitive = primitiveOf(given, 'checkRule')
+  return ofOwn(isWritten(given) ? registry.with(given) : registry, primitive, (r) => allSamples(r, primitive, options))
+}
+const curried =
+  <A>(run: (f: unknown, args: readonly unknown[], options: GradientOptions) => A, op: string) =>
+  (f: unknown, options?: GradientOptions): ((...args: readonly unknown[]) => A) => {
+    const given = gradientOptionsOf(options, op)
+    functionOf(f, 'the first argument', op)
+    return (...args) => run(f, args, given)
+  }
 
 /**
- * A checker for a registry; rules of one's own are checked as the shipped ones are.
+ * A checker for a registry, whose functions are called as `checkRule` and `checkGrad` are; on the reference backend, unless `backends` names more.
  *
  * @example
  * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
  * const registry = coreRegistry.with(scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))]))
- * report(makeCheck(registry).checkGrad((x: AnyExpr) => sum(cube(x)), [[1, 2, 3]]))   // 'ok   f: ...'
+ * report(makeCheck(registry).checkGrad((x: AnyExpr) => sum(cube(x)))([1, 2, 3]))   // 'ok   f: ...'
  */
 export const makeCheck = (registry: Registry): Checker => {
   const check = checkGradWith(registryIn(registry, 'makeCheck'))
   return {
-    checkRule: (primitive, sample, options) => {
-      const p = primitiveOf(primitive, 'checkRule')
-      return ofOwn(registry, p, (r) =>
-        sample === undefined ? allSamples(r, p, options) : checkSample(r, p, sampleOf(sample), ruleOptionsOf(options)),
-      )
-    },
+    checkRule: (rule, options) => checkRuleWith(registry, rule, options),
     checkKinks: (primitive) => checkKinksWith(registry, primitiveOf(primitive, 'checkKinks')),
-    checkGrad: (f, args = [], options) => check(f, args, options),
-    expectGradient: (f, args = [], options) => {
+    checkGrad: curried((f, args, options) => check(f, args, options), 'checkGrad'),
+    expectGradient: curried((f, args, options) => {
       const c = check(f, args, options, 'expectGradient')
       if (c._tag === 'Left') raise({ _tag: 'InternalLaw', law: 'the gradient agrees with finite differences', detail: `\n${report(c)}` })
-    },
+    }, 'expectGradient'),
   }
 }
 
@@ -135,11 +145,10 @@ export const makeCheck = (registry: Registry): Checker => {
  * report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
  * report(checkGrad(fn({ x: f64('n') }, ({ x }) => sum(log(x))), { seed: 3, domain: { x: [0.5, 2] } })())   // 'ok   fn: ...'
  */
-export const checkGrad = (f: unknown, options?: GradientOptions): ((...args: readonly unknown[]) => Checked) => {
-  const given = gradientOptionsOf(options, 'checkGrad')
-  functionOf(f, 'the first argument', 'checkGrad')
-  return (...args) => checkGradWith(coreRegistry)(f, args, { backends: [cpu()], ...given })
-}
+export const checkGrad: (f: unknown, options?: GradientOptions) => (...args: readonly unknown[]) => Checked = /*#__PURE__*/ curried(
+  (f, args, options) => checkGradWith(coreRegistry)(f, args, { backends: [cpu()], ...options }),
+  'checkGrad',
+)
 
 /**
  * The rule of a primitive at all of its samples and kinks: of a rule that is being written, or of a primitive that has one already.
@@ -148,8 +157,5 @@ export const checkGrad = (f: unknown, options?: GradientOptions): ((...args: rea
  * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
  * report(checkRule(scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))])))   // 'ok   cube: ...'
  */
-export const checkRule = (rule: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }, options?: RuleOptions): Checked => {
-  const primitive = primitiveOf(rule, 'checkRule')
-  const own = 'frule' in rule || 'rrule' in rule || 'batch' in rule || 'taylor' in rule
-  return ofOwn(own ? coreRegistry.with(rule as Rule) : coreRegistry, primitive, (r) => allSamples(r, primitive, options))
-}
+export const checkRule = (rule: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }, options?: RuleOptions): Checked =>
+  checkRuleWith(coreRegistry, rule, options)

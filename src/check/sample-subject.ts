@@ -1,7 +1,8 @@
 /** A primitive applied at a sample, as it is or changed: the subject of the checks. */
 import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
-import { integer, type Kind } from '../core/errors/options.js'
+import { badInput } from '../core/errors/explain.js'
+import { integer, type Kind, kind } from '../core/errors/options.js'
 import { aval, isFloat } from '../core/graph/aval.js'
 import { applyAny, constant, input } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
@@ -13,13 +14,20 @@ import { bind, type Subject } from './subject.js'
 
 /** Options of `checkRule`. */
 export interface RuleOptions extends CheckOptions, Expectations {
-  /** One sample alone, by its position: with the seed of a finding it is that check again. */
-  readonly sample?: number | undefined
+  /** One sample alone, by its position, or one of your own: with the seed of a finding it is that check again. */
+  readonly sample?: number | Sample | undefined
 }
-export const ruleOptions: typeof checkOptions & typeof expectations & { readonly sample: Kind<number | undefined, number> } = {
+const position = integer()
+const sampleKind = kind<number | Sample | undefined>((given, what, where, shape) => {
+  if (typeof given !== 'object' || given === null) return position.read(given, what, where, shape)
+  return Array.isArray((given as Partial<Sample>).args)
+    ? (given as Sample)
+    : badInput(where, 'this is not a sample.', 'give { args: [{ shape }], params }, or the position of one of primitive.samples.')
+})
+export const ruleOptions: typeof checkOptions & typeof expectations & { readonly sample: Kind<number | Sample | undefined> } = {
   ...checkOptions,
   ...expectations,
-  sample: integer(),
+  sample: sampleKind,
 }
 
 /** All samples that the checker looks at. */

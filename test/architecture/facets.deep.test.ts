@@ -364,13 +364,13 @@ describe('one more operation, as docs/architecture.md has it', () => {
         [[[1, 2, 3], [4, 5, 6]], [[0, 1, 0], [2, 0, 1]]],
       ) // biome-ignore format: rows
       for (const p of [twiceCholesky, takeBack])
-        for (const sample of p.samples) expect(makeCheck(coreRegistry).checkRule(p, sample)).toMatchObject({ _tag: 'Right' })
+        for (const sample of p.samples) expect(makeCheck(coreRegistry).checkRule(p, { sample })).toMatchObject({ _tag: 'Right' })
       const checked = (p: { readonly samples: readonly unknown[] }): readonly string[] =>
-        p.samples.map((sample) => makeCheck(coreRegistry).checkRule(p, sample)._tag)
+        p.samples.map((sample) => makeCheck(coreRegistry).checkRule(p, { sample })._tag)
       expect(new Set(checked(more))).toEqual(new Set(['Right']))
       // Nobody holds a product that is written out: the checker finds it.
       expect(checked(families.reduce.writtenOut).filter((tag) => tag !== 'Right').length).toBeGreaterThan(0)
-      for (const sample of prim.samples) expect(makeCheck(coreRegistry).checkRule(prim, sample)).toMatchObject({ _tag: 'Right' })
+      for (const sample of prim.samples) expect(makeCheck(coreRegistry).checkRule(prim, { sample })).toMatchObject({ _tag: 'Right' })
     } finally {
       rmSync(file)
     }

@@ -82,7 +82,7 @@ const wrong: { readonly [K in CheckName]: () => Checked } = {
       primitive: r.primitive,
       frule: (...a) => ({ ...r.frule!(...a), dys: r.frule!(...a).dys.map((t) => times(unthunk(t), 1 + 1e-9)) }),
     }
-    return makeCheck(coreRegistry.with(off)).checkGrad((x: AnyExpr) => sum(u(cd.tanh)(u(cd.sin)(x))), [[1, 2]])
+    return makeCheck(coreRegistry.with(off)).checkGrad((x: AnyExpr) => sum(u(cd.tanh)(u(cd.sin)(x))))([1, 2])
   },
   f32: () => all(pullback((b, y) => (b.dtype === 'f32' ? times(good(b, y), 1.001) : good(b, y)))),
   kink: () => all(scalarRule(abs, ({ x: [x] }) => [u(cd.where)(u(cd.ge)(x, 0), 1, -1)] as never)),
@@ -274,7 +274,7 @@ describe('results', () => {
   it('name the argument and the entry, and the seed draws them again', () => {
     const bad = makeCheck(coreRegistry.with(scalarRule(tanh, ({ y }) => [sub(square(y), 1)])))
     const f = (p: { readonly w: AnyExpr; readonly b: AnyExpr }) => sum(add(p.w, u(cd.tanh)(p.b)))
-    const run = () => bad.checkGrad(f, [{ w: [1, 2], b: [3, 4] }], { seed: 9 })
+    const run = () => bad.checkGrad(f, { seed: 9 })({ w: [1, 2], b: [3, 4] })
     const c = run()
     expect(c._tag === 'Left' ? c.left.map((x) => x.path).join('; ') : '').toContain('argument 0.b')
     expect(c).toEqual(run())

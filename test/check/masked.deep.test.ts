@@ -54,17 +54,15 @@ describe('a function', () => {
           ] as never) as never,
         ) as never,
       )
-    const c = makeCheck(cd.coreRegistry).checkGrad(f, [
-      [
-        [0.3, -0.7],
-        [1.1, 0.4],
-      ],
+    const c = makeCheck(cd.coreRegistry).checkGrad(f)([
+      [0.3, -0.7],
+      [1.1, 0.4],
     ])
     expect(c._tag, report(c)).toBe('Right')
   })
   it('is found where a rule in it loses the zeros of a mask', () => {
     const f = (x: X): X => sum(square((twice as unknown as (x: X) => X)(x)))
-    const by = (rule: cd.Rule): Checked => makeCheck(cd.coreRegistry.with(rule)).checkGrad(f, [[0.3, -0.7, 1.1]])
+    const by = (rule: cd.Rule): Checked => makeCheck(cd.coreRegistry.with(rule)).checkGrad(f)([0.3, -0.7, 1.1])
     expect(by(twiceRight)._tag).toBe('Right')
     expect(names(by(twiceSoft))).toEqual(['non-finite'])
     // What it means for whoever calls it: the gradient of a guarded root.

@@ -53,7 +53,7 @@ const found = (registry: Registry, p: AnyPrimitive): boolean =>
   p.samples.some((sample, i) => {
     try {
       const checks = { batch: false, commute: false, f32: false, linear: false } as const
-      return makeCheck(registry).checkRule(p, sample, { seed: i + 1, directions: 1, order: 1, checks })._tag === 'Left'
+      return makeCheck(registry).checkRule(p, { sample, seed: i + 1, directions: 1, order: 1, checks })._tag === 'Left'
     } catch (e) {
       // Shapes that do not fit are found by the modes themselves.
       if (!isAdException(e)) throw e

@@ -88,9 +88,9 @@ describe('checkGrad of a declared function without arguments', () => {
     expect(first.replay).toBe('checkGrad(off, { seed: 2, sizes: { n: [5, 5] }, domain: { x: [10, 10.5], y: [1, 1] } })()')
   })
   it('is there for a registry of your own, and as an assertion', () => {
-    expect(makeCheck(wrong).checkGrad(total, [], { domain: { x: [1, 2] } })._tag).toBe('Left')
-    expect(makeCheck(coreRegistry).checkGrad(total)._tag).toBe('Right')
-    expect(() => makeCheck(wrong).expectGradient(total, undefined, { domain: { x: [1, 2] } })).toThrow(/wrong total/)
+    expect(makeCheck(wrong).checkGrad(total, { domain: { x: [1, 2] } })()._tag).toBe('Left')
+    expect(makeCheck(coreRegistry).checkGrad(total)()._tag).toBe('Right')
+    expect(() => makeCheck(wrong).expectGradient(total, { domain: { x: [1, 2] } })()).toThrow(/wrong total/)
   })
   it('asks for arguments where nothing is declared, and for one of the two where they are given', () => {
     expect(() => checkGrad((x: cd.AnyExpr) => cd.sum(x as never))()).toThrow(

@@ -216,7 +216,7 @@ describe('this rule ran', () => {
   it('checkGrad says which overrides ran, and which nothing reached', () => {
     const tanh = cd.coreRegistry.rules.get('tanh')!.primitive
     const registry = cd.coreRegistry.with(rule(3), cd.scalarRule(tanh as never, (({ y }: { y: AnyExpr }) => [sub(1, square(y))]) as never))
-    const c = makeCheck(registry).checkGrad((x: AnyExpr) => sum(cube(x) as never), [[1.5, 2]], quick)
+    const c = makeCheck(registry).checkGrad((x: AnyExpr) => sum(cube(x) as never), quick)([1.5, 2])
     expect(lookedOf(c).rules).toMatchObject([
       { name: 'tanh', ran: [] },
       { name: 'cube', ran: ['frule', 'rrule', 'batch'] },
@@ -224,7 +224,7 @@ describe('this rule ran', () => {
     expect(report(c)).toContain('rules that ran: cube (frule, rrule, batch)')
     expect(report(c)).toContain('rules that never ran: tanh')
     expect(lookedOf(c).overrides).toEqual([])
-    expect(lookedOf(makeCheck(registry).checkGrad((x: AnyExpr) => sum(op.tanh(x)), [[1.5]], quick)).overrides).toEqual(['tanh'])
+    expect(lookedOf(makeCheck(registry).checkGrad((x: AnyExpr) => sum(op.tanh(x)), quick)([1.5])).overrides).toEqual(['tanh'])
   })
   it('a rule over one that opts out does not', () => {
     expect(

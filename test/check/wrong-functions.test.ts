@@ -12,7 +12,7 @@ import { hardWrongFunctions } from './wrong-functions-hard.js'
 
 const checked = ({ f, args = [], rule, options }: WrongFunction): Checked => {
   if (f === undefined) return checkRule(rule!, options)
-  return rule === undefined ? checkGrad(f, options)(...args) : makeCheck(coreRegistry.with(rule)).checkGrad(f, args, options)
+  return rule === undefined ? checkGrad(f, options)(...args) : makeCheck(coreRegistry.with(rule)).checkGrad(f, options)(...args)
 }
 
 /** What a finding names; at a kink the true derivative is between two numbers. */

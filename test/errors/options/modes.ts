@@ -35,7 +35,7 @@ export const rows: readonly (readonly [name: string, call: (options: never) => u
   ['webgpu', (o) => cd.webgpu(o)],
   ['codualWith', (o) => cd.codualWith(doubling, o)],
   ['checkGrad', (o) => check.checkGrad(f, o)([1, 2])],
-  ['expectGradient', (o) => check.makeCheck(cd.coreRegistry).expectGradient(f, [[1, 2]], o)],
+  ['expectGradient', (o) => check.makeCheck(cd.coreRegistry).expectGradient(f, o)([1, 2])],
   ['checkRule', (o) => check.checkRule(cd.coreRegistry.rules.get('neg')!.primitive, o)],
   ['checkPlugin', (o) => check.checkPlugin(doubling, o)],
   // No options are 250 programs: what is given where none may be left out is what is tried here.

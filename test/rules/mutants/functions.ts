@@ -24,7 +24,7 @@ export interface Checks {
 }
 const of = (name: string, f: unknown, ...args: readonly unknown[]): Checks => ({
   name,
-  check: (checker) => [() => checker(cd.coreRegistry).checkGrad(f, args)],
+  check: (checker) => [() => checker(cd.coreRegistry).checkGrad(f)(...args)],
 })
 const x6 = [0.3, -0.7, 1.1, 0.4, -1.3, 0.8]
 const m23 = [x6.slice(0, 3), x6.slice(3)]
@@ -131,7 +131,7 @@ const matrices: readonly Checks[] = [
   {
     name: 'the determinant of a singular matrix',
     // Of the first order: of the second there is none to rounding.
-    check: (checker) => [() => checker(cd.coreRegistry).checkGrad((x: cd.AnyExpr) => l.det(x), [[[1, 2], [2, 4]]], { order: 1 })], // biome-ignore format: one call
+    check: (checker) => [() => checker(cd.coreRegistry).checkGrad((x: cd.AnyExpr) => l.det(x), { order: 1 })([[1, 2], [2, 4]])], // biome-ignore format: one call
   },
   of('a trace of eigenvectors of equal values', (x: cd.AnyExpr) => {
     const { w, v } = l.eigh(add(x, transpose(x)))
@@ -287,7 +287,7 @@ export const functions: readonly Checks[] = [
     *check(checker) {
       for (const [rule, primitive] of ownRules())
         for (const [i, sample] of primitive.samples.slice(0, 3).entries())
-          yield () => checker(cd.coreRegistry.with(rule)).checkRule(primitive, sample, { seed: i + 1 })
+          yield () => checker(cd.coreRegistry.with(rule)).checkRule(primitive, { sample, seed: i + 1 })
     },
   },
 ]

@@ -39,7 +39,7 @@ const first = <X>(xs: Iterable<X>, f: (x: X) => string | undefined): string | un
 const ofPrimitive = (p: AnyPrimitive): string | undefined => {
   const { checkRule, checkKinks } = makeCheck(coreRegistry)
   const seeded = [...p.samples, ...p.hard].map((sample, i) => ({ sample, seed: i + 1 }))
-  const found = first(seeded, ({ sample, seed }) => finding(() => checkRule(p, sample, { seed }))) ?? finding(() => checkKinks(p))
+  const found = first(seeded, ({ sample, seed }) => finding(() => checkRule(p, { sample, seed }))) ?? finding(() => checkKinks(p))
   return found && `${p.name}, ${found}`
 }
 const primitives = (): ReadonlyMap<string, AnyPrimitive> => new Map([...coreRegistry.rules].map(([name, r]) => [name, r.primitive]))
