@@ -25,7 +25,7 @@ export const openChromium = (): Promise<Browser> =>
     headless: true,
     chromiumSandbox: false,
     args: [...quiet, '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'],
-    timeout: 60_000,
+    timeout: 120_000,
   })
 
 const root = fileURLToPath(new URL('../../examples/browser/', import.meta.url))
