@@ -2,7 +2,7 @@
 import type { OptionsOf } from '../errors/options.js'
 import type { convOptions, poolOptions } from '../ops/nn.js'
 import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
-import type { Broadcast, Dim, Meets, NoOptions, Ok, Reduce, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type { Broadcast, Dim, Meets, NoOptions, Ok, Reduce, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
 import type { AddDim, MulDim } from './shape-layout.js'
 
 // ---- matmul and its relatives
@@ -79,9 +79,9 @@ type VecdotLast<A extends Shape, B extends Shape> = [number] extends [A['length'
 export type Square<S extends Shape, Op extends string> = [number] extends [S['length']]
   ? []
   : S extends readonly [...Shape, infer a, infer b]
-    ? Meets<a, b> extends true
-      ? []
-      : ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
+    ? [Same<a, b>] extends [never]
+      ? ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
+      : []
     : ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
 /** S without its last N axes (1 or 2). */
 export type DropLast<S extends Shape, N extends 1 | 2> = [number] extends [S['length']]

@@ -1,6 +1,6 @@
 // Shape rules of tensordot, kron, vdot, linear and crossEntropy.
 import type { Sub } from './nat.js'
-import type { Agrees, Axis, Broadcast, Dim, Meets, NoAxis, ReduceAt, Shape, ShapeError, Show, ShowDim, ZeroOf } from './shape.js'
+import type { Axis, Broadcast, Dim, Meets, NoAxis, ReduceAt, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
 import type { MatMul } from './shape-contract.js'
 import type { MulDim, Reshape, Stack } from './shape-layout.js'
 
@@ -71,12 +71,12 @@ export type SameSize<A extends Shape, B extends Shape> =
 export type Linear<X extends Shape, W extends Shape, B extends Shape> =
   MatMul<X, W> extends infer Y extends Shape ? Broadcast<Y, B, 'linear'> : MatMul<X, W>
 
-/** Are A and B the same axes? Two sizes that are parameters TypeScript does not say to be. */
-type Belong<A, B> = A extends readonly [infer a, ...infer AT]
-  ? B extends readonly [infer b, ...infer BT]
-    ? Agrees<a, b, ZeroOf<A>> extends true
-      ? Belong<AT, BT>
-      : false
+/** `Fits` that asks for never: two sizes that are parameters do not fit. */
+type Belong<A extends Shape, B extends Shape> = A extends readonly [infer a, ...infer AT extends Shape]
+  ? B extends readonly [infer b, ...infer BT extends Shape]
+    ? [Same<a, b>] extends [never]
+      ? false
+      : Belong<AT, BT>
     : false
   : B extends readonly []
     ? true
@@ -89,6 +89,8 @@ export type Targets<S extends Shape, T extends Shape, A extends number> = [numbe
     ? ShapeError<NoAxis<S, A, 'crossEntropy'>>
     : Belong<S, T> extends true
       ? []
-      : Belong<ReduceAt<S, A, false>, T> extends true
-        ? []
-        : ShapeError<`crossEntropy: targets ${Show<T>} do not belong to logits ${Show<S>} (axis ${ShowDim<A>})`>
+      : ReduceAt<S, A, false> extends infer C extends Shape
+        ? Belong<C, T> extends true
+          ? []
+          : ShapeError<`crossEntropy: targets ${Show<T>} do not belong to logits ${Show<S>} (axis ${ShowDim<A>})`>
+        : never

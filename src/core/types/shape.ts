@@ -29,8 +29,6 @@ export type Strict<R, T, L extends { readonly shape: Shape }, X> = [R] extends [
           : { readonly given: { readonly [shapeOf]: L['shape'] } })['given']
 /** `Guard` that takes no T while R is not decided and may be an error: of sizes that are parameters what fits has signatures of its own. */
 export type Decided<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
-/** `Decided` of an R that is [] where things fit: it takes no T before R is that. */
-export type Sure<R, T> = [R] extends [readonly unknown[]] ? T : NoInfer<R>
 /** unknown while X depends on a type parameter, else never: what a signature takes that is for this alone. */
 export type Undecided<X> = ([X] extends [Shape] ? { readonly given: never } : { readonly given: unknown })['given']
 /** T, which TypeScript asks of the sizes X last if one of them is a parameter: not while it looks for a signature whose parameters are supertypes. */
@@ -66,6 +64,10 @@ type InnerShape<A extends Shape, B extends Shape> = A extends readonly [...Shape
       ? readonly [...H, InnerDim<a, b> & Dim, m]
       : B
   : B
+/** What a shape B goes into where it has to be A: of another rank nothing. */
+export type Exactly<A extends Shape, B extends Shape> = B['length'] extends A['length']
+  ? { readonly [K in keyof B]: InnerDim<K extends keyof A ? A[K] : never, B[K]> & Dim }
+  : never
 /** What the size B goes into where it has to be A. */
 export type InnerDim<A, B> = number extends A
   ? B
@@ -128,22 +130,6 @@ export type Meets<A, B> =
     : string extends A | B
       ? true
       : false
-/** `Meets` that says so at once where one of the two is computed of sizes that are parameters. Zero is that of `BroadcastDim`. */
-export type Agrees<A, B, Zero> =
-  Beside<A, B> extends
-    | Beside<B, Unknown>
-    | Beside<Unknown, A>
-    | Beside<Unknown, Unknown, A>
-    | Beside<Unknown, Unknown, B>
-    | Beside<SomeNumber<A, Zero>, Unknown>
-    | Beside<Unknown, SomeNumber<B, Zero>>
-    ? true
-    : string extends A | B
-      ? true
-      : false
-/** number, unless D is a literal or a name: a parameter is none for TypeScript, what is computed is. */
-type SomeNumber<D, Zero> = Known<IsFixed<D>> extends Box<Zero> ? never : number
-type IsFixed<D> = number extends D ? [0] : D extends number | string ? [] : [0]
 /** Whether A and B are one axis of a broadcast. */
 type Stretches<A, B> =
   Beside<A, B> extends
@@ -186,7 +172,7 @@ type IsNumber<D> = number extends D ? [] : [0]
  */
 type Known<Q extends readonly unknown[]> = Box<[...Q]['length']>
 /** 0, as soon as R is no parameter itself. */
-export type ZeroOf<R> = R extends unknown ? 0 : never
+type ZeroOf<R> = R extends unknown ? 0 : never
 
 /** S, where an axis of length 1 may be of any length, and any other 1: what has one shape with it. A size that is a parameter stands beside itself and 1. */
 export type Facing<S extends Shape> = [number] extends [S['length']]

@@ -2,8 +2,8 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { choleskyOptions, qrOptions, rcondOptions, svdOptions, triangularOptions } from '../../ops/linalg/linalg.js'
 import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape, Sure } from '../shape.js'
+import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf, Typed } from '../expr.js'
+import type { Broadcast, Decided, Dim, Guard, InnerDim, NoOptions, Ok, Shape } from '../shape.js'
 import type { DropLast, Square } from '../shape-contract.js'
 import type { Matrices, MinDim, MultiDot, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
 import type { PromoteArgs } from './elementwise.js'
@@ -13,7 +13,7 @@ import type { PromoteAll } from './layout.js'
 export interface SquareFn<Op extends string> {
   // of a size that is a parameter TypeScript does not say that it is itself
   <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N, N], AsFloat<D>>
-  <S extends Shape = Shape, D extends DType = WeakF64>(x: Sure<Square<S, Op>, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64>(x: Decided<Square<S, Op>, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
 }
 /** Options of cholesky: the upper factor, its transpose. */
 export interface CholeskyOptions extends OptionsOf<typeof choleskyOptions> {}
@@ -21,7 +21,7 @@ export interface CholeskyOptions extends OptionsOf<typeof choleskyOptions> {}
 export interface CholeskyFn {
   <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>, options?: CholeskyOptions): Expr<[N, N], AsFloat<D>>
   <S extends Shape = Shape, D extends DType = WeakF64>(
-    x: Sure<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
+    x: Decided<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
     options?: CholeskyOptions,
   ): Expr<S, AsFloat<D>>
 }
@@ -87,6 +87,15 @@ export interface SolveFn {
   <N extends Dim, M extends Dim, D extends Float>(
     a: Operand<readonly [N, NoInfer<N>], D>,
     b: Operand<readonly [NoInfer<N>, M], NoInfer<D>>,
+  ): Expr<[N, M], D>
+  // a number of unknown size beside a parameter
+  <N extends Dim, L extends Dim, D extends Float>(
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim]>,
+  ): Expr<[N], D>
+  <N extends Dim, L extends Dim, M extends Dim, D extends Float>(
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim, M]>,
   ): Expr<[N, M], D>
   <A extends Arg, B extends Arg>(
     a: A,
