@@ -64,6 +64,10 @@ type InnerShape<A extends Shape, B extends Shape> = A extends readonly [...Shape
       ? readonly [...H, InnerDim<a, b> & Dim, m]
       : B
   : B
+/** What a shape B goes into where it has to be A: of another rank nothing. */
+export type Exactly<A extends Shape, B extends Shape> = B['length'] extends A['length']
+  ? { readonly [K in keyof B]: InnerDim<K extends keyof A ? A[K] : never, B[K]> & Dim }
+  : never
 /** What the size B goes into where it has to be A. */
 export type InnerDim<A, B> = number extends A
   ? B
@@ -139,8 +143,36 @@ type Stretches<A, B> =
     : string extends A | B
       ? true
       : false
-/** One axis of a broadcast: 1 stretches; `never` when the two clash. */
-export type BroadcastDim<A, B> = Beside<A, B> extends Beside<Unknown, 1> | Beside<B, A> ? A : [A] extends [1] ? B : Same<A, B>
+/**
+ * One axis of a broadcast: 1 stretches, a number is what stands beside it; `never` when the two clash. Zero is `ZeroOf` an accumulator of the caller.
+ *
+ * First what is known to be 1 or a number: beside that a size that is a parameter goes on as it is.
+ */
+export type BroadcastDim<A, B, Zero> =
+  Known<IsOne<A>> extends Box<Zero>
+    ? B
+    : Known<IsNumber<A>> extends Box<Zero>
+      ? Known<IsNumber<B>> extends Box<Zero>
+        ? Same<A, B>
+        : Known<IsOne<B>> extends Box<Zero>
+          ? A
+          : B
+      : Known<IsNumber<B>> extends Box<Zero>
+        ? A
+        : Beside<A, B> extends Beside<Unknown, 1> | Beside<B, A>
+          ? A
+          : [A] extends [1]
+            ? B
+            : Same<A, B>
+type IsOne<D> = D extends 1 ? [] : [0]
+type IsNumber<D> = number extends D ? [] : [0]
+/**
+ * Box<0>, if Q is [] for certain. Whether a parameter is 1 TypeScript says later, but at once that the tuple made of the answer, which may have any length, has not the length 0.
+ * It would say so in the declaration of a type too, of the parameters there: so a type asks for `Box<Zero>`, where Zero is not decided before the type is used.
+ */
+type Known<Q extends readonly unknown[]> = Box<[...Q]['length']>
+/** 0, as soon as R is no parameter itself. */
+type ZeroOf<R> = R extends unknown ? 0 : never
 
 /** S, where an axis of length 1 may be of any length, and any other 1: what has one shape with it. A size that is a parameter stands beside itself and 1. */
 export type Facing<S extends Shape> = [number] extends [S['length']]
@@ -164,7 +196,7 @@ type WithinDim<S, T> = [S] extends [1]
 type BroadcastTail<A extends Shape, B extends Shape, R extends Dim[] = []> = A extends readonly [...infer AH extends Shape, infer a]
   ? B extends readonly [...infer BH extends Shape, infer b]
     ? Stretches<a, b> extends true
-      ? BroadcastTail<AH, BH, [BroadcastDim<a, b> & Dim, ...R]>
+      ? BroadcastTail<AH, BH, [BroadcastDim<a, b, ZeroOf<R>> & Dim, ...R]>
       : never
     : [...A, ...R]
   : [...B, ...R]
@@ -187,7 +219,8 @@ export type BroadcastOnto<A extends Shape, B extends Shape, Op extends string> =
 
 /** `Broadcast` of three shapes. */
 export type Broadcast3<A extends Shape, B extends Shape, C extends Shape, Op extends string> =
-  Broadcast<A, B, Op> extends infer R ? (R extends Shape ? Broadcast<R, C, Op> : R) : never
+  // biome-ignore lint/suspicious/noExplicitAny: as in Ok
+  Broadcast<A, B, Op> extends infer R ? (R extends readonly any[] ? Broadcast<R, C, Op> : R) : never
 
 /** T, if S broadcasts to exactly T; else a ShapeError. @example BroadcastTo<[3], [2, 3]>   // [2, 3] */
 export type BroadcastTo<S extends Shape, T extends Shape> = [number] extends [S['length']]

@@ -2,8 +2,8 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { choleskyOptions, qrOptions, rcondOptions, svdOptions, triangularOptions } from '../../ops/linalg/linalg.js'
 import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf } from '../expr.js'
-import type { Broadcast, Decided, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf, Typed } from '../expr.js'
+import type { Broadcast, Decided, Dim, Guard, InnerDim, NoOptions, Ok, Shape } from '../shape.js'
 import type { DropLast, Square } from '../shape-contract.js'
 import type { Matrices, MinDim, MultiDot, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
 import type { PromoteArgs } from './elementwise.js'
@@ -87,6 +87,15 @@ export interface SolveFn {
   <N extends Dim, M extends Dim, D extends Float>(
     a: Operand<readonly [N, NoInfer<N>], D>,
     b: Operand<readonly [NoInfer<N>, M], NoInfer<D>>,
+  ): Expr<[N, M], D>
+  // a number of unknown size beside a parameter
+  <N extends Dim, L extends Dim, D extends Float>(
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim]>,
+  ): Expr<[N], D>
+  <N extends Dim, L extends Dim, M extends Dim, D extends Float>(
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim, M]>,
   ): Expr<[N, M], D>
   <A extends Arg, B extends Arg>(
     a: A,

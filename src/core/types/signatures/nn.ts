@@ -2,8 +2,8 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { avgPoolOptions, maxPoolOptions } from '../../ops/nn.js'
 import type { AsFloat, AsNumber, DType, Float, Promote, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
-import type { Broadcast, Decided, Dim, DimAt, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, Typed } from '../expr.js'
+import type { Broadcast, Decided, Dim, DimAt, Exactly, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
 import type { Conv, ConvOptions, Pool, PoolOptions } from '../shape-contract.js'
 import type { Gather, HasAxis } from '../shape-index.js'
 import type { Linear, Targets } from '../shape-products.js'
@@ -54,6 +54,12 @@ export interface CrossEntropyFn<Options> {
   <S extends Shape, C extends Dim, D extends Float, const O extends Options = NoOptions & Options>(
     logits: Operand<readonly [...S, C], D>,
     targets: Operand<NoInfer<S>, 'i32'> | NoInfer<Operand<readonly [...S, C], D>>,
+    options?: O & AtTheLast,
+  ): Expr<LossesOf<S, O>, D>
+  // a number of unknown size beside a parameter
+  <S extends Shape, C extends Dim, T extends Shape, D extends Float, const O extends Options = NoOptions & Options>(
+    logits: Operand<readonly [...S, C], D>,
+    targets: (Operand<T, 'i32'> & Typed<Exactly<S, T>>) | (Operand<T, NoInfer<D>> & Typed<Exactly<[...S, C], T>>),
     options?: O & AtTheLast,
   ): Expr<LossesOf<S, O>, D>
   <T extends Arg | Int32Array, S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
