@@ -33,7 +33,7 @@ describe('unwrap', () => {
   it('moves with x, and says what is wrong', () => {
     right((v) => unwrap(v), phases)
     expect(() => unwrap([1, 2], { period: 0 })).toThrow(/the period is 0/)
-    expect(() => unwrap([1, 2], { axis: 1 as number })).toThrow(/axis/)
+    expect(() => unwrap([1, 2], { axis: 1 as never })).toThrow(/axis/)
   })
 })
 

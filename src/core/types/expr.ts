@@ -165,9 +165,6 @@ type PlainShape<A, R extends number[] = []> = A extends number | boolean
       : A extends Int32Array
         ? [number]
         : Shape
-/** The shape of a plain argument that may be absent: of several shapes, as of none, the unknown one. */
-export type PlainShapeOf<X> = OneOf<ShapeOf<X>>
-type OneOf<S, All = S> = [S] extends [never] ? Shape : S extends Shape ? ([All] extends [S] ? S : Shape) : never
 /** The dtype of an argument; that of plain numbers and arrays nobody has declared. */
 export type DTypeOf<A> = A extends Typed<infer _S, infer D> ? D : WeakF64
 /** The shapes of a tuple (or array) of arguments. */

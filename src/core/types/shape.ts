@@ -258,12 +258,7 @@ type DropAxes<S extends Shape, A, Keep, Seen extends unknown[] = [], R extends D
 ]
   ? DropAxes<T, A, Keep, [...Seen, 0], Seen['length'] extends A ? (Keep extends true ? [...R, 1] : R) : [...R, H]>
   : R
-/** As many axes D as S has. Not a mapped type: TypeScript would infer S from the type that is asked for. */
-type Filled<S extends Shape, D extends Dim, R extends Dim[] = []> = [number] extends [S['length']]
-  ? D[]
-  : S extends readonly [unknown, ...infer T extends Shape]
-    ? Filled<T, D, [...R, D]>
-    : R
+type Ones<S extends Shape> = { -readonly [K in keyof S]: 1 }
 
 /**
  * The shape after reducing S along `axis` (all axes when it is absent), kept as 1 with `keepdims`.
@@ -274,13 +269,13 @@ export type Reduce<S extends Shape, O = NoOptions, Op extends string = 'reduce'>
     ? Shape
     : [AxesOf<O>] extends [undefined]
       ? KeepOf<O> extends true
-        ? Filled<S, 1>
+        ? Ones<S>
         : []
       : undefined extends AxesOf<O>
         ? Shape
         : number extends AxesOf<O>
           ? KeepOf<O> extends true
-            ? Filled<S, Dim>
+            ? { -readonly [K in keyof S]: Dim }
             : Shape
           : ReduceAt<S, AxesOf<O>, KeepOf<O>, Op>
 /** `Reduce` along the literal axes A. A type of its own, so that code generic in S has a short name for its result. */

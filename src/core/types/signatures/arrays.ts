@@ -1,6 +1,6 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
 import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, PlainShapeOf, ShapeOf, ShapesOf } from '../expr.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, MadeDim, NoOptions, Ok, Reduce, Shape, Size } from '../shape.js'
 import type { AnySizes, WithAxis } from '../shape-index.js'
 import type { AddDim } from '../shape-layout.js'
@@ -26,8 +26,8 @@ export type AllCloseFn<Options> = <A extends Arg, B extends Arg>(
   b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, 'allclose'>, B>,
   options?: Options,
 ) => Expr<[], 'bool'>
-export type NanToNumFn<Options> = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Operand<S, D> | X,
+export type NanToNumFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   options?: Options,
 ) => Expr<S, NoInfer<D>>
 
@@ -59,21 +59,13 @@ export type TriangleIndicesFn = (
 // ---- arranging
 
 /** The same rank and dtype, other sizes. */
-export type RearrangeFn<Args extends readonly unknown[]> = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
->(
-  x: Operand<S, D> | X,
+export type RearrangeFn<Args extends readonly unknown[]> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   ...args: Args
 ) => Expr<SameRank<S>, NoInfer<D>>
 /** The same shape and dtype. */
-export type SameShapeFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Operand<S, D> | X,
-) => Expr<S, NoInfer<D>>
-export type FlattenFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Operand<S, D> | X,
-) => Expr<[number], NoInfer<D>>
+export type SameShapeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
+export type FlattenFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<[number], NoInfer<D>>
 type AtLeast<S extends Shape, N extends 1 | 2 | 3> = [number] extends [S['length']]
   ? Shape
   : S['length'] extends 0
@@ -93,8 +85,8 @@ type AtLeast<S extends Shape, N extends 1 | 2 | 3> = [number] extends [S['length
           : S extends readonly [infer A extends Dim, infer B extends Dim]
             ? [A, B, 1]
             : S
-export type AtLeastFn<N extends 1 | 2 | 3> = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Operand<S, D> | X,
+export type AtLeastFn<N extends 1 | 2 | 3> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
 ) => Expr<AtLeast<S, N>, NoInfer<D>>
 type First<X extends readonly unknown[]> = ShapesOf<X> extends readonly [infer S extends Shape, ...unknown[]] ? S : Shape
 type Joined<X extends readonly unknown[], N extends 1 | 2 | 3> = SameRank<AtLeast<First<X>, N>>
@@ -109,8 +101,8 @@ export type ArraySplitFn = <S extends Shape, D extends DType>(
 /** Arrays in rows in ... : what `block` joins. */
 export type BlockList = readonly (Arg | BlockList)[]
 export type BlockFn = (blocks: BlockList) => Expr<Shape, DType>
-export type Rot90Fn<Options> = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Operand<S, D> | X,
+export type Rot90Fn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   options?: Options,
 ) => Expr<SameRank<S>, NoInfer<D>>
 /** The dtype of an array of D and of another operand X, which may be plain numbers, or none. */
@@ -119,22 +111,20 @@ type With<D extends DType, X> = [X] extends [Plain | undefined] ? D : [X] extend
 type Given<O, K extends string> = O extends { readonly [k in K]: infer X } ? X : undefined
 /** A function along one axis (the last by default), whose length is another afterwards; what is put before or behind it promotes. */
 export type AlongFn<Op extends string, Extra = NoOptions> = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
+  S extends Shape = Shape,
   D extends DType = WeakF64,
   const O extends AxisOptions & Extra = NoOptions & Extra,
 >(
-  x: Operand<S, D> | X,
+  x: Operand<S, D> | Plain,
   options?: Guard<LastAxis<S, O, Op>, O>,
 ) => Expr<Ok<LastAxis<S, O, Op>>, NoInfer<With<With<D, Given<O, 'prepend'>>, Given<O, 'append'>>>>
 /** The same in floats. */
 export type FloatAlongFn<Op extends string, Extra = NoOptions> = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
+  S extends Shape = Shape,
   D extends DType = WeakF64,
   const O extends AxisOptions & Extra = NoOptions & Extra,
 >(
-  x: Operand<S, D> | X,
+  x: Operand<S, D> | Plain,
   options?: Guard<LastAxis<S, O, Op>, O>,
 ) => Expr<Ok<LastAxis<S, O, Op>>, AsFloat<With<D, Given<O, 'x'>>>>
 
@@ -151,24 +141,13 @@ export type GradientFn<Options> = <S extends Shape, D extends DType, const O ext
       ? readonly Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
       : Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
     : readonly Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
-export type TrapezoidFn<Options> = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  const O extends Options = NoOptions & Options,
->(
-  y: Operand<S, D> | X,
+export type TrapezoidFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+  y: Operand<S, D> | Plain,
   options?: O,
 ) => Expr<Ok<Reduce<S, { readonly axis: AxisIn<O, -1> }, 'trapezoid'>>, AsFloat<With<D, Given<O, 'x'>>>>
 type Points = Operand | readonly number[]
-export type InterpFn<Options> = <
-  P extends Points,
-  F extends Points,
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
->(
-  x: Operand<S, D> | X,
+export type InterpFn<Options> = <P extends Points, F extends Points, S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   xp: P,
   fp: F,
   options?: Options,
@@ -191,36 +170,26 @@ export type ConvolveFn<Options> = <A extends Operand | readonly number[], B exte
 export type QuantileMethod = 'linear' | 'lower' | 'higher' | 'nearest' | 'midpoint'
 /** quantile, percentile: of one q a reduction; a list of them is a first axis. */
 export interface QuantileFn<Op extends string, Options> {
-  <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-    x: Operand<S, D> | X,
+  <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+    x: Operand<S, D> | Plain,
     q: number,
     options?: Guard<Reduce<S, O, Op>, O>,
   ): Expr<Ok<Reduce<S, O, Op>>, Settled<AsFloat<D>>>
-  <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-    x: Operand<S, D> | X,
+  <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+    x: Operand<S, D> | Plain,
     q: Operand | readonly number[],
     options?: Guard<Reduce<S, O, Op>, O>,
   ): Expr<Shape, Settled<AsFloat<D>>>
 }
 export type LexsortFn = (keys: readonly (Operand | NumberArray)[], options?: AxisOptions) => Expr<Shape, 'i32'>
 /** average(x, { weights, axis, keepdims }). */
-export type AverageFn<Options> = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  const O extends Options = NoOptions & Options,
->(
-  x: Operand<S, D> | X,
+export type AverageFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+  x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, 'average'>, O>,
 ) => Expr<Ok<Reduce<S, O, 'average'>>, AsFloat<With<D, Given<O, 'weights'>>>>
 /** cov, corrcoef: [variables, variables]; of a vector a number. */
-export type CovFn<Options> = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  const O extends Options = Options & NoOptions,
->(
-  x: Operand<S, D> | X,
+export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options & NoOptions>(
+  x: Operand<S, D> | Plain,
   options?: O,
 ) => Expr<
   S extends readonly [unknown] ? [] : S extends readonly [unknown, unknown] ? [number, number] : Shape,
@@ -230,20 +199,12 @@ export type CovFn<Options> = <
 // ---- counting, and what has a size that data decide
 
 type SizeIn<O> = O extends { readonly size: infer N extends number } ? N : number
-export type NonzeroFn<Options> = <
-  X extends Plain | PlainBool = never,
-  S extends Shape = PlainShapeOf<X>,
-  const O extends Options = Options,
->(
-  x: Operand<S> | X,
+export type NonzeroFn<Options> = <S extends Shape = Shape, const O extends Options = Options>(
+  x: Operand<S> | Plain | PlainBool,
   options: O,
 ) => { readonly [K in keyof S]: Expr<[SizeIn<O>], 'i32'> }
-export type ArgwhereFn<Options> = <
-  X extends Plain | PlainBool = never,
-  S extends Shape = PlainShapeOf<X>,
-  const O extends Options = Options,
->(
-  x: Operand<S> | X,
+export type ArgwhereFn<Options> = <S extends Shape = Shape, const O extends Options = Options>(
+  x: Operand<S> | Plain | PlainBool,
   options: O,
 ) => Expr<[SizeIn<O>, [number] extends [S['length']] ? number : S['length'] & number], 'i32'>
 export type BooleanMaskFn<Options> = <S extends Shape, D extends DType>(
@@ -256,13 +217,8 @@ export type CompressFn<Options> = <S extends Shape, D extends DType>(
   x: Operand<S, D>,
   options: Options,
 ) => Expr<SameRank<S>, D>
-export type UniqueFn<Options> = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  const O extends Options = Options,
->(
-  x: Operand<S, D> | X,
+export type UniqueFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
+  x: Operand<S, D> | Plain,
   options: O,
 ) => {
   readonly values: Expr<O extends { readonly axis: number } ? SameRank<S> : [SizeIn<O>], NoInfer<D>>
@@ -282,8 +238,8 @@ export type HistogramFn<Options> = <D extends DType = WeakF64, const O extends O
   options?: O,
 ) => { readonly counts: Expr<[Bins<O>], Counted<O>>; readonly edges: Expr<[AddDim<Bins<O>, 1>], Edged<D, O>> }
 export type BincountFn<Options> = <const O extends Options>(x: Index | PlainIndex, options: O) => Expr<[SizeIn<O>], Weighed<O>>
-export type DigitizeFn<Options> = <X extends Plain = never, S extends Shape = PlainShapeOf<X>>(
-  x: Operand<S> | X,
+export type DigitizeFn<Options> = <S extends Shape = Shape>(
+  x: Operand<S> | Plain,
   bins: Operand | readonly number[],
   options?: Options,
 ) => Expr<S, 'i32'>
@@ -293,38 +249,20 @@ type Segments<S extends Shape, N extends Dim> = [number] extends [S['length']]
     ? [N, ...R]
     : Shape
 /** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to; booleans count in i32. */
-export type SegmentFn = <
-  const N extends Dim,
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  R extends MadeDim<N> = N,
->(
-  x: Operand<S, D> | X,
+export type SegmentFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+  x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, AsNumber<D>>
 /** segmentMax, segmentMin: the dtype stays. */
-export type SegmentChoiceFn = <
-  const N extends Dim,
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  R extends MadeDim<N> = N,
->(
-  x: Operand<S, D> | X,
+export type SegmentChoiceFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+  x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, NoInfer<D>>
 /** segmentMean: in floats. */
-export type SegmentMeanFn = <
-  const N extends Dim,
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  R extends MadeDim<N> = N,
->(
-  x: Operand<S, D> | X,
+export type SegmentMeanFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+  x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, AsFloat<D>>

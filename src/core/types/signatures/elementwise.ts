@@ -4,7 +4,7 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
 import type { roundOptions } from '../../ops/rounding.js'
 import type { AsFloat, AsNumber, Discrete, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainShapeOf, Scalar, ShapeOf, Tensor, Typed } from '../expr.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor, Typed } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Faced, Facing, Guard, Late, Level, Ok, Shape, Strict, Within } from '../shape.js'
 
 /**
@@ -12,20 +12,16 @@ import type { Broadcast, Broadcast3, Dim, Faced, Facing, Guard, Late, Level, Ok,
  *
  * One signature, not overloads: TypeScript carries a single generic signature through fp-ts `pipe`. Plain numbers have an unknown shape.
  */
-export type Unary = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Operand<S, D> | X,
-) => Expr<S, AsNumber<D>>
+export type Unary = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, AsNumber<D>>
 /** Shape and dtype stay, bool too, as one primitive: abs. */
 export interface KeepingOp<N extends string> extends OfPrimitive<N, One> {
-  <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(x: Operand<S, D> | X): Expr<S, NoInfer<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain): Expr<S, NoInfer<D>>
 }
 /** A function of floats, i32 and bool in f64: exp, sin, sigmoid ... */
-export type FloatUnary = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Operand<S, D> | X,
-) => Expr<S, AsFloat<D>>
+export type FloatUnary = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 /** `FloatUnary` with options: leakyRelu, elu, gelu. */
-export type FloatUnaryWith<Options> = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Operand<S, D> | X,
+export type FloatUnaryWith<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 
@@ -99,10 +95,7 @@ export interface BitwiseNotOp extends OfPrimitive<'bitwiseNot', readonly ['int']
 export interface UnaryToOp<N extends string, R extends DType, A extends readonly [ArgKind] = One> extends UnaryTo<R>, OfPrimitive<N, A> {}
 
 /** polygamma(n, x): the n-th derivative of digamma; n is a number. */
-export type PolygammaFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  n: number,
-  x: Operand<S, D> | X,
-) => Expr<S, AsFloat<D>>
+export type PolygammaFn = <S extends Shape = Shape, D extends DType = WeakF64>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 
 /** An operand that stretches to the shape S, in code generic in sizes too. */
 type Stretching<S extends Shape, T extends Shape, D extends DType> = Operand<T, D> & Typed<Late<S[number] | T[number], Within<S, T>>>
@@ -193,9 +186,7 @@ export interface BinaryTo<Op extends string, R extends DType> {
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, R>
 }
 /** A function of each element to a dtype of its own: tests, to bool. */
-export type UnaryTo<R extends DType> = <X extends Plain | PlainBool = never, S extends Shape = PlainShapeOf<X>>(
-  x: Operand<S> | X,
-) => Expr<S, R>
+export type UnaryTo<R extends DType> = <S extends Shape = Shape>(x: Operand<S> | Plain | PlainBool) => Expr<S, R>
 
 /** where(condition, a, b): a where the condition holds, else b; the cotangent is masked. */
 export interface WhereFn extends OfPrimitive<'where', readonly ['int', 'float', 'float']> {
@@ -259,10 +250,7 @@ type BoolBound = Operand<Shape, 'bool'> | null | undefined
 /** What a bound that is none takes part with: nothing but a number. */
 type Bound<B> = [B] extends [null | undefined] ? number : Exclude<B, null | undefined>
 /** cast(x, dtype). */
-export type CastFn = <D extends DType, X extends Plain = never, S extends Shape = PlainShapeOf<X>>(
-  x: Operand<S> | X,
-  dtype: D,
-) => Expr<S, D>
+export type CastFn = <D extends DType, S extends Shape = Shape>(x: Operand<S> | Plain, dtype: D) => Expr<S, D>
 /** stopGradient(tree): the same expressions, without a derivative. */
 export interface IdentityFn extends OfPrimitive<'stopGradient', One> {
   <T>(tree: T): Lifted<T>

@@ -1,6 +1,6 @@
 // Signatures of indexing.
 import type { DType, Receiving, WeakF64 } from '../dtype.js'
-import type { Expr, IndicesAreI32, NumberArray, Operand, Plain, PlainBool, PlainIndex, PlainShapeOf, ShapeOf } from '../expr.js'
+import type { Expr, IndicesAreI32, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
 import type { Axis, Broadcast, BroadcastTo, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, Show, Size, Writable } from '../shape.js'
 import type { At, IndexFor, IndexList, IndicesFor, Places } from '../shape-at.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
@@ -13,14 +13,8 @@ type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? 
 /** gather(x, indices, { axis }): slices of x, the first axis by default; x[indices]. */
 export interface GatherFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
-  <
-    I extends Index | PlainIndex,
-    X extends Plain = never,
-    S extends Shape = PlainShapeOf<X>,
-    D extends DType = WeakF64,
-    const O extends AxisOptions = NoOptions,
-  >(
-    x: Operand<S, D> | X,
+  <I extends Index | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
+    x: Operand<S, D> | Plain,
     indices: I,
     options?: Guard<Gather<S, ShapeOf<I>, AxisOf<O, 0>>, O>,
   ): Expr<Ok<Gather<S, ShapeOf<I>, AxisOf<O, 0>>>, NoInfer<D>>
@@ -28,12 +22,11 @@ export interface GatherFn {
 /** takeAlongAxis(x, indices, { axis }): one element per index; indices has the rank of x. */
 export type TakeAlongAxisFn = <
   I extends Index | PlainIndex,
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
+  S extends Shape = Shape,
   D extends DType = WeakF64,
   const O extends AxisOptions = NoOptions,
 >(
-  x: Operand<S, D> | X,
+  x: Operand<S, D> | Plain,
   indices: I,
   options?: Guard<HasAxis<S, AxisOf<O, -1>, 'takeAlongAxis'>, O>,
 ) => Expr<TakenAlong<S, ShapeOf<I>, Axis<S, AxisOf<O, -1>>>, NoInfer<D>>
@@ -102,21 +95,16 @@ type Vector<S extends Shape> = [number] extends [S['length']]
     ? []
     : ShapeError<`searchsorted: needs a vector to search in, got shape ${Show<S>}`>
 /** searchsorted(sorted, values, { side }): where each value would be inserted, before its equals ('left', the default) or after. */
-export type SearchSortedFn<Options> = <V extends Operand | readonly number[], X extends Plain = never, S extends Shape = PlainShapeOf<X>>(
+export type SearchSortedFn<Options> = <V extends Operand | readonly number[], S extends Shape = Shape>(
   sorted: Guard<Vector<ShapeOf<V>>, V>,
-  values: Operand<S> | X,
+  values: Operand<S> | Plain,
   options?: Options,
 ) => Expr<S, 'i32'>
 /** What stands in a list of indices: a place, a slice as text or '...', a new axis (null), or places that are computed or in arrays. */
 export type AtIndex = string | null | Index | PlainIndex
 /** at(x, ...indices): x[indices] in NumPy's notation. */
-export type AtFn = <
-  const I extends readonly AtIndex[],
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
->(
-  x: Operand<S, D> | X,
+export type AtFn = <const I extends readonly AtIndex[], S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   ...indices: IndicesFor<Places<S, I>, I, 'at'>
 ) => Expr<At<S, I>, NoInfer<D>>
 /** Values for the part of shape P: [] if U broadcasts to it. */

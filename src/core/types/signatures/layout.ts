@@ -2,21 +2,7 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { padOptions } from '../../ops/layout/pad-modes.js'
 import type { DType, Weak, WeakF64 } from '../dtype.js'
-import type {
-  Arg,
-  DTypeOf,
-  Expr,
-  NestedArray,
-  NumberArray,
-  Operand,
-  Plain,
-  PlainBool,
-  PlainShapeOf,
-  ShapesOf,
-  Sizes,
-  Spec,
-  Tensor,
-} from '../expr.js'
+import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapesOf, Sizes, Spec, Tensor } from '../expr.js'
 import type {
   Box,
   BroadcastTo,
@@ -109,9 +95,7 @@ export interface FullFn {
   <const S extends NewShape, D extends DType = WeakF64>(shape: S, value: number, dtype?: D): Expr<Writable<S>, D>
 }
 /** zerosLike, onesLike. */
-export type LikeFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Operand<S, D> | X,
-) => Expr<S, NoInfer<D>>
+export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
 /** arange(n, dtype?): 0, 1, ... n - 1; arange(start, stop, step?, dtype?). */
 export interface ArangeFn {
   <const N extends Dim, R extends MadeDim<N> = N>(n: Size<N>): Expr<[R], WeakF64>
@@ -204,43 +188,27 @@ interface Given<T> {
 type Rest<T extends NewShape> = [number] extends [T['length']] ? Shape : { -readonly [K in keyof T]: RestDim<T[K], T[K]> }
 type RestDim<D, E> = D extends -1 ? number : E
 /** broadcastTo(x, shape). */
-export type BroadcastToFn = <
-  const T extends NewShape,
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
->(
-  x: Operand<S, D> | X,
+export type BroadcastToFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   shape: Guard<BroadcastTo<S, Unnamed<T>>, T>,
 ) => Expr<Ok<BroadcastTo<S, Unnamed<T>>>, NoInfer<D>>
 /** transpose(x) swaps the last two axes; transpose(x, axes) permutes. */
-export type TransposeFn = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  const P extends readonly number[] | undefined = undefined,
->(
-  x: Guard<Transpose<S, P>, Operand<S, D> | X>,
+export type TransposeFn = <S extends Shape = Shape, D extends DType = WeakF64, const P extends readonly number[] | undefined = undefined>(
+  x: Guard<Transpose<S, P>, Operand<S, D> | Plain>,
   axes?: P,
 ) => Expr<Ok<Transpose<S, P>>, NoInfer<D>>
 /** expandDims(x, axis): a new axis of length 1. */
-export type ExpandDimsFn = <
-  const I extends number | readonly number[],
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
->(
-  x: Operand<S, D> | X,
+export type ExpandDimsFn = <const I extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   axis: Guard<ExpandDims<S, I>, I>,
 ) => Expr<Ok<ExpandDims<S, I>>, NoInfer<D>>
 /** squeeze(x, axis?): without axes of length 1. */
 export type SqueezeFn = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
+  S extends Shape = Shape,
   D extends DType = WeakF64,
   const I extends number | readonly number[] | undefined = undefined,
 >(
-  x: Operand<S, D> | X,
+  x: Operand<S, D> | Plain,
   axis?: Guard<Squeeze<S, I>, I>,
 ) => Expr<Ok<Squeeze<S, I>>, NoInfer<D>>
 type AxisOf<O> = O extends { readonly axis: infer A extends number } ? A : 0
@@ -339,13 +307,8 @@ type AxesError<S extends Shape, O, Op extends string> = O extends { readonly axi
     : HasAxis<S, A, Op>
   : []
 /** flip(x, { axis }): reversed along one, several or all axes. */
-export type FlipFn<Options> = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  const O extends Options = NoOptions & Options,
->(
-  x: Operand<S, D> | X,
+export type FlipFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+  x: Operand<S, D> | Plain,
   options?: Guard<AxesError<S, O, 'flip'>, O>,
 ) => Expr<S, NoInfer<D>>
 /** roll(x, shift, { axis }): rotated along an axis, or flattened. */
@@ -360,7 +323,4 @@ export type DiagFn = <S extends Shape, D extends DType, const K extends number =
   k?: K,
 ) => Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
-export type TriangleFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Operand<S, D> | X,
-  k?: number,
-) => Expr<S, NoInfer<D>>
+export type TriangleFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain, k?: number) => Expr<S, NoInfer<D>>

@@ -2,7 +2,7 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { choleskyOptions, qrOptions, rcondOptions, svdOptions, triangularOptions } from '../../ops/linalg/linalg.js'
 import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, Operand, Plain, PlainShapeOf, ShapeOf, ShapesOf } from '../expr.js'
+import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Decided, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
 import type { DropLast, Square } from '../shape-contract.js'
 import type { Matrices, MinDim, MultiDot, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
@@ -13,39 +13,37 @@ import type { PromoteAll } from './layout.js'
 export interface SquareFn<Op extends string> {
   // of a size that is a parameter TypeScript does not say that it is itself
   <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N, N], AsFloat<D>>
-  <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-    x: Decided<Square<S, Op>, Operand<S, D> | X>,
-  ): Expr<S, AsFloat<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64>(x: Decided<Square<S, Op>, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
 }
 /** Options of cholesky: the upper factor, its transpose. */
 export interface CholeskyOptions extends OptionsOf<typeof choleskyOptions> {}
 /** cholesky(x, { upper }). */
 export interface CholeskyFn {
   <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>, options?: CholeskyOptions): Expr<[N, N], AsFloat<D>>
-  <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-    x: Decided<Square<S, 'cholesky'>, Operand<S, D> | X>,
+  <S extends Shape = Shape, D extends DType = WeakF64>(
+    x: Decided<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
     options?: CholeskyOptions,
   ): Expr<S, AsFloat<D>>
 }
 /** A function of square matrices to a number each: det. */
-export type PerMatrixFn<Op extends string> = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Guard<Square<S, Op>, Operand<S, D> | X>,
+export type PerMatrixFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, Op>, Operand<S, D> | Plain>,
 ) => Expr<DropLast<S, 2>, AsFloat<D>>
 /** slogdet(x): the sign of the determinant, and the logarithm of its size. */
-export type SlogdetFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Guard<Square<S, 'slogdet'>, Operand<S, D> | X>,
+export type SlogdetFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, 'slogdet'>, Operand<S, D> | Plain>,
 ) => { readonly sign: Expr<DropLast<S, 2>, AsFloat<D>>; readonly logdet: Expr<DropLast<S, 2>, AsFloat<D>> }
 /** eigh(x): eigenvalues in ascending order, and eigenvectors as columns. */
-export type EighFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Guard<Square<S, 'eigh'>, Operand<S, D> | X>,
+export type EighFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, 'eigh'>, Operand<S, D> | Plain>,
 ) => { readonly w: Expr<DropLast<S, 1>, AsFloat<D>>; readonly v: Expr<S, AsFloat<D>> }
 /** eigvalsh(x): eigenvalues in ascending order. */
-export type EigvalshFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Guard<Square<S, 'eigvalsh'>, Operand<S, D> | X>,
+export type EigvalshFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, 'eigvalsh'>, Operand<S, D> | Plain>,
 ) => Expr<DropLast<S, 1>, AsFloat<D>>
 /** lu(x): the order of the rows, L and U. */
-export type LuFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Guard<Matrices<S, 'lu'>, Operand<S, D> | X>,
+export type LuFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Matrices<S, 'lu'>, Operand<S, D> | Plain>,
 ) => {
   readonly p: Expr<DropLast<S, 1>, 'i32'>
   readonly l: Expr<SetLast<S, MinDim<S>>, AsFloat<D>>
@@ -59,13 +57,8 @@ type Own<S extends Shape, Flag, Full> = Flag extends true ? Full : boolean exten
 type CompleteIn<O> = O extends { readonly complete: infer C } ? C : false
 type FullIn<O> = O extends { readonly fullMatrices: infer C } ? C : false
 /** qr(x, { complete }): q with orthonormal columns, and r, upper triangular. */
-export type QrFn = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  const O extends QrOptions = NoOptions,
->(
-  x: Guard<Matrices<S, 'qr'>, Operand<S, D> | X>,
+export type QrFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends QrOptions = NoOptions>(
+  x: Guard<Matrices<S, 'qr'>, Operand<S, D> | Plain>,
   options?: O,
 ) => {
   readonly q: Expr<SetLast<S, Own<S, CompleteIn<O>, Rows<S>>>, AsFloat<D>>
@@ -74,13 +67,8 @@ export type QrFn = <
 /** Options of `svd`: with `fullMatrices`, u and vh are square. */
 export interface SvdOptions extends OptionsOf<typeof svdOptions> {}
 /** svd(x, { fullMatrices }): left singular vectors as columns, singular values, right singular vectors as rows. */
-export type SvdFn = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  const O extends SvdOptions = NoOptions,
->(
-  x: Guard<Matrices<S, 'svd'>, Operand<S, D> | X>,
+export type SvdFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends SvdOptions = NoOptions>(
+  x: Guard<Matrices<S, 'svd'>, Operand<S, D> | Plain>,
   options?: O,
 ) => {
   readonly u: Expr<SetLast<S, Own<S, FullIn<O>, Rows<S>>>, AsFloat<D>>
@@ -88,8 +76,8 @@ export type SvdFn = <
   readonly vh: Expr<WithRows<S, Own<S, FullIn<O>, Columns<S>>>, AsFloat<D>>
 }
 /** svdvals(x): singular values in descending order. */
-export type SvdvalsFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Guard<Matrices<S, 'svdvals'>, Operand<S, D> | X>,
+export type SvdvalsFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Matrices<S, 'svdvals'>, Operand<S, D> | Plain>,
 ) => Expr<SetLast<DropLast<S, 1>, MinDim<S>>, AsFloat<D>>
 /** Options of `triangularSolve`. */
 export interface TriangularOptions extends OptionsOf<typeof triangularOptions> {}
@@ -159,18 +147,18 @@ export interface LstsqFn {
   ): Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'lstsq', SwapLast<ShapeOf<A>>>>, AsFloat<PromoteArgs<A, B>>>
 }
 /** pinv(x): the pseudoinverse. */
-export type PinvFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Guard<Matrices<S, 'pinv'>, Operand<S, D> | X>,
+export type PinvFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Matrices<S, 'pinv'>, Operand<S, D> | Plain>,
   options?: RcondOptions,
 ) => Expr<SwapLast<S>, AsFloat<D>>
 /** matrixRank(x): how many singular values are not 0. */
-export type MatrixRankFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>>(
-  x: Guard<Matrices<S, 'matrixRank'>, Operand<S> | X>,
+export type MatrixRankFn = <S extends Shape = Shape>(
+  x: Guard<Matrices<S, 'matrixRank'>, Operand<S> | Plain>,
   options?: RcondOptions,
 ) => Expr<DropLast<S, 2>, 'i32'>
 /** matrixPower(x, n): x times itself, n times. */
-export type MatrixPowerFn = <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-  x: Guard<Square<S, 'matrixPower'>, Operand<S, D> | X>,
+export type MatrixPowerFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, 'matrixPower'>, Operand<S, D> | Plain>,
   n: number,
 ) => Expr<S, AsFloat<D>>
 /** multiDot([a, b, c]): the product of matrices, in the order that takes the fewest multiplications. */
@@ -179,13 +167,8 @@ export type MultiDotFn = <const X extends readonly [Arg, ...Arg[]]>(xs: X) => Ex
 export type MatrixOrder = 'fro' | 'nuc' | 'inf' | '-inf' | number
 type KeptIn<O> = O extends { readonly keepdims: infer K } ? K : false
 /** matrixNorm(x, { ord }): one number for each matrix. */
-export type MatrixNormFn<Options> = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  const O extends Options = NoOptions & Options,
->(
-  x: Guard<Matrices<S, 'matrixNorm'>, Operand<S, D> | X>,
+export type MatrixNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+  x: Guard<Matrices<S, 'matrixNorm'>, Operand<S, D> | Plain>,
   options?: O,
 ) => Expr<KeptIn<O> extends false ? DropLast<S, 2> : KeptIn<O> extends true ? SetLast<WithRows<S, 1>, 1> : Shape, AsFloat<D>>
 /** cross(a, b): the vector product in three dimensions. */
@@ -205,21 +188,16 @@ export type BlockDiagFn = <const X extends readonly [Arg, ...Arg[]]>(...xs: X) =
 /** diagonal(x, { offset, axis1, axis2 }): its elements along a new last axis. */
 export interface DiagonalFn<Options> {
   <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N], AsNumber<D>>
-  <X extends Plain = never, S extends Shape = PlainShapeOf<X>, D extends DType = WeakF64>(
-    x: Guard<Matrices<S, 'diagonal'>, Operand<S, D> | X>,
+  <S extends Shape = Shape, D extends DType = WeakF64>(
+    x: Guard<Matrices<S, 'diagonal'>, Operand<S, D> | Plain>,
     options?: Options,
   ): Expr<WithoutTwo<S>, AsNumber<D>>
 }
 /** As many axes as S, but one. */
 type WithoutTwo<S extends Shape> = S extends readonly [unknown, ...infer T extends Shape] ? { -readonly [K in keyof T]: number } : Shape
 /** trace(x, { offset, axis1, axis2 }): the sum of a diagonal. */
-export type TraceFn<Options> = <
-  X extends Plain = never,
-  S extends Shape = PlainShapeOf<X>,
-  D extends DType = WeakF64,
-  const O extends Options = NoOptions & Options,
->(
-  x: Guard<Matrices<S, 'trace'>, Operand<S, D> | X>,
+export type TraceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+  x: Guard<Matrices<S, 'trace'>, Operand<S, D> | Plain>,
   options?: O,
 ) => Expr<O extends { readonly axis1: unknown } | { readonly axis2: unknown } ? ButTwo<S> : DropLast<S, 2>, AsNumber<D>>
 /** As many axes as S, but two. */
