@@ -6,8 +6,11 @@ import { type AnyExpr, type Decl, evaluate, type Float, fn, full, ones, type Ten
 import { foldIn, type Key, lecunNormal } from '../random/index.js'
 import { isSpec } from './guard.js'
 
+/** A function of key, shape and dtype. */
+type Drawn = (key: Key, shape: readonly number[], options: { readonly dtype: Float }) => AnyExpr
 /** How an array begins: a function of codual/random (or yours) of key, shape and dtype; `zeros`, `ones`, or a number. */
-export type Initial = number | typeof zeros | ((key: Key, shape: readonly number[], options: { readonly dtype: Float }) => AnyExpr)
+// `object` puts `zeros` behind the function: of one that does not fit TypeScript says what it lacks to be the first that is callable
+export type Initial = number | Drawn | (typeof zeros & object)
 /** How the arrays of a tree begin, by their names or paths: `b`, `layers.*.w`, `*`. The first that fits decides. */
 export type Initials = Readonly<Record<string, Initial>>
 

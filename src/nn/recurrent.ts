@@ -5,6 +5,7 @@ import {
   type AnyExpr,
   add,
   concat,
+  type Dim,
   type Expr,
   evaluate,
   type Float,
@@ -14,6 +15,7 @@ import {
   type Operand,
   relu,
   type Shape,
+  type Size,
   type Spec,
   scan,
   sigmoid,
@@ -105,13 +107,13 @@ export interface Recurrent<I extends number, H extends number, O extends number,
   /** All hidden states of the last layer. */
   apply<N extends Shape>(params: Given<RecurrentParams<D, B>>, x: Operand<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
   /** The declaration of a carry: for so many sequences, or these leading axes. */
-  declaredCarry<const N extends number | readonly number[]>(
-    batch: N,
-  ): readonly { readonly [K in C]: Spec<N extends readonly number[] ? [...N, H] : [N & number, H], D> }[]
+  declaredCarry<const N extends Dim>(batch: Size<N>): readonly { readonly [K in C]: Spec<[N, H], D> }[]
+  declaredCarry<const N extends readonly number[]>(batch: N): readonly { readonly [K in C]: Spec<[...N, H], D> }[]
+  declaredCarry(batch: number | readonly number[]): readonly { readonly [K in C]: Spec<[...number[], H], D> }[]
   /** The carry at the beginning, zeros: for so many sequences, or these leading axes. */
-  initCarry<const N extends number | readonly number[]>(
-    batch: N,
-  ): readonly { readonly [K in C]: Tensor<N extends readonly number[] ? [...N, H] : [N & number, H], D> }[]
+  initCarry<const N extends Dim>(batch: Size<N>): readonly { readonly [K in C]: Tensor<[N, H], D> }[]
+  initCarry<const N extends readonly number[]>(batch: N): readonly { readonly [K in C]: Tensor<[...N, H], D> }[]
+  initCarry(batch: number | readonly number[]): readonly { readonly [K in C]: Tensor<[...number[], H], D> }[]
   /** All hidden states of the last layer, and the carry after the last step: what a sequence that goes on begins with. */
   scan<N extends Shape>(
     params: Given<RecurrentParams<D, B>>,

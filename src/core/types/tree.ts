@@ -56,7 +56,11 @@ interface NoFunction {
   readonly [Symbol.hasInstance]?: never
 }
 type HeldIn<T, L> = [Least] extends [T] ? never : HeldPart<T, L>
-type HeldPart<T, L> = T extends L ? T : T extends object ? { readonly [K in keyof T]: K extends symbol ? never : HeldIn<T[K], L> } : L
+// of a leaf whose size is a parameter TypeScript says what its tag is, and not that it is one of L
+type HeldPart<T, L> =
+  T extends TagOf<L> ? T : T extends L ? T : T extends object ? { readonly [K in keyof T]: K extends symbol ? never : HeldIn<T[K], L> } : L
+/** What has the tag of one of L. */
+type TagOf<L> = L extends { readonly _tag: infer G } ? { readonly _tag: G } : never
 /** Nothing; beside it TypeScript reads an array literal as a tuple. */
 export type TupleHint = readonly [never, ...never[]]
 /** What comes of the result T of a body: an expression where there is a number, a truth value or an array of them. */

@@ -1,4 +1,6 @@
 /** What a fit is given, what happens in it and what it comes to: types alone. */
+import type { Typed } from '../../core/types/expr.js'
+import type { Least, NoTangent, PlainLeaf, Static } from '../../core/types/tree.js'
 import type { AdError, Backend, DType, Shape, Tensor, Tensors } from '../../index.js'
 import type { Source } from '../batches.js'
 import type { Checkpoint } from '../checkpoint.js'
@@ -58,10 +60,17 @@ export interface AnyMeasure {
   readonly better?: 'higher' | 'lower'
   readonly traced?: boolean
 }
+/** `Tensors` of T, of which a tensor stays what it is: of a size that is a parameter TypeScript would not see that it does. */
+type AsTensors<T> = [Least] extends [T] ? Tensors<T> : AsTensorsIn<T>
+type AsTensorsIn<T> = T extends { readonly _tag: 'Tensor' }
+  ? T
+  : T extends Typed | NoTangent | Static | PlainLeaf
+    ? Tensors<T>
+    : { readonly [K in keyof T]: AsTensors<T[K]> }
 /** The parameters of a model. */
-export type ParamsOf<M> = M extends { init(...xs: never[]): infer P } ? Tensors<P> : never
+export type ParamsOf<M> = M extends { init(...xs: never[]): infer P } ? AsTensors<P> : never
 /** The running state of a model, undefined where it has none. */
-export type RunningOf<M> = M extends { initState(): infer S } ? Tensors<S> : undefined
+export type RunningOf<M> = M extends { initState(): infer S } ? AsTensors<S> : undefined
 
 /** A loss that has a name. */
 export type LossName = 'mseLoss' | 'l1Loss' | 'huberLoss' | 'crossEntropy' | 'bceWithLogits' | 'binaryCrossEntropy'
