@@ -30,9 +30,8 @@ describe.skipIf(!hasChromium)('the browser page', () => {
   let address = ''
   beforeAll(async () => {
     mkdirSync(pictures, { recursive: true })
-    const [served, opened] = await Promise.all([servePage(), openChromium()])
-    ;({ server, address } = served)
-    browser = opened
+    ;({ server, address } = await servePage())
+    browser = await openChromium()
   }, limit)
   afterAll(async () => {
     await browser?.close()
