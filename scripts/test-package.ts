@@ -245,7 +245,9 @@ try {
       const listed = (path: string): boolean =>
         [...manifest.files, 'package.json'].some((f) => path === `package/${f}` || path.startsWith(`package/${f}/`))
       const stray = listing.filter((path) => !listed(path))
-      const absent = manifest.files.filter((name) => !listing.some((path) => path === `package/${name}` || path.startsWith(`package/${name}/`)))
+      const absent = manifest.files.filter(
+        (name) => !listing.some((path) => path === `package/${name}` || path.startsWith(`package/${name}/`)),
+      )
       if (stray.length + absent.length > 0) throw new Error(`stray: ${stray.join(', ')}; absent: ${absent.join(', ')}`)
     })
     await step('the package takes at most 4.6 MB', () => {
