@@ -22,7 +22,7 @@ export const main = (log: Log) => {
   const codual = makeCodual(registry, cpu())
 
   // The checker compares the rule with finite differences of the meaning, at samples drawn from the domain.
-  const checks = logCosh.primitive.samples.map((sample) => makeCheck(registry).checkRule(logCosh.primitive, sample))
+  const checks = logCosh.primitive.samples.map((sample) => makeCheck(registry).checkRule(logCosh.primitive, { sample }))
   const passed = checks.filter(isRight).length
   log(`logCosh: ${passed} of ${checks.length} samples pass the checks of a rule; the first: ${report(checks[0]!).trim()}`)
   expectThat(passed === checks.length, 'a rule that agrees with finite differences')

@@ -1,7 +1,5 @@
 /** What a fit is given, what happens in it and what it comes to: types alone. */
-import type { Typed } from '../../core/types/expr.js'
-import type { Least, NoTangent, PlainLeaf, Static } from '../../core/types/tree.js'
-import type { AdError, Backend, DType, Shape, Tensor, Tensors } from '../../index.js'
+import type { AdError, Backend, DType, NoTangent, Shape, Static, Tensor, Tensors } from '../../index.js'
 import type { Source } from '../batches.js'
 import type { Checkpoint } from '../checkpoint.js'
 import type { Rows } from '../measure.js'
@@ -61,12 +59,14 @@ export interface AnyMeasure {
   readonly traced?: boolean
 }
 /** `Tensors` of T, of which a tensor stays what it is: of a size that is a parameter TypeScript would not see that it does. */
-type AsTensors<T> = [Least] extends [T] ? Tensors<T> : AsTensorsIn<T>
-type AsTensorsIn<T> = T extends { readonly _tag: 'Tensor' }
-  ? T
-  : T extends Typed | NoTangent | Static | PlainLeaf
-    ? Tensors<T>
-    : { readonly [K in keyof T]: AsTensors<T[K]> }
+type AsTensors<T> = unknown extends T
+  ? Tensors<T>
+  : T extends { readonly _tag: 'Tensor' }
+    ? T
+    : T extends { readonly _tag: 'Expr' } | NoTangent | Static | PlainArray
+      ? Tensors<T>
+      : { readonly [K in keyof T]: AsTensors<T[K]> }
+type PlainArray = number | boolean | readonly (number | boolean)[] | readonly (readonly (number | boolean)[])[]
 /** The parameters of a model. */
 export type ParamsOf<M> = M extends { init(...xs: never[]): infer P } ? AsTensors<P> : never
 /** The running state of a model, undefined where it has none. */
