@@ -2,6 +2,7 @@
 import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
 import { badInput } from '../core/errors/explain.js'
+import { holds } from '../core/errors/language.js'
 import { integer, type Kind, kind } from '../core/errors/options.js'
 import { aval, isFloat } from '../core/graph/aval.js'
 import { applyAny, constant, input } from '../core/graph/expr.js'
@@ -20,7 +21,7 @@ export interface RuleOptions extends CheckOptions, Expectations {
 const position = integer()
 const sampleKind = kind<number | Sample | undefined>((given, what, where, shape) => {
   if (typeof given !== 'object' || given === null) return position.read(given, what, where, shape)
-  return Array.isArray((given as Partial<Sample>).args)
+  return holds(() => Array.isArray((given as Partial<Sample>).args))
     ? (given as Sample)
     : badInput(where, 'this is not a sample.', 'give { args: [{ shape }], params }, or the position of one of primitive.samples.')
 })
