@@ -209,15 +209,16 @@ export const lbfgs = (options?: LbfgsOptions): Minimiser<LbfgsState, Scalar, Acc
       const accepted = not(eq(t, 0))
       const step = where(accepted, mul(t, d), 0) as AnyExpr // 0 also where d is not finite
       // After lengths that were all too long the history is forgotten, and the next first length is shorter than all of them.
+      const stuck = searched ? and(not(accepted), gt(sum(abs(g)), 0)) : undefined
       const shorter = maximum(mul(scale, search.shrink ** search.maxTrials), LEAST)
       const next = {
         count: add(count, 1),
         s: pairs.s,
         y: pairs.y,
-        rho: where(or(accepted, eq(sum(abs(g)), 0)), pairs.rho, 0),
+        rho: stuck === undefined ? pairs.rho : where(stuck, 0, pairs.rho),
         gradient: g,
         step,
-        scale: where(accepted, 1, shorter),
+        scale: stuck === undefined ? scale : where(stuck, shorter, 1),
       }
       return { params: at.back(add(at.at, step)), state: next, value, accepted }
     },

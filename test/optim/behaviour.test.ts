@@ -251,6 +251,18 @@ describe('lbfgs with its line search', () => {
     expect(now.state.scale.item()).toBeGreaterThan(0)
     expect(Math.abs(now.params.item() / 1e-6 - 1)).toBeLessThan(1e-12)
   })
+  it('without a line search a step of length 0, as a schedule may begin, forgets nothing', () => {
+    const method = optim.lbfgs({ memory: 2, lineSearch: 'none', learningRate: (count) => cd.where(cd.eq(count, 2), 0, 0.5) as cd.Scalar<'f64'> })
+    const f = (x: cd.Expr<[2], 'f64'>) => cd.sum(cd.square(x)) as cd.Scalar<'f64'>
+    let [params, state] = [cd.tensor([1, 2], [2]), method.init(cd.tensor([1, 2], [2]))]
+    for (let i = 0; i < 3; i++) {
+      const done = cd.evaluate(method.step(f, params, state))
+      expect(done.accepted.item()).toBe(i < 2)
+      params = done.params
+      state = done.state
+    }
+    expect(state.rho.toArray().every((x) => x > 0)).toBe(true)
+  })
   it('tries a length only where the one before it was not enough', () => {
     const evaluations = (options: optim.LbfgsOptions): readonly [number, number] => {
       let count = 0

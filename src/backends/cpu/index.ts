@@ -90,6 +90,7 @@ export interface CpuBackend extends SyncBackend {
 /** A tile of f32 or f64 takes 16 lines of memory; loops that a cache holds need none. */
 const TILE: Tile = { side: 16, from: 2 ** 14 }
 const MAX_BYTES = 65535 * 65536
+const NAME = 'cpu'
 
 const now = (): number => performance.now()
 
@@ -157,7 +158,6 @@ export const makeCpu = (options: CpuInside = {}): CpuBackend => {
     stats: () => open().stats(),
   }
 }
-const NAME = 'cpu'
 interface CpuInside extends CpuOptions {
   readonly without?: readonly Pass[]
   readonly tile?: Tile

@@ -66,7 +66,7 @@ type AsTensors<T> = unknown extends T
     : T extends { readonly _tag: 'Expr' } | NoTangent | Static | PlainArray
       ? Tensors<T>
       : { readonly [K in keyof T]: AsTensors<T[K]> }
-type PlainArray = number | boolean | readonly (number | boolean)[] | readonly (readonly (number | boolean)[])[]
+type PlainArray = number | boolean | readonly PlainArray[]
 /** The parameters of a model. */
 export type ParamsOf<M> = M extends { init(...xs: never[]): infer P } ? AsTensors<P> : never
 /** The running state of a model, undefined where it has none. */
