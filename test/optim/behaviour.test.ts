@@ -252,7 +252,11 @@ describe('lbfgs with its line search', () => {
     expect(Math.abs(now.params.item() / 1e-6 - 1)).toBeLessThan(1e-12)
   })
   it('without a line search a step of length 0, as a schedule may begin, forgets nothing', () => {
-    const method = optim.lbfgs({ memory: 2, lineSearch: 'none', learningRate: (count) => cd.where(cd.eq(count, 2), 0, 0.5) as cd.Scalar<'f64'> })
+    const method = optim.lbfgs({
+      memory: 2,
+      lineSearch: 'none',
+      learningRate: (count) => cd.where(cd.eq(count, 2), 0, 0.5) as cd.Scalar<'f64'>,
+    })
     const f = (x: cd.Expr<[2], 'f64'>) => cd.sum(cd.square(x)) as cd.Scalar<'f64'>
     let [params, state] = [cd.tensor([1, 2], [2]), method.init(cd.tensor([1, 2], [2]))]
     for (let i = 0; i < 3; i++) {
