@@ -48,6 +48,28 @@ export const compile = (name: string, text?: string, more?: ts.CompilerOptions):
   return { program, file, errors, instantiations: program.getInstantiationCount() }
 }
 
+/** One program over texts that stand for files in fixtures/, by their names. */
+export const compileAll = (
+  texts: ReadonlyMap<string, string>,
+): readonly { readonly name: string; readonly errors: readonly ts.Diagnostic[] }[] => {
+  const paths = new Map([...texts].map(([name, text], i) => [fixture(`tried/${i}`), { name, text }]))
+  const host: ts.CompilerHost = {
+    ...plain,
+    fileExists: (p) => paths.has(p) || plain.fileExists(p),
+    getSourceFile: (p, target) => {
+      const own = paths.get(p)
+      if (own !== undefined) return ts.createSourceFile(p, own.text, target)
+      if (!parsed.has(p)) parsed.set(p, plain.getSourceFile(p, target))
+      return parsed.get(p)
+    },
+  }
+  const program = ts.createProgram([...paths.keys()], options, host)
+  return [...paths].map(([path, { name }]) => {
+    const file = program.getSourceFile(path) ?? expectNever(`${path} not found`)
+    return { name, errors: [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)] }
+  })
+}
+
 /** The whole text of a diagnostic. */
 export const message = (d: ts.Diagnostic): string => ts.flattenDiagnosticMessageText(d.messageText, '\n')
 /** One line per error, for the report of a failing test. */

@@ -161,10 +161,14 @@ type PlainShape<A, R extends number[] = []> = A extends number | boolean
   : [NestedArray<never>] extends [A]
     ? Shape
     : A extends readonly (infer E)[]
-      ? PlainShape<E, [...R, number]>
+      ? [E] extends [never]
+        ? [...R, 0]
+        : PlainShape<E, [...R, number]>
       : A extends Int32Array
         ? [number]
         : Shape
+/** The dtype of plain values: bool of truth values, D of numbers and of nothing. */
+export type PlainDType<A, D extends DType> = [A] extends [readonly never[]] ? D : A extends NestedArray<boolean> | boolean ? 'bool' : D
 /** The dtype of an argument; that of plain numbers and arrays nobody has declared. */
 export type DTypeOf<A> = A extends Typed<infer _S, infer D> ? D : WeakF64
 /** The shapes of a tuple (or array) of arguments. */

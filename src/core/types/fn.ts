@@ -30,10 +30,10 @@ export interface Fn<A extends readonly unknown[], Out> {
   readonly [signatureOf]: readonly [A, Out]
 }
 /** A function whose parameters are expressions where it does not say what they are. */
-type OfExprs = { bivariant(...args: AnyExpr[]): Anything | TupleHint }['bivariant']
-/** unknown, which would swallow the hint. */
+type OfExprs = { bivariant(...args: AnyExpr[]): Anything }['bivariant']
+/** What a function may return, which is a tuple where an array literal is written; unknown would swallow the hint. */
 // biome-ignore lint/complexity/noBannedTypes: everything that is neither null nor undefined
-type Anything = {} | null | undefined
+export type Anything = {} | null | undefined | TupleHint
 /** What every function has; unlike a signature it gives parameters no type. */
 interface Callable {
   readonly apply: unknown

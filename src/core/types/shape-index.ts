@@ -50,7 +50,9 @@ type PartDim<D extends Dim, From, To, Step> = null extends From | To
         ? SliceDim<D, [From] extends [null] ? 0 : Bound<D, From>, [To] extends [null] ? D : Bound<D, To>, Step>
         : number
       : number
-  : SliceDim<D, Bound<D, From>, Bound<D, To>, Step>
+  : IsNat<Step> extends true
+    ? SliceDim<D, Bound<D, From>, Bound<D, To>, Step>
+    : number
 type SliceDims<S extends Shape, From extends Bounds, To extends Bounds, Step, R extends Dim[] = []> = From extends readonly [
   infer f,
   ...infer FT extends Bounds,

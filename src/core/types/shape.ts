@@ -283,7 +283,15 @@ export type NoAxis<S extends Shape, A, Op extends string> = `${Op}: axis ${ShowD
 export type NoOptions = Readonly<Record<never, never>>
 /** Options of a reduction. */
 export interface ReduceOptions extends OptionsOf<typeof reduceOptions> {}
-type AxesOf<O> = O extends { readonly axis: infer A } ? (A extends readonly (infer B)[] ? B : A extends null ? undefined : A) : undefined
+type AxesOf<O> = O extends { readonly axis: infer A }
+  ? A extends readonly []
+    ? 'none'
+    : A extends readonly (infer B)[]
+      ? B
+      : A extends null
+        ? undefined
+        : A
+  : undefined
 type KeepOf<O> = O extends { readonly keepdims: infer K } ? K : false
 type DropAxes<S extends Shape, A, Keep, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [
   infer H extends Dim,
@@ -300,17 +308,19 @@ type Ones<S extends Shape> = { -readonly [K in keyof S]: 1 }
 export type Reduce<S extends Shape, O = NoOptions, Op extends string = 'reduce'> =
   boolean extends KeepOf<O>
     ? Shape
-    : [AxesOf<O>] extends [undefined]
-      ? KeepOf<O> extends true
-        ? Ones<S>
-        : []
-      : undefined extends AxesOf<O>
-        ? Shape
-        : number extends AxesOf<O>
-          ? KeepOf<O> extends true
-            ? { -readonly [K in keyof S]: Dim }
-            : Shape
-          : ReduceAt<S, AxesOf<O>, KeepOf<O>, Op>
+    : AxesOf<O> extends 'none'
+      ? S
+      : [AxesOf<O>] extends [undefined]
+        ? KeepOf<O> extends true
+          ? Ones<S>
+          : []
+        : undefined extends AxesOf<O>
+          ? Shape
+          : number extends AxesOf<O>
+            ? KeepOf<O> extends true
+              ? { -readonly [K in keyof S]: Dim }
+              : Shape
+            : ReduceAt<S, AxesOf<O>, KeepOf<O>, Op>
 /** `Reduce` along the literal axes A. A type of its own, so that code generic in S has a short name for its result. */
 export type ReduceAt<S extends Shape, A, Keep, Op extends string = 'reduce'> = [number] extends [S['length']]
   ? Shape

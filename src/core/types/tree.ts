@@ -1,7 +1,21 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
 import type { NoTangent } from '../graph/tangent.js'
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled, WeakF64 } from './dtype.js'
-import type { AnyExpr, Expr, MayFit, Nested, NestedArray, OfAnyDType, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
+import type {
+  AnyExpr,
+  Expr,
+  MayFit,
+  Nested,
+  NestedArray,
+  OfAnyDType,
+  OfAnyRank,
+  PlainDType,
+  ShapeOf,
+  Spec,
+  Tensor,
+  Typed,
+  Undeclared,
+} from './expr.js'
 import type { Dim, MadeDim, Shape, ShapeError, Show, SizeFor, Unnamed } from './shape.js'
 
 export type { NoTangent }
@@ -72,7 +86,7 @@ export type Results<T> = [T] extends [Tree<{ readonly _tag: 'Expr' | 'Tensor' | 
 type ResultsIn<T> = T extends Typed | NoTangent | Static
   ? T
   : T extends PlainLeaf
-    ? Expr<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : WeakF64>
+    ? Expr<ShapeOf<T>, PlainDType<T, WeakF64>>
     : { [K in keyof T]: Results<T[K]> }
 /** Any tree of concrete arrays. */
 export type TensorTree<T = never> = Tree<Tensor | NoTangent> | Held<T, Tensor | NoTangent | Static>
@@ -199,7 +213,7 @@ type TensorsIn<T> =
         : T extends Static
           ? NoInfer<T>
           : true extends IsPlain<T>
-            ? Tensor<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : 'f64'>
+            ? Tensor<ShapeOf<T>, PlainDType<T, 'f64'>>
             : { readonly [K in keyof T]: Tensors<T[K]> }
 
 /** The tree T with sizes instead of names: the result of inlining a function at other dimensions. */

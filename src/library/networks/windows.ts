@@ -12,8 +12,8 @@ import { pad, reshape, slice } from '../../core/ops/layout/layout.js'
 import * as volumes from '../../core/ops/nn.js'
 import { floats, operation } from '../../core/ops/operation.js'
 import { max, sum } from '../../core/ops/reductions.js'
-import type { AsFloat, DType, Promote } from '../../core/types/dtype.js'
-import type { AnyExpr, Expr, Operand } from '../../core/types/expr.js'
+import type { AsFloat, DType, Promote, WeakF64 } from '../../core/types/dtype.js'
+import type { AnyExpr, Expr, Operand, Plain } from '../../core/types/expr.js'
 import type { Guard, NoOptions, Ok, Shape } from '../../core/types/shape.js'
 import type { ConvTranspose, Padding } from '../../core/types/shape-contract.js'
 import type { AdaptivePoolFn, FoldFn, UnfoldFn } from '../../core/types/signatures/windows.js'
@@ -34,14 +34,14 @@ const transposedOptions = {
 interface ConvTransposeOptions extends OptionsOf<typeof transposedOptions> {}
 /** convTranspose(x, k, { stride, padding, outputPadding, dilation, groups }): x [n, c, ...positions], k [c, o / groups, ...window]. */
 type ConvTransposeFn = <
-  X extends Shape,
-  DX extends DType,
-  K extends Shape,
-  DK extends DType,
+  X extends Shape = Shape,
+  DX extends DType = WeakF64,
+  K extends Shape = Shape,
+  DK extends DType = WeakF64,
   const O extends ConvTransposeOptions = NoOptions,
 >(
-  x: Operand<X, DX>,
-  k: Guard<ConvTranspose<X, K, O>, Operand<K, DK>>,
+  x: Operand<X, DX> | Plain,
+  k: Guard<ConvTranspose<X, K, O>, Operand<K, DK> | Plain>,
   options?: O,
 ) => Expr<Ok<ConvTranspose<X, K, O>>, AsFloat<Promote<DX, DK>>>
 /**

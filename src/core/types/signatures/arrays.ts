@@ -3,10 +3,10 @@ import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from 
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, MadeDim, NoOptions, Ok, Reduce, Shape, Size } from '../shape.js'
 import type { AnySizes, WithAxis } from '../shape-index.js'
-import type { AddDim } from '../shape-layout.js'
+import type { AddDim, Repeated } from '../shape-layout.js'
 import type { PromoteArgs } from './elementwise.js'
 import type { Index } from './index-ops.js'
-import type { PromoteAll } from './layout.js'
+import type { ExprsOfShapes, PromoteAll } from './layout.js'
 import type { AxisOptions } from './reduce.js'
 
 /** As many axes as S has, of unknown sizes; an unknown rank stays unknown. */
@@ -93,11 +93,16 @@ type Joined<X extends readonly unknown[], N extends 1 | 2 | 3> = SameRank<AtLeas
 /** vstack, hstack, dstack, columnStack: arrays joined along one of their first axes, N of which they have at least. */
 export type JoinFn<N extends 1 | 2 | 3> = <const X extends readonly Arg[]>(xs: X) => Expr<Joined<X, N>, PromoteAll<X>>
 /** arraySplit(x, n, { axis }). */
-export type ArraySplitFn = <S extends Shape, D extends DType>(
-  x: Operand<S, D>,
-  parts: number,
-  options?: AxisOptions,
-) => readonly Expr<SameRank<S>, D>[]
+export type ArraySplitFn = <
+  const P extends number,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends AxisOptions = NoOptions,
+>(
+  x: Operand<S, D> | Plain,
+  parts: P,
+  options?: Guard<WithAxis<S, AxisIn<O, 0>, number, 'arraySplit'>, O>,
+) => ExprsOfShapes<Repeated<P, Ok<WithAxis<S, AxisIn<O, 0>, number, 'arraySplit'>>>, D>
 /** Arrays in rows in ... : what `block` joins. */
 export type BlockList = readonly (Arg | BlockList)[]
 export type BlockFn = (blocks: BlockList) => Expr<Shape, DType>
@@ -131,8 +136,8 @@ export type FloatAlongFn<Op extends string, Extra = NoOptions> = <
 // ---- differences, sums, interpolation
 
 /** gradient(x): of a vector, or along one axis, an array; else one for each axis. */
-export type GradientFn<Options> = <S extends Shape, D extends DType, const O extends Options = NoOptions & Options>(
-  x: Operand<S, D>,
+export type GradientFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+  x: Operand<S, D> | Plain,
   options?: O,
 ) => O extends { readonly axis: number }
   ? Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
@@ -187,14 +192,22 @@ export type AverageFn<Options> = <S extends Shape = Shape, D extends DType = Wea
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, 'average'>, O>,
 ) => Expr<Ok<Reduce<S, O, 'average'>>, AsFloat<With<D, Given<O, 'weights'>>>>
+/** Of one variable a number, as of a vector. */
+type Variables<S extends Shape, O> = S extends readonly [unknown]
+  ? []
+  : S extends readonly [infer V, infer W]
+    ? O extends { readonly rowvar: infer R }
+      ? R extends true
+        ? Square<V>
+        : Square<W>
+      : Square<V>
+    : Shape
+type Square<V> = V extends 1 ? [] : [number, number]
 /** cov, corrcoef: [variables, variables]; of a vector a number. */
 export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options & NoOptions>(
   x: Operand<S, D> | Plain,
   options?: O,
-) => Expr<
-  S extends readonly [unknown] ? [] : S extends readonly [unknown, unknown] ? [number, number] : Shape,
-  AsFloat<With<AsFloat<D>, Given<O, 'weights'>>>
->
+) => Expr<Variables<S, O>, AsFloat<With<AsFloat<D>, Given<O, 'weights'>>>>
 
 // ---- counting, and what has a size that data decide
 
@@ -207,14 +220,14 @@ export type ArgwhereFn<Options> = <S extends Shape = Shape, const O extends Opti
   x: Operand<S> | Plain | PlainBool,
   options: O,
 ) => Expr<[SizeIn<O>, [number] extends [S['length']] ? number : S['length'] & number], 'i32'>
-export type BooleanMaskFn<Options> = <S extends Shape, D extends DType>(
-  x: Operand<S, D>,
+export type BooleanMaskFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   mask: Operand | PlainBool | NumberArray,
   options: Options,
 ) => Expr<Shape, D>
-export type CompressFn<Options> = <S extends Shape, D extends DType>(
+export type CompressFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   condition: Operand<Shape> | readonly (boolean | number)[],
-  x: Operand<S, D>,
+  x: Operand<S, D> | Plain,
   options: Options,
 ) => Expr<SameRank<S>, D>
 export type UniqueFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
@@ -269,8 +282,8 @@ export type SegmentMeanFn = <const N extends Dim, S extends Shape = Shape, D ext
 
 // ---- choices
 
-export type PutAlongAxisFn = <S extends Shape, D extends DType>(
-  x: Operand<S, D>,
+export type PutAlongAxisFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   indices: Index | PlainIndex,
   values: Operand | Plain,
   options?: AxisOptions,
@@ -280,8 +293,8 @@ export type SelectFirstFn = (
   choices: readonly (Operand | Plain)[],
   otherwise?: Operand | Plain,
 ) => Expr<Shape, DType>
-export type PiecewiseFn = <S extends Shape, D extends DType>(
-  x: Operand<S, D>,
+export type PiecewiseFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   conditions: readonly (Operand | PlainBool)[],
-  functions: readonly (number | Operand | ((x: Expr<S, D>) => Expr<Shape, DType>))[],
+  functions: readonly (Plain | Operand | ((x: Expr<S, D>) => Expr<Shape, DType>))[],
 ) => Expr<S, D>

@@ -5,9 +5,10 @@ import type { scanOptions, whileOptions } from '../../ops/control/flow.js'
 import type { loopOptions } from '../../ops/control/segments.js'
 import type { Batched } from '../batch.js'
 import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, MayFit, NestedArray, OfAnyDType, OfAnyRank, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
+import type { Arg, Expr, MayFit, OfAnyDType, OfAnyRank, PlainDType, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
+import type { AnyFn, Anything, ArgsOf, ResultOf } from '../fn.js'
 import type { Box, Dim, Shape } from '../shape.js'
-import type { ExprTree, Least, NoTangent, PlainLeaf, Static } from '../tree.js'
+import type { ExprTree, Least, Loose, LooseArgs, NoTangent, PlainLeaf, Static } from '../tree.js'
 
 /** The tree of expressions that stands for T in a body. */
 export type Carried<T> = [Least] extends [T] ? ExprTree : CarriedIn<T>
@@ -15,7 +16,7 @@ type CarriedIn<T> =
   T extends Typed<infer S, infer D>
     ? Expr<S, D>
     : T extends PlainLeaf
-      ? Expr<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : WeakF64>
+      ? Expr<ShapeOf<T>, PlainDType<T, WeakF64>>
       : T extends NoTangent
         ? NoTangent
         : T extends { readonly _tag: 'Expr' | 'Tensor' } // what may be given, where what was given does not fit
@@ -32,8 +33,10 @@ export type Next<T> =
       : T extends NoTangent
         ? NoTangent
         : T extends Static
-          ? NoInfer<T>
+          ? Widened<NoInfer<T>>
           : { readonly [K in keyof T]: Next<T[K]> }
+/** A text as what a parameter of it may be declared. */
+type Widened<T> = T extends string ? string : T
 /** A carry without a dtype takes that of what comes back. */
 type NextLeaf<S extends Shape, D extends DType> = [D] extends [Weak]
   ? Expr<S, Float> | Tensor<S, Float> | OfAnyRank<'Expr' | 'Tensor'> | PlainLeaf
@@ -86,7 +89,7 @@ export interface LoopOptions extends OptionsOf<typeof loopOptions> {}
 /** Options of `scan`. */
 export interface ScanOptions extends OptionsOf<typeof scanOptions>, LoopOptions {}
 /** scan(f, init, xs, { length, reverse }): [carry, ys] of (carry, y) = f(carry, x) over the slices of xs. */
-export type ScanFn = <C, X, N extends Next<C>, Y, const L extends number = number>(
+export type ScanFn = <const C, const X, N extends Next<C>, Y extends Anything, const L extends number = number>(
   f: (carry: Carried<C>, x: Slices<X>) => readonly [N, Y],
   init: C,
   xs?: X,
@@ -95,7 +98,7 @@ export type ScanFn = <C, X, N extends Next<C>, Y, const L extends number = numbe
 /** How many steps, known when it runs: an i32 scalar. */
 type Count = Expr<[], 'i32'> | Tensor<[], 'i32'> | OfAnyRank<'Expr' | 'Tensor'>
 /** fori(n, f, init): carry = f(k, carry) for k = 0 ... n - 1. */
-export type ForiFn = <C, N extends Next<C>>(
+export type ForiFn = <const C, N extends Next<C>>(
   n: number | Count,
   f: (k: Expr<[], 'i32'>, carry: Carried<C>) => N,
   init: C,
@@ -109,7 +112,7 @@ export interface Ended {
   readonly done: Expr<[], 'bool'>
 }
 /** whileLoop(condition, body, init, { maxSteps }): [state, { steps, done }] of state = body(state) while condition(state). */
-export type WhileLoopFn = <C, N extends Next<C>>(
+export type WhileLoopFn = <const C, N extends Next<C>>(
   condition: (state: Carried<C>) => Arg | boolean,
   body: (state: Carried<C>) => N,
   init: C,
@@ -120,33 +123,38 @@ type Elements<X> =
   X extends Typed<infer _S, infer D>
     ? Expr<Shape, D>
     : X extends PlainLeaf
-      ? Expr<Shape, X extends NestedArray<boolean> ? 'bool' : WeakF64>
+      ? Expr<Shape, PlainDType<X, WeakF64>>
       : X extends NoTangent
         ? NoTangent
         : X extends Static
           ? NoInfer<X>
           : { readonly [K in keyof X]: Elements<X[K]> }
 /** associativeScan(op, xs, { axis, reverse }): x_0, op(x_0, x_1), op(op(x_0, x_1), x_2) ... */
-export type AssociativeScanFn<Options> = <X>(
+export type AssociativeScanFn<Options> = <const X>(
   op: (a: Elements<X>, b: Elements<X>) => Next<Elements<X>>,
   xs: X,
   options?: Options,
 ) => Carried<X>
+/** A function with fewer residuals: of what it was written for, and of what may stand for that. */
+interface Checkpointed<A extends readonly unknown[], Out> {
+  (...args: A): Out
+  (...args: { readonly [K in keyof A]: LooseArgs<A[K]> }): Loose<Out>
+}
 /** checkpoint(f, keep): f with fewer residuals. */
-export type CheckpointFn = <const A extends readonly unknown[], R>(
-  f: (...args: A) => R,
+export type CheckpointFn = <F extends AnyFn>(
+  f: F,
   keep?: 'everything' | 'contractions' | 'nothing',
-) => (...args: A) => Carried<R>
+) => Checkpointed<ArgsOf<F>, Carried<ResultOf<F>>>
 
 type Args<A extends readonly unknown[]> = { [K in keyof A]: Carried<A[K]> }
 /** switchCase(index, branches, ...args): what the branch at the index makes of the arguments. */
-export type SwitchCaseFn = <const A extends readonly unknown[], R>(
+export type SwitchCaseFn = <const A extends readonly unknown[], R extends Anything>(
   index: Arg,
   branches: readonly ((...args: Args<A>) => R)[],
   ...args: A
 ) => Carried<R>
 /** cond(condition, onTrue, onFalse, ...args): what one of two functions makes of the arguments. */
-export type CondFn = <const A extends readonly unknown[], R>(
+export type CondFn = <const A extends readonly unknown[], R extends Anything>(
   condition: Arg | boolean,
   onTrue: (...args: Args<A>) => R,
   onFalse: (...args: Args<A>) => R,

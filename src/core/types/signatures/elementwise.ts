@@ -6,6 +6,7 @@ import type { roundOptions } from '../../ops/rounding.js'
 import type { AsFloat, AsNumber, Discrete, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor, Typed } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Faced, Facing, Guard, Late, Level, Ok, Shape, Strict, Within } from '../shape.js'
+import type { TupleHint } from '../tree.js'
 
 /**
  * Shape and dtype stay (bool becomes i32): neg, sign, square.
@@ -262,7 +263,7 @@ type MapOut<S extends Shape, R> =
   R extends Expr<readonly [], infer D>
     ? Expr<S, Settled<D>>
     : { readonly [K in keyof R]: R[K] extends Expr<readonly [], infer D> ? Expr<S, Settled<D>> : never }
-type MapResult = Scalar | readonly Scalar[] | { readonly [key: string]: Scalar }
+type MapResult = Scalar | readonly Scalar[] | TupleHint | { readonly [key: string]: Scalar }
 /** map(f, ...xs): a scalar function over arrays that broadcast, differentiated forward, one or several results. */
 export interface MapFn {
   <S extends Shape, D extends DType, R extends MapResult>(f: (x: Scalar<D>) => R, x: Operand<S, D>): MapOut<S, R>

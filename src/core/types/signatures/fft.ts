@@ -1,6 +1,6 @@
 // Signatures of the Fourier transforms: a pair of arrays, real and imaginary part, in and out.
 import type { AsFloat, DType, Settled, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, Operand, Plain } from '../expr.js'
+import type { Arg, Expr, MayFit, Operand, Plain } from '../expr.js'
 import type { Dim, Guard, MadeDim, Shape, Size } from '../shape.js'
 import type { HasAxis } from '../shape-index.js'
 import type { PromoteArgs } from './elementwise.js'
@@ -15,7 +15,7 @@ export type ComplexPair<S extends Shape = Shape, D extends DType = DType> = {
 export type ComplexArg<S extends Shape, D extends DType> =
   | Operand<S, D>
   | Plain
-  | { readonly re: Operand<S, D> | Plain; readonly im: Operand<S, D> | Plain }
+  | { readonly re: Operand<S, D> | Plain; readonly im: Operand<S, D> | MayFit<NoInfer<S>, NoInfer<D>, 'Expr' | 'Tensor'> | Plain }
 /** As NumPy: which of the two directions divides by n, or both by its root. */
 export type Norm = 'backward' | 'ortho' | 'forward'
 type NoOptions = Readonly<Record<never, never>>

@@ -11,8 +11,10 @@ export type Index<I extends Shape = Shape> = Operand<I, 'i32'> | IndicesAreI32
 type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? A : Default
 
 /** gather(x, indices, { axis }): slices of x, the first axis by default; x[indices]. */
+/** The axes of the indices, then those of a slice. */
+type Slices<I extends Shape, R extends Shape> = [number] extends [I['length']] ? Shape : [...I, ...R]
 export interface GatherFn {
-  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
+  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Operand<[N, ...R], D>, indices: Index<I>): Expr<Slices<I, R>, D>
   <I extends Index | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
     x: Operand<S, D> | Plain,
     indices: I,
@@ -36,35 +38,35 @@ type TakenAlong<S extends Shape, I extends Shape, A> = {
 }
 /** scatterAdd(x, indices, updates, { axis }): x with the updates added at the indices. */
 export type ScatterAddFn = <
-  S extends Shape,
-  D extends DType,
   I extends Shape,
   U extends Shape,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
   const O extends AxisOptions = NoOptions,
   E extends DType = D,
 >(
-  x: Operand<S, D>,
+  x: Operand<S, D> | Plain,
   indices: Index<I> | PlainIndex,
-  updates: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'scatterAdd'>, Operand<U, E>> | number,
+  updates: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'scatterAdd'>, Operand<U, E> | Plain>,
   options?: O,
 ) => Expr<S, Receiving<D, E>>
 /** setAt(x, indices, values, { axis }): x with the values in place of the slices at the indices. */
 export type SetAtFn = <
-  S extends Shape,
-  D extends DType,
   I extends Shape,
   U extends Shape,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
   const O extends AxisOptions = NoOptions,
   E extends DType = D,
 >(
-  x: Operand<S, D>,
+  x: Operand<S, D> | Plain,
   indices: Index<I> | PlainIndex,
-  values: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'setAt'>, Operand<U, E>> | number,
+  values: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'setAt'>, Operand<U, E> | Plain>,
   options?: O,
 ) => Expr<S, Receiving<D, E>>
 /** dynamicSlice(x, starts, sizes): a window whose place is computed; sizes are fixed. */
-export type DynamicSliceFn = <S extends Shape, D extends DType, const Z extends readonly number[]>(
-  x: Operand<S, D>,
+export type DynamicSliceFn = <const Z extends readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   starts: Index | readonly (Index<[]> | number)[],
   sizes: Z,
 ) => Expr<Writable<Z>, D>
@@ -83,8 +85,8 @@ export interface OneHotFn {
   ): Expr<OneHot<ShapeOf<I>, R>, D>
 }
 /** dynamicUpdateSlice(x, update, starts): the update in place of a window whose place is computed. */
-export type DynamicUpdateSliceFn = <S extends Shape, D extends DType, E extends DType = D>(
-  x: Operand<S, D>,
+export type DynamicUpdateSliceFn = <S extends Shape = Shape, D extends DType = WeakF64, E extends DType = D>(
+  x: Operand<S, D> | Plain,
   update: Operand<Shape, E> | NumberArray,
   starts: Index | readonly (Index<[]> | number)[],
 ) => Expr<S, Receiving<D, E>>
@@ -113,13 +115,13 @@ type Into<P, U extends Shape, Op extends string> =
     ? ShapeError<`${Op}: shape ${Show<U>} does not broadcast to the part, which is ${Show<Ok<P>>}`>
     : []
 type UpdateFn<Op extends string> = <
-  S extends Shape,
-  D extends DType,
   const I extends AtIndex | readonly AtIndex[],
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
   U extends Shape = Shape,
   E extends DType = D,
 >(
-  x: Operand<S, D>,
+  x: Operand<S, D> | Plain,
   indices: IndexFor<Places<S, IndexList<I>>, I, Op>,
   v: Guard<Into<At<S, IndexList<I>>, U, Op>, Operand<U, E> | Plain | PlainBool>,
 ) => Expr<S, Receiving<D, E>>

@@ -1,8 +1,22 @@
 // Signatures of constructors and of the operations that move elements.
 import type { OptionsOf } from '../../errors/options.js'
 import type { padOptions } from '../../ops/layout/pad-modes.js'
-import type { DType, Weak, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapesOf, Sizes, Spec, Tensor } from '../expr.js'
+import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
+import type {
+  Arg,
+  DTypeOf,
+  Expr,
+  NestedArray,
+  NumberArray,
+  OfAnyRank,
+  Operand,
+  Plain,
+  PlainBool,
+  ShapesOf,
+  Sizes,
+  Spec,
+  Tensor,
+} from '../expr.js'
 import type {
   Box,
   BroadcastTo,
@@ -114,7 +128,16 @@ export interface LinspaceFn<Options> {
   ): Expr<[R], D>
   <const N extends Dim, R extends MadeDim<N> = N>(from: number, to: number, n: Size<N>): Expr<[R], WeakF64>
   <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(from: number, to: number, n: Size<N>, dtype: D): Expr<[R], D>
+  // ends that are expressions: without a dtype that of theirs
+  <const N extends Dim, R extends MadeDim<N> = N>(from: End, to: End, n: Size<N>, options?: Options): Expr<[R], Float>
+  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(
+    from: End,
+    to: End,
+    n: Size<N>,
+    dtype: D | (Options & { readonly dtype: D }),
+  ): Expr<[R], D>
 }
+type End = number | Operand<[]> | OfAnyRank<'Expr' | 'Tensor'>
 /** eye(n, dtype?): the identity matrix; eye(n, m, k?, dtype?): ones on the k-th diagonal of n by m. */
 export interface EyeFn {
   <const N extends Dim, R extends MadeDim<N> = N>(n: Size<N>): Expr<[R, R], WeakF64>
@@ -142,6 +165,7 @@ export interface AssertShapeFn {
   <S extends Shape, D extends DType>(x: Expr<Shape, D>, shape: Sizes<S>, ...no: Shape extends S ? [never] : []): Expr<Writable<S>, D>
   <const T extends Shape, D extends DType>(x: Expr<Shape, D>, shape: T): Expr<Writable<T>, D>
   <const T extends NewShape, D extends DType>(x: Tensor<Shape, D>, shape: T): Tensor<Writable<T>, D>
+  <const T extends NewShape, D extends DType>(x: Operand<Shape, D>, shape: T): Operand<Writable<T>, D>
 }
 
 /** reshape(x, shape): the same elements in row-major order; one axis may be -1. */
@@ -149,11 +173,11 @@ export interface ReshapeFn {
   // the first axis stays: in code that is generic in it too
   <N extends Dim, R extends Shape, D extends DType, const T extends NewShape>(
     x: Operand<readonly [N, ...R], D>,
-    shape: Guard<-1 extends T[number] ? ShapeError<'one -1'> : Reshape<R, Unnamed<T>>, readonly [SizeFor<N, N> | -1, ...T]>,
-  ): Expr<[N, ...Unnamed<T>], D>
+    shape: Guard<-1 extends T[number] ? ShapeError<'one -1'> : Reshape<R, Unnamed<T>>, readonly [SizeFor<N, N> | Kept<R>, ...T]>,
+  ): Expr<[N, ...T], D>
   // sizes that are parameters: how many elements there are is known when it runs
-  <const T extends NewShape, S extends Shape, D extends DType>(
-    x: Operand<S, D>,
+  <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
+    x: Operand<S, D> | Plain,
     shape: T & ReshapeLater<S, T>['given'],
   ): Expr<Rest<T>, NoInfer<D>>
   <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
@@ -181,6 +205,8 @@ type ReshapeLater<S extends Shape, T extends NewShape> = [number] extends [T['le
             : Given<unknown>
           : Given<unknown>
         : Given<unknown>
+/** -1, which is the size that was first where R is known. */
+type Kept<R extends Shape> = number extends R[number] ? never : -1
 interface Given<T> {
   readonly given: T
 }
@@ -240,34 +266,35 @@ export type StackFn = <const X extends readonly Arg[] | [], const O extends Axis
   xs: Guard<Stack<ShapesOf<X>, AxisOf<O>>, X>,
   options?: O,
 ) => Expr<Ok<Stack<ShapesOf<X>, AxisOf<O>>>, Join2<X>>
-type ExprsOfShapes<T, D extends DType> = T extends readonly (readonly unknown[])[]
+/** Expressions of some shapes. */
+export type ExprsOfShapes<T, D extends DType> = T extends readonly (readonly unknown[])[]
   ? { readonly [K in keyof T]: Expr<Ok<T[K]>, D> }
   : readonly Expr<Shape, D>[]
 /** split(x, n | sizes, { axis }): n equal parts, or parts of the sizes; along the first axis by default. */
 export type SplitFn = <
-  S extends Shape,
-  D extends DType,
   const P extends number | readonly number[],
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
   const O extends AxisOptions = NoOptions,
 >(
-  x: Operand<S, D>,
+  x: Operand<S, D> | Plain,
   parts: Guard<Split<S, P, AxisOf<O>>, P>,
   options?: O,
 ) => ExprsOfShapes<Parts<S, P, AxisOf<O>>, D>
 /** unstack(x, { axis }): the slices along an axis, the first by default, without that axis. */
-export type UnstackFn = <S extends Shape, D extends DType, const O extends AxisOptions = NoOptions>(
-  x: Operand<S, D>,
+export type UnstackFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
+  x: Operand<S, D> | Plain,
   options?: Guard<Unstack<S, AxisOf<O>>, O>,
 ) => ExprsOfShapes<Unstack<S, AxisOf<O>>, D>
 /** slice(x, starts, ends?, strides?): per leading axis; negative bounds count from the end, null is the end of the axis. */
 export type SliceFn = <
-  S extends Shape,
-  D extends DType,
   const F extends Bounds,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
   const T extends Bounds | undefined = undefined,
   const Z extends readonly number[] | undefined = undefined,
 >(
-  x: Operand<S, D>,
+  x: Operand<S, D> | Plain,
   starts: F,
   ends?: Guard<Slice<S, F, T, Z>, T>,
   strides?: Z,
@@ -277,26 +304,26 @@ export type PadMode = 'constant' | 'edge' | 'reflect' | 'symmetric' | 'wrap'
 /** Options of `pad`. */
 export interface PadOptions extends OptionsOf<typeof padOptions> {}
 /** pad(x, widths, value?): zeros, or value, around x; pad(x, widths, { mode }). */
-export type PadFn = <S extends Shape, D extends DType, const W extends PadWidths>(
-  x: Operand<S, D>,
+export type PadFn = <const W extends PadWidths, S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   widths: Guard<Pad<S, W>, W>,
   value?: number | PadOptions,
 ) => Expr<Ok<Pad<S, W>>, D>
 /** tile(x, reps): the whole array repeated. */
-export type TileFn = <S extends Shape, D extends DType, const R extends number | readonly number[]>(
-  x: Operand<S, D>,
+export type TileFn = <const R extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   reps: R,
 ) => Expr<Ok<Tile<S, R>>, D>
 /** repeat(x, n, { axis }): each element n times along an axis, the first by default. */
 export interface RepeatFn<Options> {
-  <S extends Shape, D extends DType, const N extends number, const O extends AxisOptions = NoOptions>(
-    x: Operand<S, D>,
+  <const N extends number, S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
+    x: Operand<S, D> | Plain,
     n: Guard<Repeat<S, N, AxisOf<O>>, N>,
     options?: O,
   ): Expr<Ok<Repeat<S, N, AxisOf<O>>>, D>
   /** As many times as the counts say, of each its own; `totalLength` says how long that is where counts are computed. */
-  <S extends Shape, D extends DType, const O extends Options = NoOptions & Options>(
-    x: Operand<S, D>,
+  <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+    x: Operand<S, D> | Plain,
     counts: readonly number[] | Operand<Shape, 'i32'>,
     options?: O,
   ): Expr<Ok<WithAxis<S, AxisOf<O>, number, 'repeat'>>, D>
@@ -312,14 +339,14 @@ export type FlipFn<Options> = <S extends Shape = Shape, D extends DType = WeakF6
   options?: Guard<AxesError<S, O, 'flip'>, O>,
 ) => Expr<S, NoInfer<D>>
 /** roll(x, shift, { axis }): rotated along an axis, or flattened. */
-export type RollFn<Options> = <S extends Shape, D extends DType, const O extends Options = NoOptions & Options>(
-  x: Operand<S, D>,
+export type RollFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+  x: Operand<S, D> | Plain,
   shift: number | readonly number[],
   options?: Guard<AxesError<S, O, 'roll'>, O>,
 ) => Expr<S, D>
 /** diag(x, k?): a matrix from its k-th diagonal, or the k-th diagonal of a matrix. */
-export type DiagFn = <S extends Shape, D extends DType, const K extends number = 0>(
-  x: Guard<Diag<S>, Operand<S, D>>,
+export type DiagFn = <S extends Shape = Shape, D extends DType = WeakF64, const K extends number = 0>(
+  x: Guard<Diag<S>, Operand<S, D> | Plain>,
   k?: K,
 ) => Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */

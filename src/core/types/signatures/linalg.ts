@@ -13,6 +13,7 @@ import type { PromoteAll } from './layout.js'
 export interface SquareFn<Op extends string> {
   // of a size that is a parameter TypeScript does not say that it is itself
   <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N, N], AsFloat<D>>
+  <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>): Expr<[B, N, N], AsFloat<D>>
   <S extends Shape = Shape, D extends DType = WeakF64>(x: Decided<Square<S, Op>, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
 }
 /** Options of cholesky: the upper factor, its transpose. */
@@ -20,6 +21,10 @@ export interface CholeskyOptions extends OptionsOf<typeof choleskyOptions> {}
 /** cholesky(x, { upper }). */
 export interface CholeskyFn {
   <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>, options?: CholeskyOptions): Expr<[N, N], AsFloat<D>>
+  <B extends Dim, N extends Dim, D extends DType>(
+    x: Operand<readonly [B, N, NoInfer<N>], D>,
+    options?: CholeskyOptions,
+  ): Expr<[B, N, N], AsFloat<D>>
   <S extends Shape = Shape, D extends DType = WeakF64>(
     x: Decided<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
     options?: CholeskyOptions,

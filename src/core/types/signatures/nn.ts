@@ -119,8 +119,8 @@ export type InstanceNormFn<Options> = <S extends Shape = Shape, D extends DType 
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 /** localResponseNorm(x, size, { alpha, beta, k }): x by the mean square of neighbouring channels. */
-export type LocalResponseNormFn<Options> = <S extends Shape, D extends DType>(
-  x: Operand<S, D>,
+export type LocalResponseNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   size: number,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
@@ -145,9 +145,15 @@ export type BatchStatisticsFn = <S extends Shape = Shape, D extends DType = Weak
 ) => { readonly mean: Expr<[DimAt<S, AxisOf<O, 1>>], AsFloat<D>>; readonly variance: Expr<[DimAt<S, AxisOf<O, 1>>], AsFloat<D>> }
 
 /** conv(x, k, { stride, padding, dilation, groups }): x [n, c, ...spatial], k [o, c / groups, ...window]. */
-export type ConvFn = <X extends Shape, DX extends DType, K extends Shape, DK extends DType, const O extends ConvOptions = NoOptions>(
-  x: Operand<X, DX>,
-  k: Guard<Conv<X, K, O>, Operand<K, DK>>,
+export type ConvFn = <
+  K extends Shape = Shape,
+  DK extends DType = WeakF64,
+  X extends Shape = Shape,
+  DX extends DType = WeakF64,
+  const O extends ConvOptions = NoOptions,
+>(
+  x: Operand<X, DX> | Plain,
+  k: Guard<Conv<X, K, O>, Operand<K, DK> | Plain>,
   options?: O,
 ) => Expr<Ok<Conv<X, K, O>>, AsFloat<Promote<DX, DK>>>
 /** Options of `avgPool` alone. */
@@ -155,8 +161,12 @@ export interface AvgPoolOptions extends OptionsOf<typeof avgPoolOptions> {}
 /** Options of `maxPool` and `maxPoolWithIndices` alone. */
 export interface MaxPoolOptions extends OptionsOf<typeof maxPoolOptions> {}
 /** maxPool(x, { window, stride, padding, dilation }), avgPool: x [n, c, ...spatial]. */
-export type PoolFn<Op extends string, Extra = NoOptions> = <X extends Shape, D extends DType, const O extends PoolOptions & Extra>(
-  x: Operand<X, D>,
+export type PoolFn<Op extends string, Extra = NoOptions> = <
+  const O extends PoolOptions & Extra,
+  X extends Shape = Shape,
+  D extends DType = WeakF64,
+>(
+  x: Operand<X, D> | Plain,
   options: Guard<Pool<X, O, Op>, O>,
 ) => Expr<Ok<Pool<X, O, Op>>, D>
 /** layerNorm(x, { axis, eps, scale, bias }): mean 0 and variance 1 along an axis (default the last). */

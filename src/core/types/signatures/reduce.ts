@@ -116,8 +116,8 @@ export type ArgSortFn = <S extends Shape = Shape>(x: Operand<S> | Plain, options
 export interface TopKOptions extends AxisOptions, OptionsOf<typeof topkOptions> {}
 /** topk(x, k): the k largest along one axis (default the last), in order, and where they are. */
 export interface TopKFn {
-  <S extends Shape, D extends DType, const K extends number, const O extends TopKOptions = NoOptions>(
-    x: Operand<S, D>,
+  <const K extends number, S extends Shape = Shape, D extends DType = WeakF64, const O extends TopKOptions = NoOptions>(
+    x: Operand<S, D> | Plain,
     k: Guard<WithAxis<S, AxisIn<O, -1>, K, 'topk'>, K>,
     options?: O,
   ): {
@@ -132,8 +132,8 @@ export interface TopKFn {
 }
 /** linearRecurrence(a, b, { axis, reverse }): s_k = a_k s_(k-1) + b_k along one axis (default the last). */
 export interface LinearRecurrenceFn {
-  <S extends Shape, D extends Float>(
-    a: Operand<S, D>,
+  <S extends Shape = Shape, D extends Float = WeakF64>(
+    a: Operand<S, D> | Plain,
     b: Operand<NoInfer<S>, NoInfer<D>>,
     options?: AxisOptions & Pick<RunningOptions, 'reverse'>,
   ): Expr<S, D>

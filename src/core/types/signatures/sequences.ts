@@ -26,15 +26,15 @@ export type AttentionFn<Options> = <
 type Whole = Index | PlainIndex
 /** ctcLoss(logP, targets, inputLengths, targetLengths, { blank, reduction, zeroInfinity }). */
 export type CtcFn<Options> = <D extends DType = WeakF64, const O extends Options = Options>(
-  logP: Operand<Shape, D>,
+  logP: Operand<Shape, D> | Plain,
   targets: Whole,
   inputLengths: Whole,
   targetLengths: Whole,
   options?: O,
 ) => Expr<O extends { readonly reduction: 'none' } ? [number] : [], AsFloat<D>>
 /** reverseSequence(x, lengths, { axis, batchAxis }): the first entries of each sequence in reverse. */
-export type ReverseSequenceFn<Options> = <S extends Shape, D extends DType>(
-  x: Operand<S, D>,
+export type ReverseSequenceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   lengths: Whole,
   options?: Options,
 ) => Expr<S, D>

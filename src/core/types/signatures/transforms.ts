@@ -13,6 +13,8 @@ import type {
   Exprs,
   Gradient,
   Jacobian,
+  Loose,
+  LooseArgs,
   NoTangent,
   Primals,
   Results,
@@ -120,6 +122,7 @@ export type VjpFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefin
 export interface Linearized<A extends readonly unknown[], Out, W> {
   (primals: Values<Primals<A>>): readonly [Tensors<Out>, (tangents: Values<Gradient<Varied<A, W>>>) => Tensors<Gradient<Out>>]
   (primals: Exprs<Primals<A>>): readonly [Out, Fn<[Gradient<Varied<A, W>>], Gradient<Out>>]
+  (primals: LooseArgs<Primals<A>>): readonly [Loose<Out>, Fn<[Gradient<Varied<A, W>>], Gradient<Out>>]
 }
 /** linearize(f)(primals): the value, and the derivative there as a function of the tangents. */
 export type LinearizeFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined>(

@@ -1,11 +1,13 @@
 // Signatures of layers that change how many positions there are.
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
-import type { Expr, NumberArray, Operand, PlainIndex } from '../expr.js'
-import type { Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { Expr, NumberArray, Operand, Plain, PlainIndex } from '../expr.js'
+import type { Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
 import type { Pool, PoolOptions } from '../shape-contract.js'
 import type { Index } from './index-ops.js'
 import type { MaxPoolOptions } from './nn.js'
 
+/** How many images there are. */
+type Images<S extends Shape> = S extends readonly [infer N extends Dim, ...unknown[]] ? N : number
 /** Batch and channels of x, then the positions that are asked for. */
 type Resized<S extends Shape, Z> = S extends readonly [
   infer N extends number | string,
@@ -16,43 +18,49 @@ type Resized<S extends Shape, Z> = S extends readonly [
   : Shape
 
 /** adaptiveAvgPool(x, size), adaptiveMaxPool: x [n, c, ...positions]. */
-export type AdaptivePoolFn = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
-  x: Operand<S, D>,
+export type AdaptivePoolFn = <const Z extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   size: Z,
 ) => Expr<Resized<S, Z>, AsFloat<D>>
 /** maxPoolWithIndices(x, { window, stride, padding, dilation }): the largest of each window, and where it is in the flattened positions. */
-export type MaxPoolWithIndicesFn = <X extends Shape, D extends DType, const O extends PoolOptions & MaxPoolOptions>(
-  x: Operand<X, D>,
+export type MaxPoolWithIndicesFn = <const O extends PoolOptions & MaxPoolOptions, X extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<X, D> | Plain,
   options: Guard<Pool<X, O, 'maxPoolWithIndices'>, O>,
 ) => { readonly values: Expr<Ok<Pool<X, O>>, AsFloat<D>>; readonly indices: Expr<Ok<Pool<X, O>>, 'i32'> }
 /** maxUnpool(x, indices, { size }): zeros with x at the indices of the flattened positions. */
-export type MaxUnpoolFn<Options> = <S extends Shape, D extends DType, const O extends Options>(
-  x: Operand<S, D>,
+export type MaxUnpoolFn<Options> = <const O extends Options, S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   indices: Index | PlainIndex,
   options: O,
 ) => Expr<Resized<S, O extends { readonly size: infer Z } ? Z : number>, AsFloat<D>>
 /** resize(x, size, { method, alignCorners, antialias, coordinates, ... }): x [n, c, ...positions] with other positions. */
-export type ResizeFn<Options> = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
-  x: Operand<S, D>,
+export type ResizeFn<Options> = <const Z extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   size: Z,
   options?: Options,
 ) => Expr<Resized<S, Z>, AsFloat<D>>
 /** unfold(x, { window, stride, padding, dilation }): the windows of planes as columns. */
-export type UnfoldFn<Options> = <D extends DType>(x: Operand<Shape, D>, options: Options) => Expr<[number, number, number], AsFloat<D>>
-/** fold(x, { size, window, stride, padding, dilation }): columns added where their windows lie. */
-export type FoldFn<Options> = <D extends DType>(
-  x: Operand<Shape, D>,
+export type UnfoldFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   options: Options,
-) => Expr<[number, number, number, number], AsFloat<D>>
+) => Expr<[Images<S>, number, number], AsFloat<D>>
+/** fold(x, { size, window, stride, padding, dilation }): columns added where their windows lie. */
+export type FoldFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options: Options,
+) => Expr<[Images<S>, number, number, number], AsFloat<D>>
 /** pixelShuffle(x, factor), pixelUnshuffle: channels moved into space, and back. */
-export type PixelShuffleFn = <D extends DType>(x: Operand<Shape, D>, factor: number) => Expr<[number, number, number, number], D>
+export type PixelShuffleFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  factor: number,
+) => Expr<[Images<S>, number, number, number], NoInfer<D>>
 
 /** depthToSpace(x, factor, { order }), spaceToDepth: channels moved into space, and back. */
-export type DepthToSpaceFn<Options> = <D extends DType>(
-  x: Operand<Shape, D>,
+export type DepthToSpaceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
   factor: number,
   options?: Options,
-) => Expr<[number, number, number, number], D>
+) => Expr<[Images<S>, number, number, number], NoInfer<D>>
 /** Batch and channels of x, and the places of the grid. */
 type Sampled<S extends Shape, G extends Shape> = S extends readonly [
   infer N extends number | string,
@@ -64,14 +72,19 @@ type Sampled<S extends Shape, G extends Shape> = S extends readonly [
     : Shape
   : Shape
 /** gridSample(x, grid, { method, padding, alignCorners }): x [n, c, ...positions] at the places of a grid [n, ...places, axes]. */
-export type GridSampleFn<Options> = <S extends Shape, D extends DType, G extends Shape, E extends DType>(
-  x: Operand<S, D>,
-  grid: Operand<G, E>,
+export type GridSampleFn<Options> = <
+  G extends Shape = Shape,
+  E extends DType = WeakF64,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+>(
+  x: Operand<S, D> | Plain,
+  grid: Operand<G, E> | Plain,
   options?: Options,
 ) => Expr<Sampled<S, G>, AsFloat<Promote<D, E>>>
 /** affineGrid(theta, size, { alignCorners }): theta [n, axes, axes + 1] -> [n, ...size, axes]. */
-export type AffineGridFn<Options> = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
-  theta: Operand<S, D>,
+export type AffineGridFn<Options> = <const Z extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
+  theta: Operand<S, D> | Plain,
   size: Z,
   options?: Options,
 ) => Expr<
@@ -94,13 +107,13 @@ type Aligned<S extends Shape, B extends Shape, Z> = S extends readonly [unknown,
   : Shape
 /** roiAlign(x, boxes, images, { size, samplingRatio, spatialScale, aligned, mode }): x [n, c, h, w] over boxes [k, 4] of images [k]. */
 export type RoiAlignFn<Options extends { readonly size: unknown }> = <
-  S extends Shape,
-  D extends DType,
   const O extends Options,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
   B extends Shape = Shape,
   E extends DType = WeakF64,
 >(
-  x: Operand<S, D>,
+  x: Operand<S, D> | Plain,
   boxes: Operand<B, E> | NumberArray,
   images: Index | PlainIndex,
   options: O,

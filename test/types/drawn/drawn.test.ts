@@ -1,0 +1,92 @@
+// What runs compiles: calls of every operation in helpers that know more or less of their operands' sizes, and whole random programs. And what the compiler says of a result is so.
+import { describe, expect, it } from 'vitest'
+import { count, deep, sample } from '../../depth.js'
+import { generate } from '../../laws/generator/generate.js'
+import { compileAll, listed } from '../harness.js'
+import { type Call, drawnCalls, HEAD, KNOWLEDGE, type Knowledge, suits, wholeOf, written } from './calls.js'
+
+/** What runs and does not compile, with its reason. */
+const LEFT: readonly { readonly op: RegExp; readonly where: RegExp; readonly because: string }[] = [
+  {
+    op: /^crossEntropy$/,
+    where: /parameters but .* an array/,
+    because: 'whether an array of numbers has as many axes as the logits or one less is decided by its rank, which is deferred',
+  },
+  {
+    op: /^linearize$/,
+    where: /an array/,
+    because: 'the primals run, so that the derivative takes values, and the tangents are expressions',
+  },
+]
+const left = (c: Call, k: Knowledge): boolean => LEFT.some((x) => x.op.test(c.step.op) && x.where.test(k.name))
+const fileOf = (calls: readonly Call[], k: Knowledge): { readonly text: string; readonly tried: number } => {
+  const tried = calls.filter((c) => suits(c, k) && !left(c, k))
+  return { text: HEAD + tried.map((c, i) => written(c, k, i)).join('\n'), tried: tried.length }
+}
+/** What fails, each with the call that it is about. */
+const failures = (texts: ReadonlyMap<string, string>): readonly string[] =>
+  compileAll(texts).flatMap(({ name, errors }) => {
+    const lines = texts.get(name)!.split('\n')
+    return errors.map((d) => {
+      const at = d.file!.getLineAndCharacterOfPosition(d.start ?? 0).line
+      const number = /const [frs](\d+)/.exec(lines[at]!)?.[1]
+      const call = lines.find((l) => l.startsWith(`export const f${number} `))
+      return `${name}: ${call}\n${listed([d])[0]}`
+    })
+  })
+
+describe('what runs compiles, and is what the compiler says', () => {
+  it('every operation, in helpers of literal, named, computed and generic sizes, of operands, arrays and unknown ranks', () => {
+    const calls = drawnCalls(1, count(300, 1500), count(1, 3))
+    expect(new Set(calls.map((c) => c.step.op)).size).toBeGreaterThan(count(320, 385))
+    const few = KNOWLEDGE.filter((k) => k.name === 'parameters' || k.name === 'names')
+    const files = new Map<string, string>()
+    for (const k of deep ? sample(KNOWLEDGE, 9) : few) {
+      const { text, tried } = fileOf(calls, k)
+      expect(tried, k.name).toBeGreaterThan(count(200, 500))
+      files.set(k.name, text)
+    }
+    expect(failures(files)).toEqual([])
+  })
+
+  it('random programs whose sizes are parameters, names or computed', () => {
+    const programs = Array.from({ length: count(12, 150) }, (_, i) => generate(5000 + i, i % 10 === 9 ? 'loops' : 'all').program)
+    const calls = programs.filter((p) => p.steps.length < 40 && p.kind !== 'chain').map(wholeOf)
+    const files = new Map<string, string>()
+    for (const name of !deep ? ['parameters'] : ['parameters', 'leading name', 'numbers', 'operands']) {
+      const k = KNOWLEDGE.find((x) => x.name === name)!
+      files.set(name, fileOf(calls, k).text)
+    }
+    expect(failures(files)).toEqual([])
+  })
+
+  it('a wrong type of a result is seen, and a call that does not compile', () => {
+    const k = KNOWLEDGE.find((x) => x.name === 'parameters')!
+    const call = drawnCalls(1, 300, 1).find((c) => c.step.op === 'matmul')!
+    const text = HEAD + written(call, k, 0)
+    const wrong = text.replace(/given<Real<\[/g, 'given<Real<[99, ')
+    const refused = text.replace(/cd\.matmul\((\w+), (\w+)/, 'cd.matmul($1, [$2, $2, "x"]')
+    expect(wrong).not.toBe(text)
+    expect(refused).not.toBe(text)
+    expect(
+      failures(
+        new Map([
+          ['right', text],
+          ['wrong', wrong],
+          ['refused', refused],
+        ]),
+      ).map((x) => x.split(':')[0]),
+    ).toEqual(['wrong', 'refused'])
+  })
+
+  it.runIf(deep)('what is left out does not compile', () => {
+    const calls = drawnCalls(1, 1500, 4)
+    const files = new Map<string, string>()
+    for (const { op, where } of LEFT) {
+      const k = KNOWLEDGE.find((x) => where.test(x.name) && calls.some((c) => op.test(c.step.op) && suits(c, x)))!
+      const tried = calls.filter((c) => op.test(c.step.op) && suits(c, k))
+      files.set(String(op), HEAD + tried.map((c, i) => written(c, k, i)).join('\n'))
+    }
+    for (const { name, errors } of compileAll(files)) expect(errors.length, name).toBeGreaterThan(0)
+  })
+})
