@@ -2,17 +2,16 @@
 import examples from 'virtual:examples'
 import { newEditor } from './editor.js'
 import { laterLanguage } from './language/client.js'
-import { instrument, type Mark } from './run/instrument.js'
-import type { FromWorker, Look, Printed, Series } from './run/messages.js'
+import { instrument } from './run/instrument.js'
+import type { FromWorker, Look, Printed } from './run/messages.js'
 import { newSession } from './run/session.js'
+import { markAt, nameOf, newRun } from './run/told.js'
 import { hashOf, programOf } from './share.js'
-import { newChart } from './views/chart.js'
-import { html } from './views/dom.js'
-import { graphView } from './views/graph.js'
-import { modesView } from './views/modes.js'
-import { numberText, short } from './views/numbers.js'
-import { memoryView, planView } from './views/plan.js'
-import { valueView } from './views/values.js'
+import { about, html } from './views/dom.js'
+import { short } from './views/numbers.js'
+import { newOutput } from './views/output.js'
+import { statementViewNames, statementViews } from './views/statement.js'
+import { newTabs } from './views/tabs.js'
 
 const element = <E extends HTMLElement>(id: string): E => document.getElementById(id) as E
 const status = element('status')
@@ -20,42 +19,14 @@ const runButton = element<HTMLButtonElement>('run')
 const stopButton = element<HTMLButtonElement>('stop')
 const gallery = element<HTMLSelectElement>('gallery')
 const panel = element('panel')
-const tabList = element('tabs')
 
 const say = (text: string, bad = false): void => {
   status.textContent = text
   status.className = bad ? 'bad' : ''
 }
 
-// What the current run gave.
-let marks: readonly Mark[] = []
-let values = new Map<number, Printed>()
-/** The marks that the tabs may show something of. */
-let looking = new Set<number>()
-let fault: { readonly line: number; readonly message: string } | undefined
-let output = html('div')
-let sliders: Record<string, number> = {}
+let current = newRun('', [])
 let running = false
-let looks = new Map<number, Promise<Look>>()
-
-const views = ['Output', 'Program', 'Graph', 'Modes', 'Steps', 'Memory', 'Check', 'Plot'] as const
-type View = (typeof views)[number]
-let view: View = 'Output'
-
-/** The statement under the cursor, that gave a value; else the last of which there is something to show. */
-const markAtCursor = (): number | undefined => {
-  const line = editor.cursorLine()
-  const text = editor.text()
-  const known = marks.flatMap((m, i) => (values.has(i) ? [{ m, i }] : []))
-  const at = known.findLast(({ m }) => m.line >= line && lineOf(text, m.from) <= line)
-  return (at ?? known.findLast(({ i }) => looking.has(i)) ?? known.at(-1))?.i
-}
-const lineOf = (text: string, at: number): number => text.slice(0, at).split('\n').length
-const nameOf = (mark: number): string => {
-  const { name, from, to, line } = marks[mark]!
-  const words = name ?? ran.slice(from, to).split('\n')[0]!.slice(0, 60)
-  return `Line ${line}: ${words}`
-}
 
 // Values and faults beside the lines of the editor; as many messages as there are make one change.
 let besideDue = false
@@ -64,7 +35,8 @@ const showBeside = (): void => {
   besideDue = true
   requestAnimationFrame(() => {
     besideDue = false
-    if (editor.text() !== ran) return
+    const { text, marks, values, fault } = current
+    if (editor.text() !== text) return
     const texts = new Map<number, string>()
     for (const [i, value] of values) {
       const isFunction = value.kind === 'text' && value.text.startsWith('function')
@@ -74,68 +46,45 @@ const showBeside = (): void => {
   })
 }
 
-const charts = new Map<string, { readonly chart: ReturnType<typeof newChart>; x: number[]; y: number[] }>()
-let plots = 0
-const chartOf = (name: string): { readonly chart: ReturnType<typeof newChart>; x: number[]; y: number[] } => {
-  const known = charts.get(name)
-  if (known !== undefined) return known
-  const made = { chart: newChart(), x: [] as number[], y: [] as number[] }
-  charts.set(name, made)
-  output.append(made.chart.element)
-  return made
-}
-const due = new Set<string>()
-const drawCurve = (title: string): void => {
-  if (due.size === 0)
-    requestAnimationFrame(() => {
-      for (const t of due) {
-        const { chart, x, y } = chartOf(t)
-        chart.draw({ title: t, points: false, x, curves: [{ name: t, y }] })
-      }
-      due.clear()
-    })
-  due.add(title)
-}
-const entry = (...children: readonly (Node | string)[]): void => output.append(html('div', { class: 'entry' }, ...children))
+let againDue: number | undefined
+const output = newOutput(() => {
+  if (againDue !== undefined) return
+  againDue = window.setTimeout(() => {
+    againDue = undefined
+    run(true)
+  }, 40)
+})
 
 const hear = (message: FromWorker): void => {
   switch (message.kind) {
     case 'told': {
-      values.set(message.mark, message.value)
-      if (message.looks) looking.add(message.mark)
-      const mark = marks[message.mark]!
-      if (mark.name === undefined) entry(html('div', { class: 'label' }, nameOf(message.mark)), valueView(message.value))
+      current.values.set(message.mark, message.value)
+      if (message.looks) current.looking.add(message.mark)
+      if (current.marks[message.mark]!.name === undefined) output.value(nameOf(current, message.mark), message.value)
       showBeside()
       return
     }
-    case 'console': {
-      const box = html('div', { class: message.level })
-      box.append(...message.values.map(valueView))
-      entry(box)
+    case 'console':
+      output.console(message.level, message.values)
       return
-    }
     case 'plot':
-      chartOf(`plot ${plots++}`).chart.draw(message.series)
+      output.plot(message.series)
       return
-    case 'curve': {
-      const { x, y } = chartOf(message.title)
-      x.push(message.x)
-      y.push(message.y)
-      drawCurve(message.title)
+    case 'curve':
+      output.point(message.title, message.x, message.y)
       return
-    }
-    case 'slider': {
-      showSlider(message.slider.name, message.slider.min, message.slider.max, message.slider.value)
+    case 'slider':
+      output.slider(message.slider)
       return
-    }
     case 'fault': {
-      fault = { line: message.line ?? 1, message: message.message }
-      entry(html('pre', { class: 'fault' }, message.message))
+      current.fault = { line: message.line ?? 1, message: message.message }
+      output.fault(message.message)
       showBeside()
       return
     }
     case 'done': {
       ended()
+      const { fault } = current
       say(fault === undefined ? `Ran in ${message.ms.toFixed(0)} ms` : `Stopped by an error in line ${fault.line}`, fault !== undefined)
       void show()
     }
@@ -143,76 +92,30 @@ const hear = (message: FromWorker): void => {
 }
 const session = newSession(hear)
 
-const sliderRows = new Map<string, HTMLElement>()
-const showSlider = (name: string, min: number, max: number, value: number): void => {
-  let row = sliderRows.get(name)
-  if (row === undefined) {
-    const input = html('input', {
-      type: 'range',
-      min: String(min),
-      max: String(max),
-      step: String((max - min) / 200),
-      value: String(value),
-    })
-    const out = html('output', {}, numberText(value))
-    input.addEventListener('input', () => {
-      sliders[name] = Number(input.value)
-      out.textContent = numberText(Number(input.value))
-      again()
-    })
-    row = html('label', { class: 'slider' }, name, input, out)
-    sliderRows.set(name, row)
-  }
-  if (!row.isConnected) output.prepend(row)
-}
-let againDue: number | undefined
-const again = (): void => {
-  if (againDue !== undefined) return
-  againDue = window.setTimeout(() => {
-    againDue = undefined
-    run(true)
-  }, 40)
-}
-
-let ran = ''
 const ended = (): void => {
   running = false
   stopButton.disabled = true
 }
-/** Runs what stands in the editor. The sliders stay where they are when one of them moved. */
+/** Runs the program in the editor. The sliders keep their values when one of them moved. */
 const run = (keepSliders = false): void => {
-  ran = editor.text()
-  const read = instrument(ran)
-  values = new Map()
-  looking = new Set()
-  looks = new Map()
-  fault = undefined
-  charts.clear()
-  plots = 0
-  output = html('div')
-  if (keepSliders) {
-    // The row that the pointer holds must stay in the page.
-    for (const row of [...sliderRows.values()].reverse()) output.prepend(row)
-  } else {
-    sliders = {}
-    sliderRows.clear()
-  }
+  const text = editor.text()
+  const read = instrument(text)
+  output.clear(keepSliders)
   if ('message' in read) {
     session.stop()
-    marks = []
-    fault = read
-    entry(html('pre', { class: 'fault' }, `Line ${read.line}: ${read.message}`))
+    current = newRun(text, [], read)
+    output.fault(`Line ${read.line}: ${read.message}`)
     ended()
     say('This cannot be read as TypeScript.', true)
     editor.beside({ values: new Map(), fault: read })
     void show()
     return
   }
-  marks = read.marks
+  current = newRun(text, read.marks)
   running = true
   stopButton.disabled = false
   say('Running ...')
-  session.run(read, { ...sliders })
+  session.run(read, output.sliders())
   if (view === 'Output') void show()
 }
 const stop = (): void => {
@@ -222,174 +125,42 @@ const stop = (): void => {
   say('Stopped')
 }
 
-const about = (text: string): HTMLElement => html('p', { class: 'about' }, text)
+const views = ['Output', ...statementViewNames] as const
+let view: (typeof views)[number] = 'Output'
 const lookAt = (mark: number): Promise<Look> => {
+  const { looks } = current
   const known = looks.get(mark)
   if (known !== undefined) return known
   const asked = session.look(mark)
   looks.set(mark, asked)
   return asked
 }
-
-const checkView = (mark: number): HTMLElement => {
-  const bar = html('progress', { 'aria-label': 'Checks done', value: '0', max: '1' })
-  const button = html('button', { type: 'button', class: 'main' }, 'Check the derivative')
-  const found = html('pre', { role: 'status' })
-  button.addEventListener('click', () => {
-    button.disabled = true
-    found.textContent = ''
-    found.className = ''
-    session
-      .check(mark, (done, of) => {
-        bar.max = of
-        bar.value = done
-      })
-      .then(
-        ({ ok, text }) => {
-          found.className = ok ? 'good' : 'fault'
-          found.textContent = text
-        },
-        (e: Error) => {
-          found.className = 'fault'
-          found.textContent = e.message
-        },
-      )
-      .finally(() => {
-        button.disabled = false
-      })
-  })
-  return html(
-    'div',
-    {},
-    about('Every mode, to the second order, against finite differences and the laws of derivatives, at the arguments of this call.'),
-    html('div', { class: 'fields' }, button, bar),
-    found,
-  )
-}
-const plotView = (mark: number, entries: number): HTMLElement => {
-  const field = (label: string, value: string, step: string): readonly [HTMLElement, HTMLInputElement] => {
-    const input = html('input', { type: 'number', value, step })
-    return [html('label', {}, label, ' ', input), input]
-  }
-  const [fromLabel, from] = field('from', '-3', 'any')
-  const [toLabel, to] = field('to', '3', 'any')
-  const [entryLabel, at] = field('entry', '0', '1')
-  at.min = '0'
-  at.max = String(entries - 1)
-  const note = html('p', { class: 'fault', role: 'status' })
-  const chart = newChart()
-  const draw = (): void => {
-    note.textContent = ''
-    session.curve(mark, { entry: Number(at.value), from: Number(from.value), to: Number(to.value) }).then(
-      ({ x, y, dy }) =>
-        chart.draw({
-          title: '',
-          points: false,
-          x,
-          curves: [
-            { name: 'f', y },
-            { name: "f'", y: dy },
-          ],
-        } satisfies Series),
-      (e: Error) => {
-        note.textContent = e.message
-      },
-    )
-  }
-  for (const input of [from, to, at]) input.addEventListener('change', draw)
-  draw()
-  return html(
-    'div',
-    {},
-    about('The function and its derivative, where one entry of the arguments moves and the others stay.'),
-    html('div', { class: 'fields' }, fromLabel, toLabel, ...(entries > 1 ? [entryLabel] : [])),
-    note,
-    chart.element,
-  )
-}
-
 let showing = 0
 /** Fills the panel with the chosen view. */
 const show = async (): Promise<void> => {
   const turn = ++showing
   if (view === 'Output') {
-    panel.replaceChildren(output)
+    panel.replaceChildren(output.element())
     return
   }
-  const mark = markAtCursor()
+  const mark = markAt(current, editor.text(), editor.cursorLine())
   if (mark === undefined) {
     panel.replaceChildren(about(running ? 'Running ...' : 'Run the program first.'))
     return
   }
-  const head = about(nameOf(mark))
+  const head = about(nameOf(current, mark))
   try {
     const look = await lookAt(mark)
     if (turn !== showing) return
     const note = look.note === undefined ? [] : [about(look.note)]
-    panel.replaceChildren(head, ...note, ...bodyOf(view, mark, look))
+    panel.replaceChildren(head, ...note, ...statementViews[view](look, mark, session))
   } catch (e) {
     if (turn === showing) panel.replaceChildren(head, about((e as Error).message))
   }
 }
-const code = (title: string, text: string): HTMLElement => html('div', {}, html('h2', {}, title), html('pre', {}, text))
-const bodyOf = (of: View, mark: number, { program, derivative, explained, entries }: Look): readonly HTMLElement[] => {
-  switch (of) {
-    case 'Program':
-      return program === undefined
-        ? []
-        : [
-            html(
-              'div',
-              { class: 'beside' },
-              code('Program', program),
-              ...(derivative === undefined ? [] : [code(derivative.of, derivative.text)]),
-            ),
-          ]
-    case 'Graph':
-      return [
-        ...(program === undefined ? [] : [html('h2', {}, 'Program'), graphView(program, explained?.dropped ?? [])]),
-        ...(derivative === undefined ? [] : [html('h2', {}, derivative.of), graphView(derivative.text, [])]),
-      ]
-    case 'Modes':
-      return entries === 0 ? [] : [modesView(session.modes(mark))]
-    case 'Steps':
-      return explained === undefined ? [] : [planView(explained)]
-    case 'Memory':
-      return explained === undefined ? [] : [memoryView(explained)]
-    case 'Check':
-      return entries === 0 ? [] : [checkView(mark)]
-    case 'Plot':
-      return entries === 0 ? [] : [plotView(mark, entries)]
-    case 'Output':
-      return [output]
-  }
-}
-
-const tabs = views.map((name) => {
-  const tab = html('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': 'panel' }, name)
-  tab.addEventListener('click', () => choose(name))
-  return tab
-})
-const choose = (name: View): void => {
+const choose = newTabs(element('tabs'), panel, views, (name) => {
   view = name
-  tabs.forEach((tab, i) => {
-    const chosen = views[i] === name
-    tab.setAttribute('aria-selected', String(chosen))
-    tab.tabIndex = chosen ? 0 : -1
-  })
-  panel.setAttribute('aria-labelledby', `tab-${name}`)
   void show()
-}
-tabList.append(...tabs)
-// Keys scroll it.
-panel.tabIndex = 0
-tabList.addEventListener('keydown', (e) => {
-  const step = { ArrowRight: 1, ArrowLeft: -1, Home: -views.indexOf(view), End: views.length - 1 - views.indexOf(view) }[e.key]
-  if (step === undefined) return
-  const at = (views.indexOf(view) + step + views.length) % views.length
-  choose(views[at]!)
-  tabs[at]!.focus()
-  e.preventDefault()
 })
 
 const language = laterLanguage()
@@ -445,7 +216,10 @@ declare global {
 }
 window.playground = {
   values: () =>
-    [...values].map(([i, value]) => ({ line: marks[i]!.line, ...(marks[i]!.name !== undefined && { name: marks[i]!.name! }), value })),
+    [...current.values].map(([i, value]) => {
+      const { line, name } = current.marks[i]!
+      return { line, ...(name !== undefined && { name }), value }
+    }),
 }
 
 /** A program from a link stands in the editor and waits: only the page's own examples run by themselves. */

@@ -1,8 +1,8 @@
 // The patterns of English that went wrong most often, and the texts that users read: docs/style.md has an example of each.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { publicNames, root, shortPath } from '../../scripts/docs/public-names.js'
 import { sourcesUnder } from '../architecture/sources.js'
-import { publicNames, root, shortPath } from './public-names.js'
 
 /** What not to write, and what to write in its place. */
 export const patterns: readonly (readonly [pattern: RegExp, instead: string])[] = [

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib'
 import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { entries, publicNames, root } from '../../scripts/docs/public-names.js'
 import { entries as inBrowsers } from '../../site/build/declarations.js'
 import { anchorsIn, deadLinks, slugOf, targetsIn, withTargets } from '../../site/docs/links.js'
 import { writePages } from '../../site/docs/make.js'
@@ -18,8 +19,7 @@ import { addressOf, programOf, runLink } from '../../site/docs/programs.js'
 import { groups } from '../../site/docs/sidebar.js'
 import { programOf as programIn } from '../../site/share.js'
 import { hasChromium, howToHave, openChromium } from '../browser/chromium.js'
-import { allExamples } from '../docs/extract.js'
-import { entries, publicNames, root } from '../docs/public-names.js'
+import { allExamples } from '../docs/all-examples.js'
 
 const pages = allPages()
 const names = publicNames()

@@ -7,12 +7,12 @@ import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import type { PreviewServer } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { examplesOf } from '../../scripts/docs/described.js'
+import { publicNames, shortPath } from '../../scripts/docs/public-names.js'
 import { addressOf, programOf } from '../../site/docs/programs.js'
 import type { Printed } from '../../site/run/messages.js'
 import { hasChromium, howToHave, openChromium } from '../browser/chromium.js'
 import { sample } from '../depth.js'
-import { examplesIn } from '../docs/extract.js'
-import { publicNames, shortPath } from '../docs/public-names.js'
 import { agrees, expectedOf, plain } from './expected.js'
 import { openPage, servePlayground } from './page.js'
 
@@ -328,7 +328,7 @@ typeof worker.document
       ['uniform', 'codual/random'],
     ] as const) {
       const of = publicNames().find((n) => n.name === name && n.entry === entry)!
-      const [example] = examplesIn('doc.ts', `${of.doc!.text}\nexport const x = 0`)
+      const [example] = examplesOf(of)
       const program = programOf(shortPath(of.file), example!.code)!
       const { page, context, finished, status } = await open(address + addressOf(program).replace(/^.*#/, '#'))
       await page.locator('#status', { hasText: 'From a link' }).waitFor()

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createServer } from 'vite'
 import { type DefaultTheme, defineConfig, type MarkdownRenderer } from 'vitepress'
-import { entries } from '../../../test/docs/public-names.js'
+import { entries } from '../../../scripts/docs/public-names.js'
 import { slugOf } from '../links.js'
 import { groups } from '../sidebar.js'
 
