@@ -50,7 +50,7 @@ import { attentionInTorch } from './in-torch.js'
 import { type Initials, init } from './init.js'
 import { type Described, type Given, type Run, shapeOf } from './layer.js'
 
-/** How a head knows places: not at all, by rotating queries and keys, or by a penalty that grows with the distance. */
+/** How a head knows positions: not at all, by rotating queries and keys, or by a penalty that grows with the distance. */
 export type Positions = 'none' | 'rotary' | 'alibi'
 export const attentionOptions = {
   /** Heads of keys and values, each of which serves as many of queries; as many as heads unless given. */
@@ -97,19 +97,19 @@ export interface AttentionLayerOptions<B extends boolean = boolean, D extends Fl
   /** How parameters begin, by name or path: { 'q.w', 'out.b', w, b }. */
   readonly init?: Initials | undefined
 }
-/** A product, with a bias or without. */
+/** A projection, with or without a bias. */
 export type ProductParams<I extends number, O extends number, D extends Float, B> = {
   readonly w: Spec<[I, O], D>
   readonly b: B extends false ? null : Spec<[O], D>
 }
-/** The products that make queries, keys and values, and the one behind. */
+/** The projections to queries, keys and values, and the output projection. */
 export type AttentionParams<F extends number, D extends Float, B> = {
   readonly q: ProductParams<F, number, D, B>
   readonly k: ProductParams<number, number, D, B>
   readonly v: ProductParams<number, number, D, B>
   readonly out: ProductParams<number, F, D, B>
 }
-/** What attention is told beside x. */
+/** The arguments of attention besides x. */
 export interface AttentionRun extends Run {
   /** What keys and values are made of, [..., m, features]: x itself unless given. */
   readonly context?: Operand | undefined
@@ -125,7 +125,7 @@ export type Cache<D extends Float> = {
   readonly v: Spec<number[], D>
   readonly count: Spec<[], 'i32'>
 }
-/** A cache that is given. */
+/** A cache as it is passed in. */
 export type CacheIn<D extends Float> = {
   readonly k: Operand<Shape, D>
   readonly v: Operand<Shape, D>
@@ -240,15 +240,16 @@ const both = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefin
 }
 
 /**
- * Attention of several heads: softmax(q k^T / sqrt(d)) v of q = x q.w + q.b, and so on (`q`, `k`, `v` and `out` of the parameters), in `heads` parts of the features; joined, and once more a product.
+ * Attention of several heads: softmax(q k^T / sqrt(d)) v of q = x q.w + q.b, and so on (`q`, `k`, `v` and `out` of the parameters), in `heads` parts of the features; the results
+ * are joined and projected once more.
  *
- * `apply(params, x)` attends to x itself, with `run.context` to that; `run.mask` is true where a score counts, or a number that is added: [n, m], [..., n, m] with the leading axes of x, or
- * [..., heads, n, m]; each axis may be 1. A causal layer goes token by token too: `step(params, cache, x)` gives [cache, y] for the positions of x behind those in the cache, which begins as `initCache(batch, length)`. `positions: 'rotary'` turns the pairs (i, i + d / 2) of queries and keys, as Hugging Face's LLaMA;
- * 'alibi' takes slope times distance off the scores.
- * Shapes  x: [..., n, features] -> the same; q.w: [features, heads d], k.w, v.w: [features, kvHeads d], out.w: [heads d, features].   Dtype  f32, or the option's.
- * Options kvHeads, headFeatures d, contextFeatures, causal, bias, positions, base, dropout, dtype, init.
- * A step behind the end of its cache gives NaN.
- * Errors  BadInput where heads do not divide features, or kvHeads heads; for a context of a causal layer or with positions; for a step of one that is not causal.
+ * `apply(params, x)` attends to x itself, or to `run.context`; `run.mask` is true where a score counts, or a number that is added: [n, m], [..., n, m] with the leading axes of x,
+ * or [..., heads, n, m]; each axis may be 1. A causal layer also runs token by token: `step(params, cache, x)` gives [cache, y] for the positions of x after those in the cache,
+ * which begins as `initCache(batch, length)`. `positions: 'rotary'` rotates the pairs (i, i + d / 2) of queries and keys, as in Hugging Face's LLaMA; 'alibi' subtracts slope times
+ * distance from the scores.
+ * Shapes  x: [..., n, features] -> the same; q.w: [features, heads d], k.w, v.w: [features, kvHeads d], out.w: [heads d, features].   Dtype  f32, or the option's. Options kvHeads,
+ *         headFeatures d, contextFeatures, causal, bias, positions, base, dropout, dtype, init. A step beyond the end of its cache gives NaN.
+ * Errors  BadInput if heads do not divide features, or kvHeads heads; for a context with a causal layer or with positions; for a step of a layer that is not causal.
  * Source  Vaswani et al. 2017; kvHeads: Ainslie et al. 2023; rotary: Su et al. 2021; ALiBi: Press et al. 2022.
  * @example
  * const layer = multiHeadAttention(4, 2, { causal: true })

@@ -85,18 +85,18 @@ export interface RnnOptions<B extends boolean = boolean, T extends boolean = boo
   readonly activation?: 'tanh' | 'relu' | undefined
 }
 
-/** Of each layer, and of each direction: the weights of all gates side by side, for the input and for the hidden state. */
+/** For each layer and each direction: the weights of all gates side by side, for the input and for the hidden state. */
 export type RecurrentParams<D extends Float, B> = readonly {
   readonly wi: Spec<[number, number], D>
   readonly wh: Spec<[number, number], D>
   readonly bi: B extends false ? null : Spec<[number], D>
   readonly bh: B extends false ? null : Spec<[number], D>
 }[]
-/** What goes from step to step: of each layer, and of each direction, arrays [..., hidden] by the names C. */
+/** The state between steps: for each layer and each direction, arrays [..., hidden] with the names C. */
 export type Carry<C extends string, N extends Shape, H extends number, D extends Float> = readonly {
   readonly [K in C]: Expr<[...N, H], D>
 }[]
-/** A carry that is given. */
+/** A carry as it is passed in. */
 export type CarryIn<C extends string, H extends number, D extends Float> = readonly {
   readonly [K in C]: Operand<readonly [...Shape, H], D>
 }[]
@@ -291,13 +291,13 @@ const recurrent = (
 const read = (options: unknown, op: string) => readOptions(recurrentOptions, options, op)
 
 /**
- * Long short-term memory: c' = f c + i tanh(g), h' = o tanh(c'), of the gates i, f, g, o = x wi + bi + h wh + bh, those but g through a sigmoid.
+ * Long short-term memory: c' = f c + i tanh(g), h' = o tanh(c'), of the gates i, f, g, o = x wi + bi + h wh + bh, all but g through a sigmoid.
  *
  * `apply` gives h of all steps; `scan(params, x, carry)` gives [carry, ys], `step(params, carry, x)` [carry, y] for one step; carries begin as `initCarry(batch)`, a list of { h, c } for
  * each layer ({ h } of `gru` and `rnn`). `declaredCarry(batch)` declares one, for a step that is compiled.
  * Shapes  x: [time, ..., inputs] -> [time, ..., hidden], or 2 hidden in both directions; wi: [inputs, 4 hidden], wh: [hidden, 4 hidden]; one { wi, wh, bi, bh } for each layer and direction.
  * Dtype   f32, or the option's.   Options layers, bidirectional, reverse, batchFirst, bias, dropout between layers, dtype, init, checkpoint.
- * Errors  BadInput for sizes that are none, ShapeMismatch for a carry of another shape.   Source  Hochreiter and Schmidhuber 1997; gates in the order of `torch.nn.LSTM`.
+ * Errors  BadInput for invalid sizes, ShapeMismatch for a carry of another shape.   Source  Hochreiter and Schmidhuber 1997; gates in the order of `torch.nn.LSTM`.
  * @example
  * const layer = lstm(2, 3)
  * fn({ p: layer.declared, x: f32('t', 1, 2) }, ({ p, x }) => layer.apply(p, x))({ p: layer.init(key(1)), x: [[[0, 0]]] }) // [[[0, 0, 0]]]
@@ -316,8 +316,9 @@ export const lstm = <
 /**
  * Gated recurrent unit: h' = (1 - z) n + z h, with r, z sigmoids of x wi + bi + h wh + bh, and n = tanh(x wi + bi + r (h wh + bh)).
  *
- * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` as of `lstm`.
- * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, 3 hidden], wh: [hidden, 3 hidden].   Dtype, Options, Errors  as of `lstm`.
+ * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` are as for `lstm`.
+ * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, 3 hidden], wh: [hidden, 3 hidden].   Dtype, Options, Errors  as for
+ *         `lstm`.
  * Source  Cho et al. 2014; gates in the order of `torch.nn.GRU`, r after the product as there.
  * @example
  * const layer = gru(2, 3)
@@ -337,8 +338,9 @@ export const gru = <
 /**
  * The plain recurrent layer: h' = tanh(x wi + bi + h wh + bh), or relu of it.
  *
- * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` as of `lstm`.
- * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, hidden], wh: [hidden, hidden].   Dtype, Errors  as of `lstm`.   Options  as of `lstm`, and activation.
+ * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` are as for `lstm`.
+ * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, hidden], wh: [hidden, hidden].   Dtype, Errors  as for `lstm`.   Options  as for `lstm`, and
+ *         activation.
  * Source  Elman 1990; `torch.nn.RNN`.
  * @example
  * const layer = rnn(2, 3)

@@ -63,10 +63,11 @@ export interface UNet<C extends number, O extends number, D extends Float> exten
   ): Expr<[N, O, H, W], D>
 }
 /**
- * A U-Net over images: at each level a residual block of two convolutions, half of the positions between levels, then back up, with the features of each level joined to it.
+ * A U-Net over images: at each level a residual block of two convolutions, half of the positions from level to level, then back up, with the features of each level joined
+ * to it.
  *
- * Shapes  x: [n, channels, h, w], h and w multiples of 2^(levels - 1) -> [n, outputs, h, w]; `run.condition`: [n, condition].
- * Options features, outputs, condition, groups, dtype.   Errors  BadInput for positions that cannot be halved so often, and groups that do not divide the features.
+ * Shapes  x: [n, channels, h, w], h and w multiples of 2^(levels - 1) -> [n, outputs, h, w]; `run.condition`: [n, condition]. Options features, outputs, condition, groups,
+ *         dtype.   Errors  BadInput for positions that cannot be halved that often, and groups that do not divide the features.
  * Source  Ronneberger et al. 2015; the blocks are those of Ho et al. 2020.
  * @example
  * const net = unet(1, { features: [4, 8], outputs: 2 })

@@ -57,8 +57,8 @@ export interface AdafactorState {
 }
 const factored = (shape: readonly number[]): boolean => shape.length >= 2
 /**
- * Adafactor: Adam's mean of squares by that of each row and of each column, so that a matrix [n, m] keeps n + m numbers: V = R C / mean(R), U = g / sqrt(V),
- * p' = p - rate max(minScale, rms(p)) U / max(1, rms(U) / clip). Of leaves of rank 2 and more the last two axes are factored.
+ * Adafactor: Adam with the mean of squares approximated by those of each row and each column, so that a matrix [n, m] keeps n + m numbers: V = R C /
+ * mean(R), U = g / sqrt(V), p' = p - rate max(minScale, rms(p)) U / max(1, rms(U) / clip). For leaves of rank 2 and more the last two axes are factored.
  *
  * Source  Shazeer and Stern 2018, algorithms 4 and 5, with their defaults.
  * @example evaluate(adafactor({ learningRate: 0.5 }).update(tensor([[3, 3]]), adafactor().init(tensor([[2, 2]])), tensor([[2, 2]])).updates)   // [[-1, -1]]
@@ -135,8 +135,8 @@ const orthogonalised = (g: AnyExpr, iterations: number): AnyExpr => {
   return tall ? transpose(x) : x
 }
 /**
- * Muon: momentum whose steps are made orthogonal: m' = momentum m + g, p' = p - learningRate (sqrt(max(1, rows / columns)) O(g + momentum m') + weightDecay p), O(X) about U V^T of X = U S V^T,
- * by Newton's iteration, which is products alone. For matrices; leaves of other ranks (and embeddings, by `masked`) are adamw's.
+ * Muon: momentum whose steps are made orthogonal: m' = momentum m + g, p' = p - learningRate (sqrt(max(1, rows / columns)) O(g + momentum m') + weightDecay p), O(X) approximately
+ * U V^T of X = U S V^T, by Newton's iteration, which needs only products. It is for matrices; leaves of other ranks (and embeddings, by `masked`) take the step of adamw.
  *
  * Source  Jordan et al. 2024, "Muon: an optimizer for hidden layers".
  * @example evaluate(muon({ learningRate: 0.1, eps: 0 }).update(tensor([5, -2]), muon({ learningRate: 0.1 }).init(tensor([0, 0])), tensor([0, 0])).updates)   // [-0.1, 0.1]
@@ -200,7 +200,7 @@ const inverseFourthRoot = (a: AnyExpr, eps: number): AnyExpr => {
 }
 /**
  * Shampoo: L' = L + g g^T, R' = R + g^T g, u = (L' + eps)^(-1/4) g (R' + eps)^(-1/4), p' = p - learningRate u: AdaGrad with the correlations of rows and of columns.
- * For matrices; of leaves of other ranks it is AdaGrad, g / sqrt(sum g^2 + eps). With `momentum` v' = momentum v + u is the step.
+ * It is for matrices; for leaves of other ranks it is AdaGrad, g / sqrt(sum g^2 + eps). With `momentum` v' = momentum v + u is the step.
  *
  * Each step takes the eigenvalues of two symmetric matrices, of the sizes of the rows and of the columns.   Source  Gupta, Koren and Singer 2018, algorithm 1.
  * @example evaluate(shampoo({ learningRate: 0.5, eps: 0 }).update(tensor([3, -4]), shampoo({ learningRate: 0.5 }).init(tensor([0, 0]))).updates)   // [-0.5, 0.5]

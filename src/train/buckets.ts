@@ -18,9 +18,10 @@ export const bucketOptions = {
 /** Options of `bucket`. */
 export type BucketOptions = OptionsOf<typeof bucketOptions>
 /**
- * The least of a few sizes that n fits into: of a list of sizes, or 1, 2, 4, 8 ... A function compiled for padded arrays has one plan for each of them, not one for each n.
+ * The smallest of a few sizes that n fits into: those of a list, or 1, 2, 4, 8 ... A function compiled for padded arrays then has one plan for each size, not one for each
+ * n.
  *
- * Errors  BadInput where n is no whole number from 0 on, or fits into no size of the list.
+ * Errors  BadInput unless n is a non-negative integer that fits into a size of the list.
  * @example
  * bucket(5)   // 8
  * bucket(5, [4, 16, 64])   // 16
@@ -83,10 +84,10 @@ export type Padded<T> =
       ? Tensor<Shape & readonly number[], 'f64'>
       : { readonly [K in keyof T]: Padded<T[K]> }
 /**
- * Arrays of one number of entries padded to a size, and a mask of the entries that are there: { data, mask, count }.
+ * Arrays with the same number of entries, padded to a size, and a mask of the entries that are there: { data, mask, count }.
  *
  * Shapes  each array with `size` entries along the axis; mask: [size] of bool.   Dtype  the arrays'.
- * Errors  BadInput where an array has more entries than the size, no such axis, or another number of entries than the first.
+ * Errors  BadInput if an array has more entries than the size, no such axis, or not as many entries as the first.
  * @example
  * const { data, mask } = padTo({ words: tensor([5, 7, 2], [3], 'i32') }, bucket(3))
  * data.words   // [5, 7, 2, 0]

@@ -25,8 +25,8 @@ import {
 /** What a metric is given: an array, nested numbers, or an expression. */
 export type Rows = Operand | readonly unknown[]
 /**
- * A metric that accumulates over batches, one of your own too. A is what it has come to so far, `Next` what `add` gives: expressions of an A where it
- * is made of operations, so that it may stand in a compiled step.
+ * A metric that accumulates over batches, one of your own too. A is its running state, `Next` the result of `add`: expressions of an A if it consists
+ * of operations, so that it may be part of a compiled step.
  */
 export interface Measure<A, V = number, Next = A> {
   /** What it has come to before the first batch. */

@@ -81,7 +81,7 @@ export default defineConfig({
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
-      { text: 'Start', link: '/start' },
+      { text: 'Get started', link: '/start' },
       { text: 'Functions', link: '/functions' },
       { text: 'Examples', link: '/examples' },
       { text: 'Playground', link: '/playground/', target: '_self' },

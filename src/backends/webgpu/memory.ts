@@ -3,7 +3,7 @@ import { raise } from '../../core/errors/explain.js'
 import { Lru } from '../../core/functions/lru.js'
 import type { Opened } from './device.js'
 
-/** Figures of what was asked of the device; tests read them. */
+/** Counts of the work sent to the device; tests read them. */
 export interface DeviceStats {
   /** Since the backend was made. */
   dispatches: number

@@ -138,7 +138,7 @@ const known = (e: AdError, where: string): AdError =>
 /**
  * An AdError in words: what, where (the equation and the user's own line), what to do.
  *
- * Errors  BadInput for anything but an AdError: of an AdException give `error`.
+ * Errors  BadInput for anything but an AdError; for an AdException, pass its `error`.
  * @example explain({ _tag: 'NotScalar', op: 'grad', shape: [3], dtype: 'f64' })   // 'NotScalar: grad needs a scalar ...'
  */
 export const explain = (given: AdError): string => {

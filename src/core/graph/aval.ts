@@ -29,7 +29,7 @@ const scalars: Readonly<Record<DType, Aval>> = {
 /**
  * The aval of a shape and a dtype: what a primitive's shape rule gives.
  *
- * Errors  BadInput for lengths that are negative or not whole, more elements than an array can have, or what is not a dtype.
+ * Errors  BadInput for lengths that are negative or not whole, more elements than an array can have, or an invalid dtype.
  * @example aval([2, 3], 'f32').size   // 6
  */
 export const aval = (shape: readonly number[], dtype: DType): Aval => {

@@ -164,8 +164,8 @@ const repeatOptions = {
 /** Options of `repeat`. */
 interface RepeatOptions extends OptionsOf<typeof repeatOptions> {}
 /**
- * Each element of x repeated `times` times along an axis (the first by default); `times` may be a list, a count for each.
- * Counts that are computed (i32) need `totalLength`: what they leave free repeats the last element, what is over is cut off.
+ * Each element of x repeated `times` times along an axis (the first by default); `times` may be a list, a count for each. Computed counts
+ * (i32) need `totalLength`: a shorter result is filled with the last element, a longer one is cut off.
  *
  * Rule    xBar = the sum of yBar over each element's copies.
  * Errors  BadInput unless times is a non-negative integer, or one for each element; and for computed counts without `totalLength`.

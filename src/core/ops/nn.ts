@@ -25,11 +25,11 @@ export const convOptions = {
   groups: integer(1, { from: 1 }),
 }
 /**
- * Cross-correlation of x with the kernels k over all axes behind the second: one, two or three.
+ * Cross-correlation of x with the kernels k over the axes after the second: one, two or three of them.
  *
  * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1; [n, c, w] and [n, c, d, h, w] alike.
  * Dtype   promoted; i32 and bool become f64.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
- * Errors  ShapeMismatch when channels differ or the kernel is larger than x, BadInput for options of another form.
+ * Errors  ShapeMismatch when channels differ or the kernel is larger than x, BadInput for invalid options.
  * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
  */
 export const conv: ConvFn = operation('conv', { x: floats, k: floats }, convOptions, ({ x, k }, { groups, ...o }) => {
@@ -169,8 +169,9 @@ const padded = (x: Node, padding: readonly number[]): Node => {
 }
 
 /**
- * Maximum over windows of all axes behind the second, one, two or three; stride is the window unless given. NaN wins; among equals the first.
- * With `dilation` the places of a window are so far apart. With `ceilMode` a last window that reaches beyond x and its padding counts too, with what it has of x.
+ * Maximum over windows of the axes after the second: one, two or three of them. The stride is the window unless given. NaN wins; among equal elements the first.
+ * `dilation` is the distance between the elements of a window. With `ceilMode` a last window that reaches beyond x and its padding counts too, over its part of
+ * x.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
@@ -181,7 +182,8 @@ export const maxPool: PoolFn<'maxPool', MaxPoolOptions> = operation('maxPool', {
 )
 
 /**
- * Mean over windows of all axes behind the second, one, two or three; padding does not count unless `countIncludePad`. `ceilMode` as of maxPool.
+ * Mean over windows of the axes after the second: one, two or three of them. Padding does not count unless `countIncludePad` is set. `ceilMode`
+ * is as for `maxPool`.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar spread over each window.
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.

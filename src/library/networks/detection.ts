@@ -63,13 +63,15 @@ const keepingOptions = {
 /** Options of `nonMaxSuppression`. */
 interface NonMaxSuppressionOptions extends OptionsOf<typeof keepingOptions> {}
 /**
- * Non-maximum suppression: the indices of the boxes that are kept, by descending score. The box of the highest score is kept, all are left out that overlap it by more than `iou` (intersection over
- * union, 0.5 unless given), and so on. Boxes count whose score is above `score`; NaN and -infinity never. `size` is how many there may be, as many as boxes unless given: places that are left hold `fill`.
+ * Non-maximum suppression: the indices of the boxes that are kept, by descending score. The box with the highest score is kept, every box that overlaps it by more than `iou`
+ * (intersection over union, 0.5 unless given) is dropped, and so on. Only boxes with a score above `score` count; NaN and -infinity never do. `size` is how many there may be, as
+ * many as boxes unless given: the remaining places hold `fill`.
  *
- * `format` is 'xyxy', two opposite corners in any order; 'xywh', the first corner, width and height; or 'cxcywh', the centre, width and height. One class of one image is a call: `vmap` has many.
+ * `format` is 'xyxy', two opposite corners in any order; 'xywh', the first corner, width and height; or 'cxcywh', the centre, width and height. A call takes one class of one
+ * image; use `vmap` for many.
  *
  * Shapes  boxes: [n, 4], scores: [n] -> [size].   Dtype  i32.   Rule  none: indices have no tangent.   Source  torchvision nms; ONNX NonMaxSuppression.
- * Errors  ShapeMismatch for boxes or scores of other shapes, BadInput for options of another form.
+ * Errors  ShapeMismatch for boxes or scores of other shapes, BadInput for invalid options.
  * @example nonMaxSuppression([[0, 0, 2, 2], [0, 0, 2, 3], [5, 5, 6, 6]], [0.6, 0.9, 0.5], { size: 3 })   // [1, 2, -1]
  */
 export const nonMaxSuppression: NonMaxSuppressionFn<NonMaxSuppressionOptions> = operation(

@@ -150,12 +150,13 @@ const checked = (o: Read, axes: number, op: string): void => {
 /**
  * x with another number of positions: the nearest, or between neighbours linearly ('linear', the default) or by cubic polynomials ('cubic'), one axis after the other.
  *
- * 'nearest' reads position floor(i n / m) for result i of m, 'nearest-exact' that under its middle. With `antialias` a smaller result is of weighted means of all that it stands for.
- * ONNX's and TensorFlow's: `coordinates` say where result i lies, `rounding` which position is the nearest, `cubic` is Keys' a, `excludeOutside` weighs what is inside alone.
+ * 'nearest' reads position floor(i n / m) for result i of m, 'nearest-exact' the one under its centre. With `antialias`, a smaller result has weighted means of all positions that
+ * an element covers. As in ONNX and TensorFlow, `coordinates` says where result i lies, `rounding` which position is the nearest, `cubic` is Keys' a, and `excludeOutside` gives
+ * positions outside no weight.
  *
  * Shapes  x: [n, c, ...positions], size: a number for all axes, or one for each -> [n, c, ...size].
  * Rule    linear.   Source  PyTorch interpolate; ONNX Resize; Keys 1981 (a = -0.75, -0.5 with antialias).
- * Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1, another method or options that do not go together.
+ * Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1, an unknown method, or options that exclude each other.
  * @example
  * resize(tensor([[[0, 1]]]), 4)   // [[[0, 0.25, 0.75, 1]]]
  * resize(tensor([[[0, 0, 0, 8]]]), 2, { antialias: true })   // [[[0, 3.4286]]]

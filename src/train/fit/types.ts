@@ -105,7 +105,7 @@ export type FitEvent<K extends string = string> =
       readonly loss: number
     }
   | FitEpoch<K>
-/** What a fit has come to. */
+/** The result of a fit. */
 export interface Fitted<P, S = undefined, K extends string = string> {
   /** The best parameters; the last ones where nothing says which are best. */
   readonly params: P
@@ -123,13 +123,13 @@ export interface Fitted<P, S = undefined, K extends string = string> {
   /** Why it ended. */
   readonly ended: 'epochs' | 'patience' | 'signal' | 'error'
 }
-/** An AdError that names epoch and step, with what the fit had come to. */
+/** An AdError that names epoch and step, with the result so far. */
 export type FitError<P, S, K extends string> = AdError & {
   readonly last?: Fitted<P, S, K>
   /** What was thrown, where it was no error of codual. */
   readonly cause?: unknown
 }
-/** How `fit` goes. */
+/** How `fit` runs. */
 export interface FitOptions<D, K extends string = never> {
   /** (prediction, target) => scalar, with the mask as a third argument where the data has one; or the name of a loss. */
   readonly loss: LossName | ((prediction: never, target: never, mask: never) => unknown)
