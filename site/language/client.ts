@@ -9,7 +9,7 @@ export type Later<T> = { readonly [K in keyof T]: T[K] extends (...a: infer A) =
 export const laterLanguage = (): Later<Language> => {
   const waiting = new Map<number, (answer: unknown) => void>()
   let last = 0
-  const starting = painted.then(() => {
+  const starting = painted().then(() => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
     worker.addEventListener('message', ({ data: { id, answer } }: MessageEvent<Answer>) => {
       waiting.get(id)?.(answer)

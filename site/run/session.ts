@@ -26,7 +26,7 @@ interface Waiting {
 
 /** What starts a worker, once the page stands and the script has come. A data: URL gives the worker an opaque origin. */
 const loadWorkers = async (): Promise<() => Worker> => {
-  await painted
+  await painted()
   const { default: script } = await import('virtual:runner')
   const url = `data:text/javascript;charset=utf-8;base64,${btoa(script)}`
   return () => new Worker(url)

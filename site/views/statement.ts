@@ -4,7 +4,6 @@ import type { Session } from '../run/session.js'
 import { checkView } from './check.js'
 import { curveView } from './curve.js'
 import { html } from './dom.js'
-import { graphView } from './graph.js'
 import { modesView } from './modes.js'
 import { memoryView, planView } from './plan.js'
 
@@ -14,7 +13,7 @@ const code = (title: string, text: string): HTMLElement => html('div', {}, html(
 export const statementViewNames = ['Program', 'Graph', 'Modes', 'Steps', 'Memory', 'Check', 'Plot'] as const
 export type StatementView = (typeof statementViewNames)[number]
 /** `mark` is the statement, `look` what the worker tells about it. */
-type View = (look: Look, mark: number, session: Session) => readonly HTMLElement[]
+type View = (look: Look, mark: number, session: Session) => readonly HTMLElement[] | Promise<readonly HTMLElement[]>
 
 export const statementViews: Readonly<Record<StatementView, View>> = {
   Program: ({ program, derivative }) =>
@@ -28,10 +27,14 @@ export const statementViews: Readonly<Record<StatementView, View>> = {
             ...(derivative === undefined ? [] : [code(derivative.of, derivative.text)]),
           ),
         ],
-  Graph: ({ program, derivative, explained }) => [
-    ...(program === undefined ? [] : [html('h2', {}, 'Program'), graphView(program, explained?.dropped ?? [])]),
-    ...(derivative === undefined ? [] : [html('h2', {}, derivative.of), graphView(derivative.text, [])]),
-  ],
+  Graph: async ({ program, derivative, explained }) => {
+    // With the library that lays graphs out.
+    const { graphView } = await import('./graph.js')
+    return [
+      ...(program === undefined ? [] : [html('h2', {}, 'Program'), graphView(program, explained?.dropped ?? [])]),
+      ...(derivative === undefined ? [] : [html('h2', {}, derivative.of), graphView(derivative.text, [])]),
+    ]
+  },
   Modes: ({ entries }, mark, session) => (entries === 0 ? [] : [modesView(session.modes(mark))]),
   Steps: ({ explained }) => (explained === undefined ? [] : [planView(explained)]),
   Memory: ({ explained }) => (explained === undefined ? [] : [memoryView(explained)]),

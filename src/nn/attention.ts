@@ -226,7 +226,7 @@ const maskIn = (mask: AnyExpr, scores: readonly number[], op: string): AnyExpr =
     badShape(
       op,
       [shape],
-      `the mask does not belong to scores [${scores.join(', ')}], [..., heads, n, m].`,
+      `the mask does not fit scores [${scores.join(', ')}], [..., heads, n, m].`,
       `give [n, m], [..., n, m] with the leading axes of x, or [..., heads, n, m]; each axis may be 1.`,
     )
   return (wide === shape ? mask : reshape(mask, wide)) as AnyExpr
@@ -266,7 +266,7 @@ export const multiHeadAttention = <const F extends number, B extends boolean = t
   const { causal, bias, positions, base, dtype } = given
   const rate = rateIn(given.dropout, 'dropout', op)
   const kept = given.kvHeads || h
-  if (h % kept !== 0) badInput(op, `${h} heads are no multiple of kvHeads, ${kept}.`, 'give a kvHeads that divides heads.')
+  if (h % kept !== 0) badInput(op, `${h} heads are not a multiple of kvHeads, ${kept}.`, 'give a kvHeads that divides heads.')
   if (given.headFeatures === 0 && f % h !== 0)
     badInput(op, `${h} heads do not divide ${f} features.`, 'give heads that divide features, or headFeatures.')
   const d = given.headFeatures || f / h

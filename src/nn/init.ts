@@ -33,7 +33,7 @@ const begun = (how: Initial, key: Key, shape: readonly number[], dtype: Float, p
   if (typeof how !== 'function')
     return badInput(
       'init',
-      `how ${path} begins is ${shown(how)}.`,
+      `the initialiser of ${path} is ${shown(how)}.`,
       'give heNormal, zeros, ones, a number, or a function (key, shape, { dtype }) => expression.',
     )
   if ((how as unknown) === zeros || (how as unknown) === ones) return (how as typeof zeros)(shape as number[], dtype) as AnyExpr
@@ -81,7 +81,7 @@ export const init = <const P extends Decl | null>(declared: P, key: Key, given: 
     if (!fits)
       badInput(
         'init',
-        `the pattern '${lost}' names nothing in the declaration.`,
+        `the pattern '${lost}' matches nothing in the declaration.`,
         'write the name of a leaf, or a path with * for any step.',
       )
   }

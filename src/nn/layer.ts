@@ -118,7 +118,7 @@ export const layerOf = (part: Part, op: string): AnyLayer =>
       ? part
       : badInput(
           op,
-          `${shown(part)} is no layer.`,
+          `${shown(part)} is not a layer.`,
           'give a layer of codual/nn, { declared, init, apply } of your own, or a function of arrays.',
         )
 

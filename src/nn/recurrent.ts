@@ -194,7 +194,7 @@ const recurrent = (
   const { layers, bidirectional, dtype, bias, batchFirst, checkpoint } = given
   const rate = rateIn(given.dropout, 'dropout', op)
   if (bidirectional && given.reverse)
-    badInput(op, 'it is to read both ways, and from the end.', 'leave reverse out where bidirectional is true.')
+    badInput(op, 'it is both bidirectional and reversed.', 'leave reverse out where bidirectional is true.')
   const ways = bidirectional ? [false, true] : [given.reverse]
   const wide = cell.gates * h
   const places = Array.from({ length: layers }, (_, layer) => ways.map((reverse, way) => ({ layer, reverse, second: way === 1 }))).flat()
@@ -209,13 +209,17 @@ const recurrent = (
   const begun = (carry: unknown, batch: readonly number[]): readonly Held[] => {
     const held = carry === undefined || carry === null ? start(batch) : carry
     if (!Array.isArray(held) || held.length !== places.length)
-      badInput(op, `the carry is no list of ${places.length}: one for each layer and direction.`, 'give what initCarry, scan or step gave.')
+      badInput(
+        op,
+        `the carry is not a list of ${places.length}: one for each layer and direction.`,
+        'give what initCarry, scan or step gave.',
+      )
     for (const one of held as readonly Held[])
       for (const name of cell.carried) {
         const shape = one?.[name] === undefined ? undefined : shapeOf(one[name])
         if (shape === undefined) badInput(op, `the carry has no '${name}'.`, 'give what initCarry, scan or step gave.')
         if (`${shape}` !== `${[...batch, h]}`)
-          badShape(op, [shape!], `'${name}' of the carry is no [${[...batch, h].join(', ')}].`, 'give what initCarry, scan or step gave.')
+          badShape(op, [shape!], `'${name}' of the carry is not [${[...batch, h].join(', ')}].`, 'give what initCarry, scan or step gave.')
       }
     return held as readonly Held[]
   }
@@ -276,7 +280,7 @@ const recurrent = (
     apply: (params: never, x: never, run?: Run) => scanned(params, x, undefined, run)[1],
     scan: scanned,
     step: (params: readonly Weights[], carry: unknown, x: AnyExpr) => {
-      if (bidirectional) badInput(op, 'a layer that reads both ways has no single step.', 'use scan or apply.')
+      if (bidirectional) badInput(op, 'a bidirectional layer has no single step.', 'use scan or apply.')
       let y = x
       const after = begun(carry, shapeOf(x).slice(0, -1)).map((held, at) => {
         const w = params[at]!

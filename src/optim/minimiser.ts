@@ -75,7 +75,7 @@ export const flat = (f: (params: unknown) => unknown, params: unknown, op: strin
     const y = f(back(vector)) as Partial<AnyExpr> | null | undefined
     return typeof y === 'object' && y !== null && (y._tag as string) === 'Expr' && isFloat(y)
       ? (y as AnyExpr)
-      : badInput(op, 'the function gave no expression of floats.', 'return what it computes from the parameters.')
+      : badInput(op, 'the function returned no expression of floats.', 'return what it computes from the parameters.')
   }
   return { at: at as AnyExpr, back, f: traced }
 }

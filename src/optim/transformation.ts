@@ -44,7 +44,7 @@ export const typed = <S>(raw: Raw): Transformation<S> => raw as unknown as Trans
 /** The other way: a transformation that was given, checked. */
 export const rawOf = (given: unknown, op: string): Raw => {
   if (holds(() => typeof (given as Raw).init === 'function' && typeof (given as Raw).update === 'function')) return given as Raw
-  return badInput(op, `${shown(given)} is no transformation: it has not both init and update.`, 'give what adam, chain, clip ... give.')
+  return badInput(op, `${shown(given)} is not a transformation: it lacks init or update.`, 'give what adam, chain, clip ... give.')
 }
 
 /** One part of a state, by its name. */

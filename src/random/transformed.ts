@@ -274,7 +274,7 @@ export const ball = <const N extends number, const S extends readonly number[] =
   const op = 'ball'
   const { dtype, p } = readOptions(ballOptions, options as never, op)
   const n = integerOf(d, 'd', op)
-  if (n < 1) badInput(op, `d is ${n}.`, 'give a whole number from 1 on.')
+  if (n < 1) badInput(op, `d is ${n}.`, 'give a positive integer.')
   const to = shapeIn(shape, op)
   const words = wordsOf(key, op)
   const [first, second] = [childKey(words, 0), childKey(words, 1)]

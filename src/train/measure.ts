@@ -57,7 +57,7 @@ export const same = (a: readonly number[], b: readonly number[]): boolean => a.l
 export const shown = (shape: readonly number[]): string => `[${shape.join(', ')}]`
 export const to = (x: AnyExpr, dtype: DType): AnyExpr => (x.dtype === dtype ? x : cast(x, dtype))
 export const misfit = (op: string, y: AnyExpr, t: AnyExpr, fix: string): never =>
-  badShape(op, [y.shape, t.shape], `targets ${shown(t.shape)} do not belong to predictions ${shown(y.shape)}.`, fix)
+  badShape(op, [y.shape, t.shape], `targets ${shown(t.shape)} do not fit predictions ${shown(y.shape)}.`, fix)
 
 /** Weights for an array of that shape: of each row, or of each of its elements. */
 export const weightsIn = (mask: unknown, shape: readonly number[], dtype: DType, op: string): AnyExpr | undefined => {
@@ -66,12 +66,7 @@ export const weightsIn = (mask: unknown, shape: readonly number[], dtype: DType,
   const more = given.shape.slice(shape.length)
   const w = more.length > 0 && more.every((d) => d === 1) ? (reshape(given, given.shape.slice(0, shape.length)) as AnyExpr) : given
   if (!w.shape.every((d, i) => d === shape[i]))
-    badShape(
-      op,
-      [shape, w.shape],
-      `the mask ${shown(w.shape)} does not belong to targets ${shown(shape)}.`,
-      'give one element for each row.',
-    )
+    badShape(op, [shape, w.shape], `the mask ${shown(w.shape)} does not fit targets ${shown(shape)}.`, 'give one element for each row.')
   return mul(to(reshape(w, [...w.shape, ...shape.slice(w.shape.length).map(() => 1)]), dtype), full(shape, 1, dtype))
 }
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)

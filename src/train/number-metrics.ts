@@ -152,7 +152,7 @@ export const auc = (): Measure<AucState> => ({
       badShape(
         'auc',
         [y.shape, t.shape],
-        `targets ${shown(t.shape)} do not belong to predictions ${shown(y.shape)}.`,
+        `targets ${shown(t.shape)} do not fit predictions ${shown(y.shape)}.`,
         'give one score for each row.',
       )
     const m = mask === undefined ? undefined : numbersIn(mask)

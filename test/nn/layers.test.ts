@@ -58,7 +58,7 @@ describe('init', () => {
     expect(data.reduce((s, x) => s + x * x, 0) / data.length).toBeCloseTo(1 / 400, 4)
   })
   it('says which pattern names nothing, and what has no size', () => {
-    expect(() => nn.init(declared, key(1), { v: 0 })).toThrow(/pattern 'v' names nothing/)
+    expect(() => nn.init(declared, key(1), { v: 0 })).toThrow(/pattern 'v' matches nothing/)
     expect(() => nn.init({ w: f32('n', 2) }, key(1))).toThrow(/w has an axis 'n' of no size/)
     expect(() => nn.init({ w: f32(2, 2) }, key(1), { w: 'he' as never })).toThrow(/how w begins is 'he'/)
   })

@@ -411,7 +411,7 @@ describe('a mask', () => {
     // One element for each number of targets that are probabilities is none of rows.
     const rows = { x: cd.tensor([1, 2], [1, 2]), y: [[0, 1]], mask: [[1, 1]] }
     expect(reason(await fitTo(times as never, rows, { ...still, loss: 'crossEntropy' })())).toContain(
-      'crossEntropy: the mask [1, 2] does not belong to [1].',
+      'crossEntropy: the mask [1, 2] does not fit [1].',
     )
   })
 })

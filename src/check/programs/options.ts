@@ -100,7 +100,7 @@ const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): rea
     registry.rules.has(name) ? registry.rules.get(name)!.primitive === p : p.name === name
   const known = (name: string, what: string): void => {
     const rule = [...registry.byPrimitive.values()].find((r) => isCalled(r.primitive, name))
-    if (rule === undefined) badInput(where, `${what} names ${shown(name)}, which is no primitive of the registry.`)
+    if (rule === undefined) badInput(where, `${what} names ${shown(name)}, which is not a primitive of the registry.`)
     else if (rule.primitive.samples.length === 0)
       badInput(where, `${what} names ${name}, which has no samples to be applied at.`, 'declare samples or a domain.')
   }
@@ -110,7 +110,7 @@ const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): rea
   for (const [name, w] of Object.entries(o.weights ?? {})) {
     known(name, 'weights')
     if (!(numberOf(w, name, `${where}: weights`) >= 0 && w < Infinity))
-      badInput(where, `the weight of ${name} is ${w}.`, 'give a number from 0 on.')
+      badInput(where, `the weight of ${name} is ${w}.`, 'give a number that is not negative.')
   }
   const rules = [...registry.byPrimitive.values()].filter(
     (r) => r.primitive.samples.length > 0 && (o.only?.some((name) => isCalled(r.primitive, name)) ?? true),

@@ -124,7 +124,8 @@ const drawn = <P>(name: string, sample: Sample<P>): Sample<P> => {
         const size = sizeOf(shape)
         const numbers = Array.from(draw(next, shape))
         if (numbers.length === size && numbers.every((x) => typeof x === 'number' && !Number.isNaN(x))) return numbers
-        const what = numbers.length === size ? 'something that is no number' : `${numbers.length} number${numbers.length === 1 ? '' : 's'}`
+        const what =
+          numbers.length === size ? 'something that is not a number' : `${numbers.length} number${numbers.length === 1 ? '' : 's'}`
         return badInput(
           where,
           `draw gave ${what}, the shape ${showShape(shape)} has ${size} element${size === 1 ? '' : 's'}.`,

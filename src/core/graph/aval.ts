@@ -69,7 +69,7 @@ const noAval = (name: string, given: unknown, place: string): never => {
   const { shape, dtype, size } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Aval>
   const listed = Array.isArray(shape)
   const reason = !listed
-    ? `it gave ${shown(given)}${place}, which is no aval.`
+    ? `it gave ${shown(given)}${place}, which is not an aval.`
     : dtype === undefined || itemBytes[dtype] === undefined
       ? `it gave an aval${place} of dtype ${shown(dtype)}.`
       : `it gave ${dtype} ${showShape(shape)}${place} with the size ${shown(size)}, which is not that of its shape.`

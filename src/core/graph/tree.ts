@@ -58,7 +58,7 @@ const noLeaf = (x: unknown, where: string, declares: boolean): string =>
     : declares
       ? "declare each input by its dtype and shape: f64() a number, f64(2, 3), f32('batch', 3)."
       : typeof x === 'function'
-        ? 'call it, and give what it gives.'
+        ? 'call it, and pass its result.'
         : x === null || x === undefined
           ? 'an argument is missing, or it has no value: give a number, an array, a tensor or a tree of them.'
           : typeof x === 'string'

@@ -69,7 +69,7 @@ export const stack: StackFn = operation('stack', { xs: arraysTo('stack') }, { ax
         'stack',
         xs.map((m) => m.shape),
         `${showShape(shape)} and ${showShape(n.shape)} differ.`,
-        `stack joins arrays of one shape; use concat otherwise.`,
+        `stack joins arrays of the same shape; use concat otherwise.`,
       )
   const at = axisOf(o.axis, shape.length + 1, op)
   return asExpr(
@@ -101,7 +101,7 @@ export const unstack: UnstackFn = operation('unstack', { x: array }, { axis: axi
  * @example tile(tensor([1, 2]), [2])   // [1, 2, 1, 2]
  */
 export const tile: TileFn = typed((x: unknown, reps: number | readonly number[], more: unknown = undefined): AnyExpr => {
-  if (more !== undefined) badInput('tile', `${shown(more)} stands behind reps.`, 'write a list: tile(x, [2, 3]).')
+  if (more !== undefined) badInput('tile', `${shown(more)} is given after reps.`, 'write a list: tile(x, [2, 3]).')
   const n = lift(x, 'tile')
   const given = settled(reps, 'reps', 'tile')
   const list = Array.isArray(given) ? integersOf(given, 'reps', 'tile') : [given as number]
@@ -147,7 +147,7 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
   if (length === undefined)
     badInput(
       'repeat',
-      'the length of the result follows from counts that are computed, and a shape is known before.',
+      'the length of the result depends on computed counts, but a shape must be known before the program runs.',
       'give { totalLength }, a whole number; NumPy needs none.',
     )
   const ends = cumsum(known === undefined ? asExpr(node!) : asExpr(makeTensor(known, undefined, 'i32').node))

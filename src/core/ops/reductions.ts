@@ -46,7 +46,7 @@ const extreme = <F>(prim: Primitive<'max' | 'min', ReduceParams, readonly ['floa
     if (mask !== undefined && initial === undefined)
       badInput(
         op,
-        `where nothing is kept there is no ${op}.`,
+        `if the mask keeps nothing there is no ${op}.`,
         `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${n0.dtype === 'bool' ? op !== 'max' : identity[n.dtype as keyof typeof LEAST]}.`,
       )
     const join: Join = op === 'max' ? maximum : minimum

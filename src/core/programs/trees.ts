@@ -28,7 +28,7 @@ const leavesAs = (def: TreeDef, tree: unknown, op: string, position: number): un
   badInput(
     op,
     `tree ${position} has another structure than tree 0: ${explainDef(def, flatten(tree, op).def) ?? 'its leaves differ'}.`,
-    'give trees of one structure.',
+    'give trees of the same structure.',
   )
 
 /** f at the leaves of trees of one structure; where one of them has NoTangent the first tree's leaf stays. */
@@ -224,7 +224,7 @@ export const treeAllClose = (a: unknown, b: unknown, options?: TreeAllCloseOptio
         place,
         [s.shape, t.shape],
         `shapes [${s.shape.join(', ')}] and [${t.shape.join(', ')}] differ.`,
-        'compare arrays of one shape.',
+        'compare arrays of the same shape.',
       )
     return s.data.every((v: number, j: number) => close(v, t.data[j]!, rtol, atol, nan))
   })

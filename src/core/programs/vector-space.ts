@@ -87,7 +87,7 @@ const uniformOf = (source: RandomSource): (() => number) => {
   if (typeof source !== 'number')
     return badInput(
       'random',
-      `${shown(source)} is no source of random numbers.`,
+      `${shown(source)} is not a source of random numbers.`,
       'give a seed, or a function that gives numbers in [0, 1).',
     )
   let s = source >>> 0

@@ -31,7 +31,7 @@ export const selectFirst: SelectFirstFn = operation(
   {},
   ({ conditions, choices, otherwise }, _, op) => {
     const n = conditions.length
-    if (n !== choices.length || n === 0) badInput(op, `${n} conditions for ${choices.length} choices.`, 'give as many, one at least.')
+    if (n !== choices.length || n === 0) badInput(op, `${n} conditions for ${choices.length} choices.`, 'give as many, and at least one.')
     const values = arraysOf([...choices, otherwise], op)
     return conditions.reduceRight<AnyExpr>((rest, c, i) => where(arrayOf(c, op), values[i]!, rest), values[n]!)
   },

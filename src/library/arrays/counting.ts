@@ -31,8 +31,8 @@ import { segmentSum } from './segments.js'
 /** The size that is asked for: a shape is known before the data are. */
 const sizeOr = (without: string, fix: string) => wholeNumber({}, (n) => (n === undefined ? without : `${shown(n)} is not a size.`), fix)
 const size = sizeOr(
-  'how many there are follows from the data, and a shape is known before.',
-  'give { size }, a whole number: places that are left hold `fill`, what is over is cut off. NumPy needs none.',
+  'how many there are depends on the data, but a shape must be known before the program runs.',
+  'give { size }, a whole number: the remaining places hold `fill`, and what is beyond it is dropped. NumPy needs none.',
 )
 const placesOptions = { size, fill: integer(0) }
 interface PlacesOptions extends OptionsOf<typeof placesOptions> {}
@@ -231,7 +231,7 @@ const edgesOf = (v: AnyExpr, bins: unknown, over: readonly unknown[] | undefined
     const e = arrayOf(bins, op, 'float')
     return e.shape.length === 1 && e.shape[0]! >= 2
       ? e
-      : badShape(op, [e.shape], `edges of ${showShape(e.shape)}.`, 'give a vector of two at least, ascending; or a number of bins.')
+      : badShape(op, [e.shape], `edges of ${showShape(e.shape)}.`, 'give an ascending vector of at least two edges, or a number of bins.')
   }
   if (!(Number.isInteger(bins) && bins > 0)) badInput(op, `${shown(bins)} is not a number of bins.`, 'give a positive integer, or edges.')
   if (over !== undefined && !(over.length === 2 && over.every(Number.isFinite) && (over[0] as number) <= (over[1] as number)))
@@ -289,7 +289,10 @@ export const histogram: HistogramFn<HistogramOptions> = operation('histogram', {
   return { counts: div(div(counts, sum(counts)), width), edges }
 })
 
-const bins = sizeOr('the largest number is known only when it runs, and a shape before.', 'give { size }, a whole number.')
+const bins = sizeOr(
+  'the largest number is known only when the program runs, but a shape must be known before.',
+  'give { size }, a whole number.',
+)
 const bincountOptions = { size: bins, weights: raw<Operand | NumberArray>() }
 interface BincountOptions extends OptionsOf<typeof bincountOptions> {}
 

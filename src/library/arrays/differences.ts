@@ -175,7 +175,7 @@ const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly ax
         op,
         [y!.shape, x.shape],
         `x is ${showShape(x.shape)}, for ${n} samples along axis ${axis} of ${showShape(y!.shape)}.`,
-        'give a vector of places, or as many as there are samples.',
+        'give a vector of coordinates, or as many as there are samples.',
       )
     const between = differences(x, own)
     const steps = isVector ? along(between, axis, rank) : between
@@ -225,7 +225,7 @@ export const interp: InterpFn<InterpOptions> = operation(
         `the points are ${showShape(xp.shape)} and ${showShape(fp.shape)}, not two vectors of one length.`,
         'vmap over the rows of several lines.',
       )
-    if (n === 0) badInput(op, 'a line through no points.', 'give one at least.')
+    if (n === 0) badInput(op, 'there are no points to interpolate.', 'give at least one.')
     const [first, last] = [gather(fp, 0), gather(fp, -1)]
     const outside = (inside: AnyExpr): AnyExpr =>
       where(lt(x, gather(xp, 0)), left ?? first, where(gt(x, gather(xp, -1)), right ?? last, inside))

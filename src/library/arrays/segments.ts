@@ -44,7 +44,7 @@ const count = wholeNumber(
   { to: MAX_SIZE - 1 },
   (n) =>
     n === undefined
-      ? 'how many segments there are is known only when it runs, and a shape before.'
+      ? 'how many segments there are is known only when the program runs, but a shape must be known before.'
       : `${shown(n)} is not a number of segments.`,
   'give it as the third argument, a whole number.',
 )

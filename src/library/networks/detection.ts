@@ -84,7 +84,7 @@ export const nonMaxSuppression: NonMaxSuppressionFn<NonMaxSuppressionOptions> = 
       badShape(
         op,
         [boxes.shape, scores.shape],
-        `boxes ${showShape(boxes.shape)} and scores ${showShape(scores.shape)} do not belong together.`,
+        `boxes ${showShape(boxes.shape)} and scores ${showShape(scores.shape)} do not fit together.`,
         'give [n, 4] and [n]; vmap takes many.',
       )
     const size = o.size ?? n

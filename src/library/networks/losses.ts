@@ -22,7 +22,7 @@ const belongs = (x: AnyExpr, t: AnyExpr, op: string): void => {
     badShape(
       op,
       [x.shape, t.shape],
-      `the target ${showShape(t.shape)} does not belong to the prediction ${showShape(x.shape)}.`,
+      `the target ${showShape(t.shape)} does not fit the prediction ${showShape(x.shape)}.`,
       `give one of shape ${showShape(x.shape)}, or that broadcasts against it.`,
     )
 }
@@ -47,7 +47,7 @@ const classWeights = (given: unknown, x: AnyExpr, along: number, op: string): An
     badShape(
       op,
       [w.shape, x.shape],
-      `the weight ${showShape(w.shape)} does not belong to ${x.shape[along]} classes.`,
+      `the weight ${showShape(w.shape)} does not fit ${x.shape[along]} classes.`,
       `give one number for each class: shape [${x.shape[along]}].`,
     )
   return reshape(
@@ -89,7 +89,7 @@ const entropyOf = (logP: AnyExpr, targets: unknown, o: Entropy, op: string): Wei
     badShape(
       op,
       [shape, given.shape],
-      `targets ${showShape(given.shape)} do not belong to logits ${showShape(shape)}.`,
+      `targets ${showShape(given.shape)} do not fit logits ${showShape(shape)}.`,
       unfitTargets(given.shape, shape, along, without),
     )
   const weight = o.weight === undefined ? undefined : classWeights(o.weight, logP, along, op)

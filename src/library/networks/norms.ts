@@ -31,7 +31,7 @@ const alongAxes = (p: unknown, x: AnyExpr, along: readonly number[], op: string)
     badShape(
       op,
       [n.shape, x.shape],
-      `a parameter of shape ${showShape(n.shape)} does not belong to x ${showShape(x.shape)}.`,
+      `a parameter of shape ${showShape(n.shape)} does not fit x ${showShape(x.shape)}.`,
       `give one of shape ${showShape(own)}.`,
     )
   const shape = x.shape.map((d, i) => (along.includes(i) ? d : 1))

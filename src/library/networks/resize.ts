@@ -126,9 +126,9 @@ const evenTaps = (taps: readonly Taps[]): readonly Taps[] => {
 const checked = (o: Read, axes: number, op: string): void => {
   const nearest = o.method.startsWith('nearest')
   if (o.antialias && (o.alignCorners || o.coordinates === 'alignCorners' || nearest))
-    badInput(op, 'antialias is of linear and cubic methods, without alignCorners.')
+    badInput(op, 'antialias is for linear and cubic methods, without alignCorners.')
   if (o.alignCorners && o.coordinates !== undefined && o.coordinates !== 'alignCorners')
-    badInput(op, `alignCorners and coordinates '${o.coordinates}' are two places for one result.`, 'give one of them.')
+    badInput(op, `alignCorners and coordinates '${o.coordinates}' give a result two positions.`, 'give one of them.')
   if (o.method === 'nearest-exact' && (o.alignCorners || o.coordinates !== undefined || o.rounding !== undefined))
     badInput(op, "'nearest-exact' has its own coordinates and rounding.", "give method 'nearest'.")
   if (!nearest && o.rounding !== undefined) badInput(op, `the method '${o.method}' does not round.`, "give method 'nearest'.")

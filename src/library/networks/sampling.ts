@@ -111,7 +111,7 @@ export const gridSample: GridSampleFn<GridSampleOptions> = operation(
       badShape(
         op,
         [x.shape, grid.shape],
-        `the grid ${showShape(grid.shape)} does not belong to x ${showShape(x.shape)}.`,
+        `the grid ${showShape(grid.shape)} does not fit x ${showShape(x.shape)}.`,
         `give [${n}, ...places, ${axes}]: as many places' axes as x has, and ${axes === 1 ? 'one coordinate' : `${axes} coordinates`}.`,
       )
     const places = grid.shape.slice(1, -1)
@@ -207,7 +207,7 @@ export const roiAlign: RoiAlignFn<RoiAlignOptions> = operation(
       badShape(
         op,
         [x.shape, boxes.shape, images.shape],
-        `x ${showShape(x.shape)}, boxes ${showShape(boxes.shape)} and images ${showShape(images.shape)} do not belong together.`,
+        `x ${showShape(x.shape)}, boxes ${showShape(boxes.shape)} and images ${showShape(images.shape)} do not fit together.`,
         'give [n, c, h, w], [k, 4] and [k].',
       )
     const size = positionsOf(x, op)

@@ -123,7 +123,7 @@ const inGroups = ({ q, k, v }: Heads, mask: AnyExpr | undefined, op: string) => 
     k.shape.at(-2) !== v.shape.at(-2)
   )
     unfit(
-      `q ${showShape(q.shape)}, k ${showShape(k.shape)} and v ${showShape(v.shape)} do not belong together.`,
+      `q ${showShape(q.shape)}, k ${showShape(k.shape)} and v ${showShape(v.shape)} do not fit together.`,
       'give q [..., n, d], k [..., m, d], v [..., m, e].',
     )
   const [heads, kept] = [q.shape.at(-3) ?? 1, k.shape.at(-3) ?? 1]
@@ -131,7 +131,7 @@ const inGroups = ({ q, k, v }: Heads, mask: AnyExpr | undefined, op: string) => 
   const [n, m] = [q.shape.at(-2)!, k.shape.at(-2)!]
   const same = kept === 1 || heads === 1 || heads === kept
   if (!same && (!Number.isInteger(groups) || v.shape.at(-3) !== kept))
-    unfit(`${heads} heads of q are no multiple of the ${kept} of k.`, 'give as many, or a multiple.')
+    unfit(`${heads} heads of q are not a multiple of the ${kept} of k.`, 'give as many, or a multiple.')
   const split = (x: AnyExpr, to: readonly number[]): AnyExpr => reshape(x, [...x.shape.slice(0, -3), ...to, ...x.shape.slice(-2)])
   const parts = same ? { q, k, v } : { q: split(q, [kept, groups]), k: split(k, [kept, 1]), v: split(v, [kept, 1]) }
   const leading = (x: AnyExpr): readonly number[] => x.shape.slice(0, -2)
@@ -177,12 +177,7 @@ export const reverseSequence: ReverseSequenceFn<ReverseSequenceOptions> = operat
     if (along === over) badInput(op, `axis and batchAxis are both ${along}.`, 'give two of them.')
     const [t, n] = [x.shape[along]!, x.shape[over]!]
     if (lengths.shape.length !== 1 || lengths.shape[0] !== n)
-      badShape(
-        op,
-        [x.shape, lengths.shape],
-        `lengths ${showShape(lengths.shape)} do not belong to x ${showShape(x.shape)}.`,
-        `give [${n}].`,
-      )
+      badShape(op, [x.shape, lengths.shape], `lengths ${showShape(lengths.shape)} do not fit x ${showShape(x.shape)}.`, `give [${n}].`)
     const shape = x.shape.map((d, i) => (i === along || i === over ? d : 1))
     const place = positions(shape, along)
     const each = minimum(reshape(lengths, x.shape.map((_, i) => (i === over ? n : 1))), t) // biome-ignore format: one row
@@ -233,7 +228,7 @@ export const ctcLoss: CtcFn<CtcOptions> = operation(
       badShape(
         op,
         [p.shape, labels.shape, steps.shape, lengths.shape],
-        `logP ${showShape(p.shape)}, targets ${showShape(labels.shape)} and lengths ${showShape(steps.shape)}, ${showShape(lengths.shape)} do not belong together.`,
+        `logP ${showShape(p.shape)}, targets ${showShape(labels.shape)} and lengths ${showShape(steps.shape)}, ${showShape(lengths.shape)} do not fit together.`,
         'give [t, n, k], [n, s], [n] and [n].',
       )
     if (blank < 0 || blank >= k) badInput(op, `blank is ${blank} of ${k} classes.`, `give 0 to ${k - 1}.`)

@@ -201,7 +201,7 @@ export const fold: FoldFn<FoldOptions> = operation('fold', { x: floats }, foldOp
     badShape(
       op,
       [x.shape, size],
-      `columns ${showShape(x.shape)} do not belong to ${count[0] * count[1]} windows of ${taps.length} positions.`,
+      `columns ${showShape(x.shape)} do not fit ${count[0] * count[1]} windows of ${taps.length} positions.`,
       `give [n, c ${taps.length}, ${count[0] * count[1]}].`,
     )
   const parts = reshape(x, [b, c, taps.length, ...count])

@@ -109,7 +109,7 @@ const quantiles = <const N extends string>(name: N, whole: 1 | 100, skipsNan: bo
       typeof v === 'number' && v >= 0 && v <= whole
         ? quantileOf(lines, v / whole, by)
         : badInput(op, `${shown(v)} is not between 0 and ${whole}.`, whole === 1 ? 'percentile goes to 100.' : 'quantile goes to 1.')
-    if (Array.isArray(q)) return q.length > 0 ? stack(q.map(known)) : badInput(op, 'there is no q.', 'give one at least.')
+    if (Array.isArray(q)) return q.length > 0 ? stack(q.map(known)) : badInput(op, 'there is no q.', 'give at least one.')
     if (!isExpr(q) && !isTensor(q)) return known(q)
     const { dtype } = lines.sorted
     const given = castTo(takenBeside(arrayOf(q, op), dtype), dtype)
@@ -184,11 +184,12 @@ const keyArrays = kind<readonly AnyExpr[], unknown>((given, what, where) => list
  * @example lexsort([[1, 0, 2], [5, 5, 4]])   // [2, 1, 0]
  */
 export const lexsort: LexsortFn = operation('lexsort', { keys: keyArrays }, { axis: laterAxis(-1) }, ({ keys }, { axis: along }, op) => {
-  if (keys.length === 0) badInput(op, 'there are no keys.', 'give one at least.')
+  if (keys.length === 0) badInput(op, 'there are no keys.', 'give at least one.')
   const { shape } = keys[0]!
   const axis = axisOf(along, shape.length, op)
   const other = keys.find((k) => !sameShape(k.shape, shape))
-  if (other !== undefined) misfit(op, keys, `keys of ${showShape(shape)} and ${showShape(other.shape)} differ.`, 'give keys of one shape.')
+  if (other !== undefined)
+    misfit(op, keys, `keys of ${showShape(shape)} and ${showShape(other.shape)} differ.`, 'give keys of the same shape.')
   // Each sort keeps the order of equals, which is that of the keys before.
   const sortedBy = (order: AnyExpr, k: AnyExpr): AnyExpr =>
     takeAlongAxis(order, argsort(takeAlongAxis(k, order, { axis }), { axis }), { axis })
