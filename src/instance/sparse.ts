@@ -59,7 +59,7 @@ export const toDense: sparse.ToDenseFn = /*#__PURE__*/ typed(from(indexingPack, 
  * The Gauss-Newton matrix of x |-> loss(f(x)) times a tangent: (x, dx) |-> J^T H J dx, J that of f and H the Hessian of the loss at f(x).
  *
  * The Hessian without f's own second derivatives, so it is positive semidefinite for a convex loss; no matrix is built. `loss` takes f's result and
- * captures what else it needs (targets).   Errors  NotScalar when the loss is no scalar.   Source  Schraudolph 2002.
+ * captures what else it needs (targets).   Errors  NotScalar unless the loss is a scalar.   Source  Schraudolph 2002.
  * @example gaussNewtonProduct((x) => mul(x, x), (y) => sum(square(y)))([1, 2], [1, 1])   // [8, 32]
  */
 export const gaussNewtonProduct: sparse.GaussNewtonFn = /*#__PURE__*/ typed(gaussNewtonProductOf(context))

@@ -117,7 +117,7 @@ export const muonOptions = {
 }
 /** Options of `muon`. */
 export interface MuonOptions extends OptionsOf<typeof muonOptions> {}
-/** The state of `muon`: the momentum, and the mean of squares where a leaf is no matrix. */
+/** The state of `muon`: the momentum, and the mean of squares for a leaf that is not a matrix. */
 export interface MuonState {
   readonly count: Count
   readonly m: LikeParams
@@ -184,7 +184,7 @@ export const shampooOptions = {
 }
 /** Options of `shampoo`. */
 export interface ShampooOptions extends OptionsOf<typeof shampooOptions> {}
-/** The state of `shampoo`: the preconditioners of rows and of columns, sums of squares where a leaf is no matrix, and the velocity. */
+/** The state of `shampoo`: the preconditioners of rows and of columns, sums of squares for a leaf that is not a matrix, and the velocity. */
 export interface ShampooState {
   readonly count: Count
   readonly left: LikeShapes

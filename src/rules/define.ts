@@ -184,7 +184,7 @@ export const scalarRule = <N extends string, P, const A extends readonly ArgKind
 /**
  * As `scalarRule`, for an elementwise primitive with several results: the matrix of the partials dy_i/dx_j, a row for each result.
  *
- * Entries are expressions, numbers (0 is no work), ZeroTangent, or NoTangent in the `int` slots; `ZeroTangent` stands for a whole row, such as that of a result that is not a
+ * Entries are expressions, numbers (0 costs nothing), ZeroTangent, or NoTangent in the `int` slots; `ZeroTangent` stands for a whole row, such as that of a result that is not a
  * float. Only the products that are needed are built.
  * @example
  * const polar = elementwise({ name: 'polar', args: ['float', 'float'], results: ['float', 'float'], scalar: (x, y) => [Math.hypot(x!, y!), Math.atan2(y!, x!)], source: 'definition' })

@@ -28,7 +28,7 @@ export type BucketOptions = OptionsOf<typeof bucketOptions>
  */
 export const bucket = (n: number, sizes?: readonly number[] | BucketOptions): number => {
   const count = integerOf(n, 'n', 'bucket')
-  if (count < 0) badInput('bucket', `n is ${count}.`, 'give a number of entries, from 0 on.')
+  if (count < 0) badInput('bucket', `n is ${count}.`, 'give a number of entries, 0 or more.')
   if (holds(() => Array.isArray(sizes))) {
     const fitting = listOf(sizes, 'the sizes', 'bucket')
       .map((s) => integerOf(s as number, 'a size', 'bucket'))

@@ -26,7 +26,7 @@ export const checkpointOf = (given: Checkpoint<unknown>, where: string): Checkpo
     if (!isRecord(given) || !('state' in given))
       return badInput(
         where,
-        `${isRecord(given) ? 'an object without a state' : shown(given)} is no checkpoint.`,
+        `${isRecord(given) ? 'an object without a state' : shown(given)} is not a checkpoint.`,
         'give { state, position }.',
       )
     const { state, position } = given
@@ -47,7 +47,9 @@ const positionIn = (text: string | undefined): Position => {
     ? { epoch: position.epoch, step: position.step }
     : raise({
         _tag: 'Decode',
-        errors: [{ path: `__metadata__.${KEY}`, reason: `is ${text === undefined ? 'missing: this is no checkpoint' : 'no position'}.` }],
+        errors: [
+          { path: `__metadata__.${KEY}`, reason: `is ${text === undefined ? 'missing: this is not a checkpoint' : 'no position'}.` },
+        ],
       })
 }
 /** As `decodeCheckpoint`, raising its errors; they name the function `where`. */

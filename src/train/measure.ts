@@ -130,5 +130,7 @@ export const measureIn = (given: unknown, where: string): Measure<unknown, unkno
     typeof m.value === 'function' &&
     (m.traced === undefined || typeof m.traced === 'boolean') &&
     (m.better === undefined || m.better === 'higher' || m.better === 'lower')
-  return holds(isOne) ? m : badInput(where, 'what was given is no metric.', 'give what accuracy(), f1() ... give, or { zero, add, value }.')
+  return holds(isOne)
+    ? m
+    : badInput(where, 'the argument is not a metric.', 'give what accuracy(), f1() ... give, or { zero, add, value }.')
 }

@@ -347,7 +347,7 @@ describe('what does not fit is one error', () => {
       'resize: region is ',
     ],
     ['a coefficient of another method', () => op.resize!(x, 3, { cubic: -0.5 }), "resize: the method 'linear' has no coefficient."],
-    ['antialias of corners', () => op.resize!(x, 3, { antialias: true, coordinates: 'alignCorners' }), 'resize: antialias is of linear'],
+    ['antialias of corners', () => op.resize!(x, 3, { antialias: true, coordinates: 'alignCorners' }), 'resize: antialias is for linear'],
     ['nearest inside', () => op.resize!(x, 3, { method: 'nearest', excludeOutside: true }), 'resize: nearest positions are inside.'],
     ['a scale of 0', () => op.resize!(x, 3, { scale: 0 }), 'resize: scale is 0.'],
     ['three scales of two axes', () => op.resize!(x, 3, { scale: [1, 2, 3] }), 'resize: scale is '],

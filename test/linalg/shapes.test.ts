@@ -216,7 +216,7 @@ describe('what is refused', () => {
   it.each(['solve', 'triangularSolve', 'lstsq'])('%s: right-hand sides that do not fit', (name) => {
     for (const b of [cd.zeros([4]), cd.zeros([4, 1]), cd.zeros([2, 4, 3])])
       expect(() => fn(name)(a, b)).toThrow(/right-hand sides .* do not fit/)
-    expect(() => fn(name)(cd.zeros([2, 3, 3]), cd.zeros([4, 3, 1]))).toThrow(/right sides/)
+    expect(() => fn(name)(cd.zeros([2, 3, 3]), cd.zeros([4, 3, 1]))).toThrow(/right-hand sides/)
     expect(() => fn(name)(a, 3)).toThrow(/needs a matrix/)
   })
   it('options and numbers that are none', () => {

@@ -171,7 +171,7 @@ describe('perplexity', () => {
 })
 describe('measured', () => {
   it('refuses what is no metric', () => {
-    expect(() => train.measured({} as never, [1], [1])).toThrow('measured: what was given is no metric.')
+    expect(() => train.measured({} as never, [1], [1])).toThrow('measured: the argument is not a metric.')
   })
 })
 
@@ -242,6 +242,6 @@ describe('a metric of your own', () => {
       { ...mae, better: 'up' },
       { ...mae, value: 3 },
     ])
-      expect(() => train.measured(wrong as never, [1], [1])).toThrow('what was given is no metric')
+      expect(() => train.measured(wrong as never, [1], [1])).toThrow('the argument is not a metric')
   })
 })

@@ -110,7 +110,7 @@ export const arange: ArangeFn = typed((first: number, second?: DType | number, s
 const progression = (start: number, step: number, n: number, dtype: DType): Node => {
   if (dtype === 'bool') return castNode(progression(start, step, n, 'f64'), 'bool')
   if (dtype === 'i32' && !(Number.isInteger(start) && Number.isInteger(step)))
-    badInput('arange', `from ${start} by ${step} are no integers.`, `cast the result, or take 'f64'.`)
+    badInput('arange', `from ${start} by ${step} are not integers.`, `cast the result, or take 'f64'.`)
   const i = iotaNode([n], 0, dtype)
   const scaled = step === 1 ? i : asNode(mul(asExpr(i), step))
   return start === 0 ? scaled : asNode(add(asExpr(scaled), start))
