@@ -139,24 +139,23 @@ let showing = 0
 /** Fills the panel with the chosen view. */
 const show = async (): Promise<void> => {
   const turn = ++showing
-  if (view === 'Output') {
-    panel.replaceChildren(output.element())
-    return
+  const fill = (...parts: readonly HTMLElement[]): void => {
+    if (turn !== showing) return
+    panel.replaceChildren(...parts)
+    panel.ariaBusy = 'false'
   }
+  if (view === 'Output') return fill(output.element())
   const mark = markAt(current, editor.text(), editor.cursorLine())
-  if (mark === undefined) {
-    panel.replaceChildren(about(running ? 'Running ...' : 'Run the program first.'))
-    return
-  }
+  if (mark === undefined) return fill(about(running ? 'Running ...' : 'Run the program first.'))
   const head = about(nameOf(current, mark))
+  panel.ariaBusy = 'true'
   try {
     const look = await lookAt(mark)
     if (turn !== showing) return
     const note = look.note === undefined ? [] : [about(look.note)]
-    const body = await statementViews[view](look, mark, session)
-    if (turn === showing) panel.replaceChildren(head, ...note, ...body)
+    fill(head, ...note, ...(await statementViews[view](look, mark, session)))
   } catch (e) {
-    if (turn === showing) panel.replaceChildren(head, about((e as Error).message))
+    fill(head, about((e as Error).message))
   }
 }
 const choose = newTabs(element('tabs'), panel, views, (name) => {

@@ -53,48 +53,48 @@ import { type Described, type Given, type Run, shapeOf } from './layer.js'
 /** How a head knows positions: not at all, by rotating queries and keys, or by a penalty that grows with the distance. */
 export type Positions = 'none' | 'rotary' | 'alibi'
 export const attentionOptions = {
-  /** Heads of keys and values, each of which serves as many of queries; as many as heads unless given. */
+  /** Heads of keys and values, each of which serves a group of query heads; as many as heads unless given. */
   kvHeads: sizeOption(0),
   /** Features of each head: features / heads unless given. */
   headFeatures: sizeOption(0),
-  /** Features of the context, where there is one: those of x unless given. */
+  /** Features of the context, if there is one: those of x unless given. */
   contextFeatures: sizeOption(0),
-  /** Does each position see only those up to itself? */
+  /** Does each position attend only to those up to itself? */
   causal: flag(),
-  /** Have the four products biases? They have, unless false. */
+  /** Do the four projections have biases? True unless given. */
   bias: flag(true),
   /** 'none' unless given. */
   positions: choice(['none', 'rotary', 'alibi'], 'none'),
   /** The base of rotary frequencies: 10000 unless given. */
   base: number(10_000, { above: 0 }),
-  /** With which probability a weight is dropped in training: 0 unless given. */
+  /** The probability with which a weight is dropped in training: 0 unless given. */
   dropout: raw<number, 0>(0),
   /** 'f32' unless given. */
   dtype: floatOption,
-  /** How parameters begin, by name or path: { 'q.w', 'out.b', w, b }. */
+  /** How parameters are initialised, by name or path: { 'q.w', 'out.b', w, b }. */
   init: initials,
 } satisfies OptionsFor<AttentionLayerOptions>
 /** Options of `multiHeadAttention`. */
 export interface AttentionLayerOptions<B extends boolean = boolean, D extends Float = Float> {
-  /** Heads of keys and values, each of which serves as many of queries; as many as heads unless given. */
+  /** Heads of keys and values, each of which serves a group of query heads; as many as heads unless given. */
   readonly kvHeads?: number | undefined
   /** Features of each head: features / heads unless given. */
   readonly headFeatures?: number | undefined
-  /** Features of the context, where there is one: those of x unless given. */
+  /** Features of the context, if there is one: those of x unless given. */
   readonly contextFeatures?: number | undefined
-  /** Does each position see only those up to itself? */
+  /** Does each position attend only to those up to itself? */
   readonly causal?: boolean | undefined
-  /** Have the four products biases? They have, unless false. */
+  /** Do the four projections have biases? True unless given. */
   readonly bias?: B | undefined
   /** 'none' unless given. */
   readonly positions?: Positions | undefined
   /** The base of rotary frequencies: 10000 unless given. */
   readonly base?: number | undefined
-  /** With which probability a weight is dropped in training: 0 unless given. */
+  /** The probability with which a weight is dropped in training: 0 unless given. */
   readonly dropout?: number | undefined
   /** 'f32' unless given. */
   readonly dtype?: D | undefined
-  /** How parameters begin, by name or path: { 'q.w', 'out.b', w, b }. */
+  /** How parameters are initialised, by name or path: { 'q.w', 'out.b', w, b }. */
   readonly init?: Initials | undefined
 }
 /** A projection, with or without a bias. */
@@ -111,7 +111,7 @@ export type AttentionParams<F extends number, D extends Float, B> = {
 }
 /** The arguments of attention besides x. */
 export interface AttentionRun extends Run {
-  /** What keys and values are made of, [..., m, features]: x itself unless given. */
+  /** The input of keys and values, [..., m, features]: x itself unless given. */
   readonly context?: Operand | undefined
   /**
    * True where a score counts, or a number that is added to it: of n positions by m it is [n, m], with the leading axes of x [..., n, m] ([batch, 1, m] hides what pads each sequence), for each head
@@ -136,11 +136,11 @@ export interface Attention<F extends number, D extends Float, B> extends Describ
   readonly declared: AttentionParams<F, D, B>
   readonly init: (key: Key) => Tensors<AttentionParams<F, D, B>>
   apply<N extends Shape>(params: Given<AttentionParams<F, D, B>>, x: Operand<readonly [...N, F], D>, run?: AttentionRun): Expr<[...N, F], D>
-  /** The declaration of a cache of so many positions: for so many sequences, or these leading axes. */
+  /** The declaration of a cache for a number of positions: for a number of sequences, or these leading axes. */
   declaredCache(batch: number | readonly number[], length: number): Cache<D>
   /** A cache of nothing yet. */
   initCache(batch: number | readonly number[], length: number): Tensors<Cache<D>>
-  /** The positions that come next, x: [..., n, features], with those before. NaN where the cache is full. */
+  /** The next positions, x: [..., n, features], attending to those before. NaN if the cache is full. */
   step<N extends Shape>(
     params: Given<AttentionParams<F, D, B>>,
     cache: CacheIn<D>,

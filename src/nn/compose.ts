@@ -146,7 +146,7 @@ export const residual: ResidualFn = ((body: Part, shortcut?: Part): unknown => {
 const identity: AnyLayer = { kind: 'identity', declared: null, init: () => null, apply: (_, x) => x }
 
 export const repeatOptions = {
-  /** The residuals of each: as of `scan`. */
+  /** The residuals of each: as for `scan`. */
   checkpoint: raw<'everything' | 'contractions' | 'nothing' | 'sqrt' | number>(),
 }
 /** Options of `repeat`. */

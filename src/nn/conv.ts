@@ -39,13 +39,13 @@ export const convOptions = {
   padding: raw<Pad, 0>(0),
   /** Steps between the entries of a window: 1 unless given. */
   dilation: perAxis,
-  /** So many groups of channels, each by itself: 1 unless given. */
+  /** The number of groups of channels, each convolved by itself: 1 unless given. */
   groups: sizeOption(1),
-  /** Is something added: b? It is, unless false. */
+  /** Is a bias b added? True unless given. */
   bias: flag(true),
   /** 'f32' unless given. */
   dtype: floatOption,
-  /** How parameters begin, by name: { w, b }. */
+  /** How parameters are initialised, by name: { w, b }. */
   init: initials,
 }
 /** Options of the convolutions. */
@@ -63,13 +63,13 @@ export interface ConvLayerOptions<
   readonly padding?: P | undefined
   /** Steps between the entries of a window: 1 unless given. */
   readonly dilation?: L | undefined
-  /** So many groups of channels, each by itself: 1 unless given. */
+  /** The number of groups of channels, each convolved by itself: 1 unless given. */
   readonly groups?: G | undefined
-  /** Is something added: b? It is, unless false. */
+  /** Is a bias b added? True unless given. */
   readonly bias?: B | undefined
   /** 'f32' unless given. */
   readonly dtype?: D | undefined
-  /** How parameters begin, by name: { w, b }. */
+  /** How parameters are initialised, by name: { w, b }. */
   readonly init?: Initials | undefined
 }
 /** The axes of a window of one, two or three axes. */

@@ -27,20 +27,20 @@ import { type Initials, init } from './init.js'
 import type { Described, Given, Layer, Run } from './layer.js'
 
 export const denseOptions = {
-  /** Is something added: b? It is, unless false. */
+  /** Is a bias b added? True unless given. */
   bias: flag(true),
   /** 'f32' unless given. */
   dtype: floatOption,
-  /** How parameters begin, by name: { w, b }. */
+  /** How parameters are initialised, by name: { w, b }. */
   init: initials,
 }
 /** Options of `dense`. */
 export interface DenseOptions<B extends boolean = boolean, D extends Float = Float> {
-  /** Is something added: b? It is, unless false. */
+  /** Is a bias b added? True unless given. */
   readonly bias?: B | undefined
   /** 'f32' unless given. */
   readonly dtype?: D | undefined
-  /** How parameters begin, by name: { w, b }. */
+  /** How parameters are initialised, by name: { w, b }. */
   readonly init?: Initials | undefined
 }
 /** The parameters of a dense layer. */
@@ -99,7 +99,7 @@ export interface Embedding<N extends number, F extends number, D extends Float> 
   readonly declared: { readonly table: Spec<[N, F], D> }
   readonly init: (key: Key) => Tensors<{ readonly table: Spec<[N, F], D> }>
   apply<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Operand<S, 'i32'>, run?: Run): Expr<[...S, F], D>
-  /** Tied: how much each word fits a vector, x times the table transposed. */
+  /** Tied: the scores of all words for a vector, x times the transposed table. */
   attend<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Operand<readonly [...S, F], D>): Expr<[...S, N], D>
 }
 /**

@@ -15,7 +15,7 @@ export const sizeIn = (given: unknown, what: string, op: string): number => {
 }
 /** f32 or f64: f32 unless given, as networks are. */
 export const floatOption: Kind<Float, Float> = choice(['f32', 'f64'], 'f32')
-/** How parameters begin, by name. */
+/** How parameters are initialised, by name. */
 export const initials: Kind<Initials | undefined, Initials> = raw<Initials>()
 /** A size that may be given. */
 export const sizeOption = (standard: number): Kind<number> =>

@@ -12,16 +12,16 @@ import { foldIn, type Key } from '../random/index.js'
 
 /** The arguments of a layer besides its parameters and its input. */
 export interface Run {
-  /** Is it trained? Then statistics are those of the batch, and dropout drops. Not unless given. */
+  /** Is it trained? Then statistics are those of the batch, and dropout drops. False unless given. */
   readonly training?: boolean | undefined
-  /** For what is drawn: each layer folds a number of its own into it. */
+  /** The key for random numbers: each layer folds a number of its own into it. */
   readonly key?: Key | undefined
-  /** Told of each layer that runs: its path in the model, its input and what it made. */
+  /** Called for each layer that runs, with its path in the model, its input and its result. */
   readonly onLayer?: ((path: string, layer: AnyLayer, x: unknown, y: unknown) => void) | undefined
 }
 /** The arguments of a layer with running state. */
 export interface RunWith<S> extends Run {
-  /** The running state before: what `initState` gave, or what came out the last time. */
+  /** The running state before: the result of `initState`, or that of the last call. */
   readonly state: S
 }
 /** An array of a layer as a part of one of PyTorch's. */
@@ -38,11 +38,11 @@ export interface InTorch {
 export interface Described {
   /** What `summary` calls it. */
   readonly kind?: string
-  /** The layers that it is made of, by name. */
+  /** The layers that it consists of, by name. */
   readonly parts?: Readonly<Record<string, AnyLayer>>
   /** Its arrays by the names that PyTorch gives them. */
   readonly torch?: Readonly<Record<string, InTorch | readonly InTorch[]>>
-  /** So many layers like its one part, whose arrays lie behind each other. */
+  /** The number of layers like its one part, whose arrays are stacked. */
   readonly repeated?: number
 }
 /** Parameters as they are passed: expressions in a body, tensors outside of one. */
@@ -51,7 +51,7 @@ export type Given<P> = Exprs<P> | Tensors<P>
 export interface Layer<P extends Decl | null = Decl, X = Operand, Y = AnyExpr> extends Described {
   /** Its parameters. */
   readonly declared: P
-  /** Its first parameters. */
+  /** Its initial parameters. */
   readonly init: (key: Key) => Tensors<P>
   apply(params: Exprs<P>, x: X, run?: Run): Y
 }

@@ -133,11 +133,11 @@ export const groupNorm = <const C extends number, D extends Float = 'f32'>(
 
 export const batchNormOptions = {
   ...normOptions,
-  /** How much of the running statistics each batch replaces: 0.1 unless given. */
+  /** The share of the running statistics that each batch replaces: 0.1 unless given. */
   momentum: number(0.1),
   /** The axis of the channels: 1 unless given. */
   axis: integer(1),
-  /** Are there scale and bias? There are, unless false. */
+  /** Are there scale and bias? True unless given. */
   affine: flag(true),
 }
 /** Options of `batchNorm`. */

@@ -33,44 +33,44 @@ import { type Initials, init } from './init.js'
 import { type Described, type Given, type InTorch, type Run, shapeOf } from './layer.js'
 
 export const recurrentOptions = {
-  /** How many lie on each other; 1 unless given. */
+  /** The number of stacked layers: 1 unless given. */
   layers: sizeOption(1),
-  /** Does each layer read the sequence both ways, and join what it makes? */
+  /** Does each layer read the sequence in both directions, and join the results? */
   bidirectional: flag(),
   /** Is the sequence read from its last step to its first? */
   reverse: flag(),
-  /** Is x [..., time, inputs]? Unless said, time is the first axis. */
+  /** Is x [..., time, inputs]? False unless given: time is the first axis. */
   batchFirst: flag(),
-  /** Has it biases? It has, unless false. */
+  /** Does it have biases? True unless given. */
   bias: flag(true),
-  /** With which probability the input of each layer but the first is dropped in training: 0 unless given. */
+  /** The probability with which the input of each layer but the first is dropped in training: 0 unless given. */
   dropout: raw<number, 0>(0),
   /** 'f32' unless given. */
   dtype: floatOption,
-  /** How parameters begin, by name: { wi, wh, bi, bh }. */
+  /** How parameters are initialised, by name: { wi, wh, bi, bh }. */
   init: initials,
-  /** The residuals of each step, as of `scan`. */
+  /** The residuals of each step, as for `scan`. */
   checkpoint: raw<'everything' | 'contractions' | 'nothing' | 'sqrt' | number>(),
 } satisfies OptionsFor<RecurrentOptions>
 /** Options of recurrent layers. */
 export interface RecurrentOptions<B extends boolean = boolean, T extends boolean = boolean, D extends Float = Float> {
-  /** How many lie on each other; 1 unless given. */
+  /** The number of stacked layers: 1 unless given. */
   readonly layers?: number | undefined
-  /** Does each layer read the sequence both ways, and join what it makes? */
+  /** Does each layer read the sequence in both directions, and join the results? */
   readonly bidirectional?: T | undefined
   /** Is the sequence read from its last step to its first? */
   readonly reverse?: boolean | undefined
-  /** Is x [..., time, inputs]? Unless said, time is the first axis. */
+  /** Is x [..., time, inputs]? False unless given: time is the first axis. */
   readonly batchFirst?: boolean | undefined
-  /** Has it biases? It has, unless false. */
+  /** Does it have biases? True unless given. */
   readonly bias?: B | undefined
-  /** With which probability the input of each layer but the first is dropped in training: 0 unless given. */
+  /** The probability with which the input of each layer but the first is dropped in training: 0 unless given. */
   readonly dropout?: number | undefined
   /** 'f32' unless given. */
   readonly dtype?: D | undefined
-  /** How parameters begin, by name: { wi, wh, bi, bh }. */
+  /** How parameters are initialised, by name: { wi, wh, bi, bh }. */
   readonly init?: Initials | undefined
-  /** The residuals of each step, as of `scan`. */
+  /** The residuals of each step, as for `scan`. */
   readonly checkpoint?: 'everything' | 'contractions' | 'nothing' | 'sqrt' | number | undefined
 }
 export const rnnOptions = {
@@ -106,15 +106,15 @@ export interface Recurrent<I extends number, H extends number, O extends number,
   readonly init: (key: Key) => Tensors<RecurrentParams<D, B>>
   /** All hidden states of the last layer. */
   apply<N extends Shape>(params: Given<RecurrentParams<D, B>>, x: Operand<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
-  /** The declaration of a carry: for so many sequences, or these leading axes. */
+  /** The declaration of a carry: for a number of sequences, or these leading axes. */
   declaredCarry<const N extends Dim>(batch: Size<N>): readonly { readonly [K in C]: Spec<[N, H], D> }[]
   declaredCarry<const N extends readonly number[]>(batch: N): readonly { readonly [K in C]: Spec<[...N, H], D> }[]
   declaredCarry(batch: number | readonly number[]): readonly { readonly [K in C]: Spec<[...number[], H], D> }[]
-  /** The carry at the beginning, zeros: for so many sequences, or these leading axes. */
+  /** The initial carry, zeros: for a number of sequences, or these leading axes. */
   initCarry<const N extends Dim>(batch: Size<N>): readonly { readonly [K in C]: Tensor<[N, H], D> }[]
   initCarry<const N extends readonly number[]>(batch: N): readonly { readonly [K in C]: Tensor<[...N, H], D> }[]
   initCarry(batch: number | readonly number[]): readonly { readonly [K in C]: Tensor<[...number[], H], D> }[]
-  /** All hidden states of the last layer, and the carry after the last step: what a sequence that goes on begins with. */
+  /** All hidden states of the last layer, and the carry after the last step, with which the rest of a sequence continues. */
   scan<N extends Shape>(
     params: Given<RecurrentParams<D, B>>,
     x: Operand<readonly [...N, I], D>,

@@ -13,7 +13,7 @@ export interface SummaryRow {
   /** The shape of what it makes. */
   readonly shape: readonly number[]
   readonly dtype: string
-  /** How many numbers are trained in it. */
+  /** The number of its trainable parameters. */
   readonly parameters: number
   /** Floating-point operations of one call, as the plan counts them; undefined of a layer whose parts have rows of their own. */
   readonly flops: number | undefined

@@ -52,19 +52,19 @@ const activations: Readonly<Record<'gelu' | 'relu' | 'silu', (x: AnyExpr) => Any
 export type Activation = 'gelu' | 'relu' | 'silu' | ((x: AnyExpr) => AnyExpr)
 export const transformerBlockOptions = {
   ...attentionOptions,
-  /** Features between the two products of a block: 4 times those of x unless given. */
+  /** Features between the two projections of a block: 4 times those of x unless given. */
   hidden: sizeOption(0),
-  /** Where x is normalised: before each part ('pre', unless given), or behind its sum with x. */
+  /** Where x is normalised: before each part ('pre', unless given), or after its sum with x. */
   norm: choice(['pre', 'post'], 'pre'),
   /** 'layer' unless given. */
   normKind: choice(['layer', 'rms'], 'layer'),
   /** What is added to the variance: 1e-5 unless given. */
   eps: number(1e-5),
-  /** Between the two products: 'gelu' unless given. */
+  /** The activation between the two projections: 'gelu' unless given. */
   activation: raw<Activation>(),
-  /** Is what is between the two products multiplied by a third, the gate, whose activation it is? */
+  /** Are the features between the two projections multiplied by a third projection, the gate, which then has the activation? */
   gated: flag(),
-  /** Does it attend to a context too, between its other parts? */
+  /** Does it also attend to a context, between its other parts? */
   cross: flag(),
 } satisfies OptionsFor<TransformerBlockOptions>
 /** Options of `transformerBlock`. */
@@ -75,19 +75,19 @@ export interface TransformerBlockOptions<
   G extends boolean = boolean,
   C extends boolean = boolean,
 > extends AttentionLayerOptions<B, D> {
-  /** Features between the two products of a block: 4 times those of x unless given. */
+  /** Features between the two projections of a block: 4 times those of x unless given. */
   readonly hidden?: number | undefined
-  /** Where x is normalised: before each part ('pre', unless given), or behind its sum with x. */
+  /** Where x is normalised: before each part ('pre', unless given), or after its sum with x. */
   readonly norm?: 'pre' | 'post' | undefined
   /** 'layer' unless given. */
   readonly normKind?: K | undefined
   /** What is added to the variance: 1e-5 unless given. */
   readonly eps?: number | undefined
-  /** Between the two products: 'gelu' unless given. */
+  /** The activation between the two projections: 'gelu' unless given. */
   readonly activation?: Activation | undefined
-  /** Is what is between the two products multiplied by a third, the gate, whose activation it is? */
+  /** Are the features between the two projections multiplied by a third projection, the gate, which then has the activation? */
   readonly gated?: G | undefined
-  /** Does it attend to a context too, between its other parts? */
+  /** Does it also attend to a context, between its other parts? */
   readonly cross?: C | undefined
 }
 /** Scale and bias; for 'rms', scale alone. */
@@ -116,11 +116,11 @@ export interface Transforming<F extends number, D extends Float, P> extends Desc
   readonly declared: P
   readonly init: (key: Key) => Tensors<P>
   apply<N extends Shape>(params: Given<P>, x: Operand<readonly [...N, F], D>, run?: BlockRun): Expr<[...N, F], D>
-  /** The declaration of a cache of so many positions: for so many sequences, or these leading axes. */
+  /** The declaration of a cache for a number of positions: for a number of sequences, or these leading axes. */
   declaredCache(batch: number | readonly number[], length: number): Cache<D>
   /** A cache of nothing yet. */
   initCache(batch: number | readonly number[], length: number): Tensors<Cache<D>>
-  /** The positions that come next, x: [..., n, features], with those before. NaN where the cache is full. */
+  /** The next positions, x: [..., n, features], attending to those before. NaN if the cache is full. */
   step<N extends Shape>(
     params: Given<P>,
     cache: CacheIn<D>,
@@ -268,7 +268,7 @@ export const transformerBlock = <
 }
 export const transformerOptions = {
   ...transformerBlockOptions,
-  /** The residuals of each block, as of `scan`. */
+  /** The residuals of each block, as for `scan`. */
   checkpoint: raw<'everything' | 'contractions' | 'nothing' | 'sqrt' | number>(),
 } satisfies OptionsFor<TransformerOptions>
 /** Options of `transformer`. */
@@ -279,7 +279,7 @@ export interface TransformerOptions<
   G extends boolean = boolean,
   C extends boolean = boolean,
 > extends TransformerBlockOptions<B, D, K, G, C> {
-  /** The residuals of each block, as of `scan`. */
+  /** The residuals of each block, as for `scan`. */
   readonly checkpoint?: 'everything' | 'contractions' | 'nothing' | 'sqrt' | number | undefined
 }
 /** L blocks, each array with a leading axis of length L, and the final normalisation; null if each block ends with one. */

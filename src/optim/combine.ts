@@ -129,7 +129,7 @@ export const weightDecay = (rate: Rate): Transformation<{ readonly count: Count 
 export const emaOptions = {
   /** The share of the average that stays at each step. */
   decay: needed(fraction),
-  /** Is the bias of the first steps taken away, of an average that began at 0? Unless given, it is. */
+  /** Is the bias of an average that begins at 0 corrected? True unless given. */
   debias: flag(true),
 }
 /** Options of `ema`. */

@@ -47,7 +47,7 @@ export const lbfgsOptions = {
   lineSearch: choice(['backtracking', 'none'], 'backtracking'),
   /** How many lengths the line search tries: 16 unless given. */
   maxTrials: whole(1, 16),
-  /** Each length is so much of the one before it: 0.5 unless given. */
+  /** The factor from one length to the next: 0.5 unless given. */
   shrink: share(0.5),
   /** Armijo's constant, the share of the promised decrease that is enough: 1e-4 unless given. */
   c1: amount(1e-4),

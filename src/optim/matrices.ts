@@ -41,9 +41,9 @@ export const adafactorOptions = {
   eps: amount(1e-30),
   /** The least size of parameters by which the rate is scaled: 1e-3 unless given. */
   minScale: amount(1e-3),
-  /** The greatest root mean square of a step before its rate: 1 unless given. */
+  /** The largest root mean square of a step before its rate: 1 unless given. */
   clip: amount(1),
-  /** Beside the gradient: 0 unless given. */
+  /** Decoupled weight decay:  0 unless given. */
   weightDecay: amount(0),
 }
 /** Options of `adafactor`. */
@@ -107,9 +107,9 @@ export const muonOptions = {
   momentum: share(0.95),
   /** Steps of Newton's iteration: 5 unless given. */
   iterations: whole(1, 5),
-  /** Beside the gradient: 0 unless given. */
+  /** Decoupled weight decay:  0 unless given. */
   weightDecay: amount(0),
-  /** The rate of leaves that are no matrices, which adamw takes: `learningRate` unless given. */
+  /** The rate for leaves that are not matrices, which take the step of adamw: `learningRate` unless given. */
   adamLearningRate: or<unknown, undefined, Rate>(undefined, rateOf),
   b1: adamOptions.b1,
   b2: adamOptions.b2,
@@ -179,7 +179,7 @@ export const shampooOptions = {
   momentum: share(0),
   /** What preconditioners have on their diagonal before the first gradient: 1e-4 unless given. */
   eps: amount(1e-4),
-  /** L2: 0 unless given. */
+  /** L2 regularisation: 0 unless given. */
   weightDecay: amount(0),
 }
 /** Options of `shampoo`. */

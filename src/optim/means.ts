@@ -18,7 +18,7 @@ const paramsOf = (all: ReturnType<typeof gradientOf>, params: unknown, op: strin
 export const lookaheadOptions = {
   /** After how many steps the slow weights move: 5 unless given. */
   every: whole(1, 5),
-  /** How far they move, of the way to the fast ones: 0.5 unless given. */
+  /** The share of the way to the fast weights that they move: 0.5 unless given. */
   alpha: upToOne(0.5),
 }
 /** Options of `lookahead`. */
@@ -61,7 +61,7 @@ export const scheduleFreeOptions = {
   ...adamOptions,
   /** Where gradients are taken: b1 of the way from z to the average; 0.9 unless given. */
   b1: upToOne(0.9),
-  /** Beside the gradient: 0 unless given. */
+  /** Decoupled weight decay:  0 unless given. */
   weightDecay: amount(0),
   /** Over how many steps the rate grows to its own: 0 unless given. */
   warmupSteps: whole(0, 0),

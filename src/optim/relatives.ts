@@ -103,7 +103,7 @@ export const adadeltaOptions = {
   rho: share(0.9),
   /** Added under the roots: 1e-6 unless given. */
   eps: amount(1e-6),
-  /** L2: 0 unless given. */
+  /** L2 regularisation: 0 unless given. */
   weightDecay: amount(0),
 }
 /** Options of `adadelta`. */

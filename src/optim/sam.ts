@@ -6,9 +6,9 @@ import { fitting, gradientOf, leavesOf } from './leaves.js'
 import { amount } from './rate.js'
 
 export const samOptions = {
-  /** How far away the worst point near by is looked for: 0.05 unless given. */
+  /** The distance within which the worst point is sought: 0.05 unless given. */
   rho: amount(0.05),
-  /** Is the distance measured by the sizes of the parameters? Not unless given; then rho is 0.5 or more. */
+  /** Is the distance relative to the sizes of the parameters? False unless given; if true, take a rho of 0.5 or more. */
   adaptive: flag(),
 }
 /** Options of `sam`. */

@@ -56,7 +56,7 @@ export const constantSchedule = (value: number): Schedule => {
 export const linearOptions = {
   initValue: aNumber,
   endValue: aNumber,
-  /** How many steps the way takes. */
+  /** The number of steps from initValue to endValue. */
   transitionSteps: wholeNeeded(1),
   /** The step at which it begins: 0 unless given. */
   transitionBegin: whole(0, 0),
@@ -159,9 +159,9 @@ export const oneCycleSchedule = (options: OneCycleOptions): Schedule => {
 export const exponentialOptions = {
   initValue: aNumber,
   decayRate: needed((given, what, op) => atLeast(given, what, op)),
-  /** After so many steps the rate is decayRate times what it was: 1 unless given. */
+  /** The number of steps in which the rate is multiplied by decayRate: 1 unless given. */
   transitionSteps: whole(1, 1),
-  /** Does it fall in stairs, once each transitionSteps? Not unless given. */
+  /** Does it decay in stairs, once every transitionSteps? False unless given. */
   staircase: flag(),
 }
 /** Options of `exponentialDecaySchedule`. */

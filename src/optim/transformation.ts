@@ -92,7 +92,7 @@ export interface LeafAt<K extends string = string> {
   readonly g: AnyExpr
   /** What each slot holds, by name. */
   readonly slots: { readonly [N in K]: AnyExpr }
-  /** The parameter; raises where the caller gave none. */
+  /** The parameter; an error if the caller gave none. */
   readonly p: () => AnyExpr
   /** A rate at this step, in the leaf's dtype. */
   readonly rate: (rate: unknown, what?: string) => AnyExpr

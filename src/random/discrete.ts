@@ -200,11 +200,11 @@ export const permutation = <const X extends Parameter>(
 }
 
 export const choiceOptions = {
-  /** How many, in which shape: one, of rank 0, unless given. */
+  /** The shape of the draws: a single one, of rank 0, unless given. */
   shape: drawnShape,
   /** May the same be chosen again? true unless given. */
   replace: flag(true),
-  /** How likely each is: numbers from 0 that sum to 1. All equally unless given. */
+  /** The probability of each; they sum to 1. Equal unless given. */
   p: raw<Parameter>(),
   /** The axis along which slices are chosen: the first unless given. */
   axis: integer(0),

@@ -51,9 +51,9 @@ import { between, fractionOf } from './uniform.js'
 export interface InitOptions<D extends Float = Float> extends DtypeOption<D> {
   /** A factor of the standard deviation: 1 unless given. */
   readonly gain?: number | undefined
-  /** The axis of what comes in: the second last unless given. For kernels of `conv` 1. */
+  /** The axis of the inputs: the second last unless given. For kernels of `conv`, 1. */
   readonly inAxis?: number | undefined
-  /** The axis of what goes out: the last unless given. For kernels of `conv` 0. */
+  /** The axis of the outputs: the last unless given. For kernels of `conv`, 0. */
   readonly outAxis?: number | undefined
 }
 export const initOptions = { ...dtypeOption, gain: number(1), inAxis: integer(-2), outAxis: integer(-1) } satisfies OptionsFor<InitOptions>

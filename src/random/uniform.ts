@@ -59,9 +59,9 @@ export const epsOf = (dtype: Float): number => (dtype === 'f32' ? 2 ** -23 : 2 *
 
 /** Options of `uniform`. */
 export interface UniformOptions<D extends Float = Float> extends DtypeOption<D> {
-  /** The least number: 0 unless given. An array broadcasts to the shape. */
+  /** The lower bound: 0 unless given. An array broadcasts to the shape. */
   readonly min?: Parameter | undefined
-  /** What all numbers are below (but for rounding): 1 unless given. */
+  /** The upper bound, excluded (up to rounding): 1 unless given. */
   readonly max?: Parameter | undefined
 }
 /** uniform(key, shape, { min, max, dtype }). */

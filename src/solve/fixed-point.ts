@@ -12,7 +12,7 @@ import { type ArrayTree, dot, type Flat, noOptions, norm, paramsOf, type Unknown
 export const fixedPointOptions = {
   /** Found where |f(x) - x| <= tolerance: 1e-10 unless given, 1e-5 in f32. */
   tolerance: positive,
-  /** At most so many steps: 1000 unless given. */
+  /** The maximum number of steps: 1000 unless given. */
   maxSteps: whole(1000),
   /** 'plain' unless given: x = f(x); 'anderson' combines the last steps. */
   method: choice(['plain', 'anderson'], 'plain'),

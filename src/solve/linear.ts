@@ -42,14 +42,14 @@ export const linearOptions = {
   method: choice(['cg', 'gmres', 'bicgstab'], 'gmres'),
   /** Solved where |b - A x| <= tolerance |b|: 1e-10 unless given, 1e-5 in f32. */
   tolerance: positive,
-  /** At most so many steps: twice the number of unknowns, and 1000, unless given. */
+  /** The maximum number of steps: twice the number of unknowns, and 1000, unless given. */
   maxSteps: wholeOrNone,
   /** How many directions gmres keeps before it begins again: 30 unless given. */
   restart: whole(30),
 }
 /** Options of `linearSolve`, for unknowns X and parameters P. */
 export interface LinearSolveOptions<X = AnyExpr, P = AnyExpr> extends OptionsOf<typeof linearOptions> {
-  /** About A^-1 r, linear in r; the second argument is the parameters (for a matrix A that itself). The result does not depend on it. */
+  /** An approximation of A^-1 r, linear in r; the second argument is the parameters (for a matrix A, A itself). The result does not depend on it. */
   readonly preconditioner?: ((r: X, params: P) => ArrayTree) | undefined
 }
 /** What a solver found, and whether it converged. */
@@ -57,7 +57,7 @@ export type Solution<X> = {
   readonly x: X
   /** How many steps were taken. */
   readonly steps: Scalar<'i32'>
-  /** The length of what is left of the equation. It has no derivative. */
+  /** The norm of the residual. It has no derivative. */
   readonly residual: Scalar<Float>
   /** Is the residual within the tolerance? */
   readonly converged: Scalar<'bool'>

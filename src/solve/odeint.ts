@@ -48,17 +48,17 @@ const notNegative = (given: unknown, what: string, op: string): number => {
 export const odeOptions = {
   /** 'dopri5' unless given, of order 5; 'rk4', of order 4, in equal steps. */
   method: choice(['dopri5', 'rk4'], 'dopri5'),
-  /** A step is taken where its error is at most atol + rtol |y|: 1e-6 unless given, 1e-4 in f32. */
+  /** A step is accepted if its error is at most atol + rtol |y|: 1e-6 unless given, 1e-4 in f32. */
   rtol: positive,
   /** 1e-9 unless given, 1e-6 in f32. */
   atol: or(undefined, notNegative),
-  /** At most so many steps, with those that are not taken: 1000 unless given. */
+  /** The maximum number of steps, rejected ones included: 1000 unless given. */
   maxSteps: whole(1000),
   /** The length that is tried first; from f unless given. */
   firstStep: positive,
-  /** So many equal steps from each time to the next, whatever their error; of 'rk4' 1 unless given. */
+  /** The number of equal steps from each time to the next, whatever their error; 1 for 'rk4' unless given. */
   substeps: wholeOrNone,
-  /** The derivative: 'steps' unless given, that of the steps as they were taken; 'adjoint' solves the equation of the derivative, and keeps no steps. */
+  /** The derivative: 'steps' unless given, that of the steps taken; 'adjoint' solves the equation of the derivative, and keeps no steps. */
   adjoint: choice(['steps', 'adjoint'], 'steps'),
 }
 /** Options of `odeint`. */
@@ -94,13 +94,13 @@ export type TimeOf<Y> = [DTypesOf<Y>] extends [never]
       : Float
 /** What `odeint` found, and whether it reached the last time. */
 export type Trajectory<Y, N extends Dim = number> = {
-  /** The states at the times, along a first axis; of times that were not reached the last state. */
+  /** The states at the times, along a first axis; for times that were not reached the last state. */
   readonly ys: AtTimes<Y, N>
   /** How many steps were tried. */
   readonly steps: Scalar<'i32'>
   /** The time that was reached. It has no derivative. */
   readonly t: Scalar<Float>
-  /** Was the last time reached, over times in one direction, and (in equal steps) by numbers? */
+  /** Was the last time reached, with times in one direction, and (with equal steps) without NaN? */
   readonly done: Scalar<'bool'>
 }
 

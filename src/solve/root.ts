@@ -16,7 +16,7 @@ export const inner: Kind<LinearHow, Omit<LinearSolveOptions, 'preconditioner'>> 
 export const rootOptions = {
   /** Found where |f(x)| <= tolerance: 1e-10 unless given, 1e-5 in f32. */
   tolerance: positive,
-  /** At most so many steps: 30 unless given. */
+  /** The maximum number of steps: 30 unless given. */
   maxSteps: whole(30),
   /** How the linear systems of the steps and of the derivative are solved: by gmres unless given. */
   linear: inner,

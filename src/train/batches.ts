@@ -27,7 +27,7 @@ export interface Batches<out B> extends Source<B> {
 export const batchOptions = {
   /** Rows of a batch. */
   size: needed<unknown, number>((x) => x), // its bound is the number of rows
-  /** Shuffles: the order of an epoch follows from this whole number and the epoch. Without it the rows come in their own order. */
+  /** Shuffles: the order of an epoch depends on this whole number and the epoch alone. Without it the rows come in their own order. */
   seed,
   /** Leaves out the rows of the last, smaller batch (false unless given). */
   dropLast: flag(),
@@ -88,7 +88,7 @@ export const batches = <T, const O extends BatchOptions>(data: T, options: O): B
 }
 
 export const splitOptions = {
-  /** The rows of each part follow from this whole number. Without it the first rows are the first part's, and so on. */
+  /** The rows of each part depend on this whole number alone. Without it the first rows are the first part's, and so on. */
   seed,
 }
 /** How `splitData` chooses. */

@@ -6,13 +6,13 @@ import { integer, kind, number, type OptionsOf, readOptions } from '../core/erro
 import { type DType, isTensor, type Shape, type Tensor, tensor, treeLeaves, treeMap } from '../index.js'
 
 export const bucketOptions = {
-  /** Each size is so many times the one before, rounded up: 2 unless given. */
+  /** The factor from one size to the next, rounded up: 2 unless given. */
   factor: kind<number, number>((given = 2, what, op) =>
     typeof given === 'number' && given > 1 && given < Number.POSITIVE_INFINITY
       ? given
       : badInput(op, `${what} is ${shown(given)}.`, 'give a number above 1.'),
   ),
-  /** The least size: 1 unless given. */
+  /** The smallest size: 1 unless given. */
   least: integer(1, { from: 1 }),
 }
 /** Options of `bucket`. */
@@ -46,7 +46,7 @@ export const bucket = (n: number, sizes?: readonly number[] | BucketOptions): nu
 export const padToOptions = {
   /** The axis of the entries: the first unless given. */
   axis: integer(0, { from: 0 }),
-  /** What stands where there is no entry: 0 unless given. */
+  /** The value of the padding: 0 unless given. */
   fill: number(0),
 }
 /** Options of `padTo`. */

@@ -88,7 +88,7 @@ const classesOf = (given: AnyExpr, wanted: AnyExpr, { threshold, ignoreIndex }: 
 }
 
 const thresholdOption = {
-  /** From where a single score is class 1: above it; 0.5 unless given, 0 for logits. */
+  /** The threshold above which a single score means class 1: 0.5 unless given; use 0 for logits. */
   threshold: number(0.5),
 }
 const ignoreOption = {
@@ -228,7 +228,7 @@ export const confusion = (options?: ConfusionOptions): Measure<ConfusionState, r
 export const averageOptions = {
   /** How many classes there are: 2 unless given. */
   classes,
-  /** 'binary': of class 1 ; 'macro': the mean over the classes that occur ; 'micro': of all rows together. 'binary' of two classes unless given, else 'macro'. */
+  /** 'binary': of class 1 ; 'macro': the mean over the classes that occur ; 'micro': of all rows together. 'binary' for two classes unless given, else 'macro'. */
   average: whichOf(['binary', 'macro', 'micro']),
   ...thresholdOption,
   ...ignoreOption,

@@ -39,7 +39,7 @@ export interface Trained<out S, out R = unknown, out V = unknown> {
 /** An AdError that names epoch and step, with the result so far: the last good state and its position. */
 export type TrainError<S, R = unknown, V = unknown> = AdError & {
   readonly last: Trained<S, R, V>
-  /** What was thrown, where it was no error of codual. */
+  /** The exception, if it was not an error of codual. */
   readonly cause?: unknown
 }
 
@@ -76,7 +76,7 @@ export type TrainEvent<S = unknown, R = unknown, V = unknown> =
 export interface EventOptions<S, V = unknown> {
   /** Epochs in all, those before `position` too. */
   readonly epochs: number
-  /** What the first step is given. */
+  /** The state that the first step is given. */
   readonly state: S
   /** Where to begin (the first step unless given): the `position` that a run or a checkpoint ended with. */
   readonly position?: Position | undefined
@@ -89,7 +89,7 @@ export interface EventOptions<S, V = unknown> {
 }
 /** How `train` runs. */
 export interface TrainOptions<S, R, V = unknown> extends EventOptions<S, V> {
-  /** Told of every event. A promise is awaited; a Left (of `saveCheckpoint`, say) and what is thrown end the run. */
+  /** Called with every event. A promise is awaited; a Left (of `saveCheckpoint`, say) or an exception ends the run. */
   readonly onProgress?: ((event: TrainEvent<S, R, V>) => unknown) | undefined
 }
 /** One step: from a state and a batch to the next state and metrics. */

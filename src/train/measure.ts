@@ -29,7 +29,7 @@ export type Rows = Operand | readonly unknown[]
  * of operations, so that it may be part of a compiled step.
  */
 export interface Measure<A, V = number, Next = A> {
-  /** What it has come to before the first batch. */
+  /** Its state before the first batch. */
   readonly zero: A
   /**
    * With one batch more: what the model gave, the targets and, where there is one, the mask. A mask, one element a row (or for each target), leaves
@@ -40,7 +40,7 @@ export interface Measure<A, V = number, Next = A> {
   value(acc: A): V
   /** Which of two values is better, the lower one unless given: `fit` asks where it monitors the metric. */
   readonly better?: 'higher' | 'lower'
-  /** Is `add` made of operations, so that it may be compiled? Unless given, it is; false where it reads numbers, as of tensors' `data`. */
+  /** Is `add` made of operations, so that it may be compiled? True unless given; false if it reads numbers, such as a tensor's `data`. */
   readonly traced?: boolean
 }
 /** A weighted sum and the sum of the weights. */

@@ -347,6 +347,28 @@ typeof worker.document
     expect(compared).toBeGreaterThan(4)
   })
 
+  it('moves nothing about while it opens, wide and on a phone', { timeout: limit }, async () => {
+    for (const viewport of [
+      { width: 1280, height: 860 },
+      { width: 390, height: 844 },
+    ]) {
+      const { page, context, finished } = await open(address, { viewport })
+      await finished()
+      const shift = await page.evaluate(
+        () =>
+          new Promise<number>((resolve) => {
+            let sum = 0
+            new PerformanceObserver((list) => {
+              for (const entry of list.getEntries()) sum += (entry as PerformanceEntry & { readonly value: number }).value
+            }).observe({ type: 'layout-shift', buffered: true })
+            setTimeout(() => resolve(sum), 500)
+          }),
+      )
+      // Values beside the lines of the editor may wrap one of them.
+      expect(shift, `${viewport.width}`).toBeLessThan(0.05)
+      await context.close()
+    }
+  })
   it('has nothing that axe finds, in light and dark, wide and on a phone, where nothing is wider than the screen', {
     timeout: limit,
   }, async () => {

@@ -36,7 +36,7 @@ import {
 export const runningOptions = {
   /** Does it run from the end? */
   reverse: flag(),
-  /** Is an element left out of its own total? */
+  /** Is each element excluded from its own total? */
   exclusive: flag(),
 }
 const scanned = <F>(prim: typeof cumsumPrimitive | typeof cumprodPrimitive): F =>
@@ -136,7 +136,7 @@ export const argsort: ArgSortFn = sorted('argsort', 1)
 export const topkOptions = {
   /** The largest, unless it is false: the smallest. */
   largest: flag(true),
-  /** How many of the first of the order are left out: 0 unless given. */
+  /** The number of elements that are skipped first: 0 unless given. */
   from: integer(0, { from: 0, fix: 'give a number of places, from 0.' }),
 }
 /**

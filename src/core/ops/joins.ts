@@ -158,7 +158,7 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
 const repeatOptions = {
   /** The axis along which it works: the first unless given. */
   axis: axis(0),
-  /** How long the result is, where counts are computed. */
+  /** The length of the result, if counts are computed. */
   totalLength: integer(undefined, { from: 0 }),
 }
 /** Options of `repeat`. */

@@ -21,7 +21,7 @@ export const convOptions = {
   padding: raw<Padding>(),
   /** Positions from one element of the kernel to the next, along all axes or each: 1 unless given. */
   dilation: raw<number | readonly number[], 1>(1),
-  /** Into so many groups the channels are parted, each with kernels of its own. */
+  /** The number of groups of channels, each with kernels of its own. */
   groups: integer(1, { from: 1 }),
 }
 /**
@@ -53,7 +53,7 @@ export const conv: ConvFn = operation('conv', { x: floats, k: floats }, convOpti
 })
 
 export const poolOptions = {
-  /** How many positions are one, along all axes or each. */
+  /** The size of a window, along all axes or each. */
   window: must<number | readonly number[]>(),
   /** Positions from one window to the next: the window unless given. */
   stride: raw<number | readonly number[]>(),
@@ -67,7 +67,7 @@ export const avgPoolOptions = {
   countIncludePad: flag(),
 }
 export const maxPoolOptions = {
-  /** How far apart the places of a window are, 1 unless given: a number, or one for each axis. */
+  /** The distance between the elements of a window, 1 unless given: a number, or one for each axis. */
   dilation: raw<number | readonly number[], 1>(1),
 }
 /** All that `maxPool` and `maxPoolWithIndices` read. */

@@ -18,7 +18,7 @@ const nearest = unary({
   source: 'IEEE 754',
 })
 export const roundOptions = {
-  /** Digits behind the point, 0 unless given, zeros before it where negative. */
+  /** Decimal places, 0 unless given; negative ones are before the point. */
   decimals: integer(0),
 }
 /**

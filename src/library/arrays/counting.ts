@@ -146,7 +146,7 @@ export const compress: CompressFn<ChosenOptions> = operation(
 const uniqueOptions = {
   /** How many there may be. */
   size,
-  /** What the places hold that are left: the smallest value unless given. */
+  /** The value of the remaining places: the smallest value unless given. */
   fill: number(),
   /** The axis along which whole slices are compared; elements of the flattened x unless given. */
   axis: axisOrFlat,

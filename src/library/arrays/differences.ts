@@ -244,7 +244,7 @@ export const interp: InterpFn<InterpOptions> = operation(
 const unwrapOptions = {
   /** The axis along which neighbours are compared, the last unless given. */
   axis: axis(-1),
-  /** Jumps of less are left as they are: half of the period unless given, and at least that. */
+  /** Smaller jumps stay as they are: half of the period unless given, and at least that. */
   discont: number(),
   /** What is added or taken away: 2 pi unless given. */
   period: number(2 * Math.PI),

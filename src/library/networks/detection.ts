@@ -49,13 +49,13 @@ const overlap = (a: Box, b: Box): AnyExpr => {
 }
 
 const keepingOptions = {
-  /** Boxes that overlap one of a higher score by more are left out; 0.5 unless given. */
+  /** Boxes that overlap a box with a higher score by more than this are dropped; 0.5 unless given. */
   iou: number(0.5, { from: 0, to: 1 }),
-  /** Boxes count whose score is above. */
+  /** Only boxes with a score above this count. */
   score: number(never),
   /** How many indices there are, as many as boxes unless given. */
   size: integer(undefined, { from: 0, to: MAX_SIZE }),
-  /** What the places hold that are left: -1 unless given. */
+  /** The value of the remaining places: -1 unless given. */
   fill: integer(-1),
   /** What the four numbers of a box are: two corners unless given. */
   format: choice(['xyxy', 'xywh', 'cxcywh'], 'xyxy', 'format'),

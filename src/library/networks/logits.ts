@@ -30,7 +30,7 @@ const topkOptions = {
 interface TopkFilterOptions extends OptionsOf<typeof topkOptions> {}
 const toppOptions = {
   ...topkOptions,
-  /** So many stay in any case: 1 unless given. */
+  /** The number of classes that stay in any case: 1 unless given. */
   least: integer(1, { from: 1 }),
 }
 /** Options of `toppFilter`. */

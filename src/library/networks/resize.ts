@@ -51,17 +51,17 @@ const roundings = {
   roundPreferCeil: (x: number) => Math.floor(x + 0.5),
 }
 const declared = {
-  /** How a result is made of its neighbours: 'linear' unless given. */
+  /** How a result is interpolated from its neighbours: 'linear' unless given. */
   method,
   /** The first and last positions of both grids lie on each other; else their outer edges do. */
   alignCorners: flag(),
-  /** Where x is made smaller, each result is a mean over as many more positions: no detail is left out. */
+  /** When x is made smaller, each result is a mean over more positions, so that no detail is lost. */
   antialias: flag(),
   /** Where results lie among the positions, by ONNX's names; 'halfPixel' unless given, 'asymmetric' for 'nearest'. */
   coordinates: choice(Object.keys(places) as readonly Coordinates[]),
-  /** Which position is the nearest, of method 'nearest'; 'floor' unless given. */
+  /** Which position is the nearest, for method 'nearest'; 'floor' unless given. */
   rounding: choice(Object.keys(roundings) as readonly (keyof typeof roundings)[]),
-  /** Keys' coefficient a of method 'cubic': -0.75 unless given, -0.5 with antialias. */
+  /** Keys' coefficient a for method 'cubic': -0.75 unless given, -0.5 with antialias. */
   cubic: number(),
   /** Weights of what is inside x alone, with sum 1; else the first and last positions stand for what is outside. With antialias it is so unless given. */
   excludeOutside: maybe,
@@ -69,7 +69,7 @@ const declared = {
   scale: raw<number | readonly number[]>(),
   /** The part of x that 'tfCropAndResize' reads, for each axis from 0, the first position, to 1, the last. */
   region: raw<readonly (readonly [number, number])[]>(),
-  /** What 'tfCropAndResize' has outside x; 0 unless given. */
+  /** The value outside x for 'tfCropAndResize'; 0 unless given. */
   extrapolation: number(0),
 }
 /** Options of `resize`. */

@@ -72,9 +72,9 @@ const cubicTaps = (p: AnyExpr): readonly Tap[] => {
 }
 
 const sampling = {
-  /** How a result is made of its neighbours: 'linear' unless given. */
+  /** How a result is interpolated from its neighbours: 'linear' unless given. */
   method: choice(['linear', 'nearest', 'cubic'], 'linear', 'method'),
-  /** What stands outside x: zeros unless given. */
+  /** The values outside x: zeros unless given. */
   padding: choice(['zeros', 'border', 'reflection'], 'zeros'),
   /** -1 and 1 are the first and last positions; else their outer edges. */
   alignCorners: flag(),

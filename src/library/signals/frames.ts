@@ -23,7 +23,7 @@ const framing = {
   hop: integer(undefined, { from: 1 }),
   /** A factor for each sample of a frame: a periodic Hann window unless given. */
   window: raw<Operand | Plain>(),
-  /** Is frame t around sample t hop, with the signal reflected at its ends? It is, unless false. */
+  /** Is frame t centred at sample t hop, with the signal reflected at its ends? True unless given. */
   center: flag(true),
   /** The half of the frequencies that a real signal needs; false: all of them, of a signal that may be complex. */
   onesided: flag(true),

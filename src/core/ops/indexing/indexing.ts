@@ -121,7 +121,7 @@ export const takeAlongAxis: TakeAlongAxisFn = operation('takeAlongAxis', { x: ar
 })
 
 const searchOptions = {
-  /** Before its equals ('left'), or after them. */
+  /** Before equal elements ('left'), or after them. */
   side: choice(['left', 'right'], 'left', 'side'),
 }
 /** Options of `searchsorted`. */

@@ -241,7 +241,7 @@ export const slogdet: SlogdetFn = operation('slogdet', { x: floats }, {}, ({ x }
 })
 
 export const rcondOptions = {
-  /** Singular values of at most this share of the largest count as 0: max(m, n) units of rounding unless given. */
+  /** Singular values up to this share of the largest count as 0: max(m, n) units of rounding unless given. */
   rcond: kind<number | undefined, number>((given, what, where) => {
     if (given === undefined || (numberOf(given, what, where) >= 0 && (given as number) < 1)) return given as number | undefined
     return badInput(where, `${what} is ${shown(given)}.`, 'give a share of the largest singular value, from 0 to 1.')
