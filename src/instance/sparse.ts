@@ -44,7 +44,9 @@ export const sparseJacobian: sparse.SparseJacobianFn = /*#__PURE__*/ typed(from(
  * The Hessian of a scalar function as a sparse matrix, { rows, cols, values, shape }: by one batch of Hessian-vector products, one for each colour.
  *
  * Both halves are there; it is coloured as a symmetric matrix where that takes fewer products: a tridiagonal one takes 3, one whose first row, first column
- * and diagonal are full takes 2. Errors  NotScalar, and as for `sparseJacobian`.   Source  Coleman and More 1984.
+ * and diagonal are full takes 2.
+ *
+ * Errors  NotScalar, and as for `sparseJacobian`.   Source  Coleman and More 1984.
  * @example sparseHessian((x) => sum(mul(x, mul(x, x))))([1, 2]).values   // [6, 12]
  */
 export const sparseHessian: sparse.SparseHessianFn = /*#__PURE__*/ typed(from(indexingPack, sparseHessianOf(context)))

@@ -210,8 +210,8 @@ export const conv2d: ConvOf<2> = /*#__PURE__*/ layerOver('conv2d', 2, false) as 
 /**
  * A convolution over three axes.
  *
- * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as for `conv2d`.   Errors  as for `conv2d`.   Source
- *         `torch.nn.Conv3d`.
+ * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as for `conv2d`.   Errors  as for `conv2d`.
+ * Source  `torch.nn.Conv3d`.
  * @example conv3d(1, 8, 3).declared.w.shape // [8, 1, 3, 3, 3]
  */
 export const conv3d: ConvOf<3> = /*#__PURE__*/ layerOver('conv3d', 3, false) as never
@@ -219,8 +219,8 @@ export const conv3d: ConvOf<3> = /*#__PURE__*/ layerOver('conv3d', 3, false) as 
 /**
  * The adjoint of a convolution over one axis in its input: it increases the number of positions.
  *
- * Shapes  x: [n, inputs, l] -> [n, outputs, l']; w: [inputs, outputs / groups, window].   Options as for `conv1d`, and outputPadding.   Source
- *         `torch.nn.ConvTranspose1d`.
+ * Shapes  x: [n, inputs, l] -> [n, outputs, l']; w: [inputs, outputs / groups, window].   Options as for `conv1d`, and outputPadding.
+ * Source  `torch.nn.ConvTranspose1d`.
  * @example convTranspose1d(2, 3, 5).declared.w.shape // [2, 3, 5]
  */
 export const convTranspose1d: ConvTransposeOf<1> = /*#__PURE__*/ layerOver('convTranspose1d', 1, true) as never
@@ -234,8 +234,8 @@ export const convTranspose2d: ConvTransposeOf<2> = /*#__PURE__*/ layerOver('conv
 /**
  * `convTranspose1d` over three axes.
  *
- * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as for `conv3d`, and outputPadding.   Source
- *         `torch.nn.ConvTranspose3d`.
+ * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as for `conv3d`, and outputPadding.
+ * Source  `torch.nn.ConvTranspose3d`.
  * @example convTranspose3d(2, 3, 2).declared.w.shape // [2, 3, 2, 2, 2]
  */
 export const convTranspose3d: ConvTransposeOf<3> = /*#__PURE__*/ layerOver('convTranspose3d', 3, true) as never

@@ -321,8 +321,8 @@ export const lstm = <
  * Gated recurrent unit: h' = (1 - z) n + z h, with r, z sigmoids of x wi + bi + h wh + bh, and n = tanh(x wi + bi + r (h wh + bh)).
  *
  * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` are as for `lstm`.
- * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, 3 hidden], wh: [hidden, 3 hidden].   Dtype, Options, Errors  as for
- *         `lstm`.
+ * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, 3 hidden], wh: [hidden, 3 hidden].
+ * Dtype, Options, Errors  as for `lstm`.
  * Source  Cho et al. 2014; gates in the order of `torch.nn.GRU`, r after the product as there.
  * @example
  * const layer = gru(2, 3)

@@ -179,8 +179,8 @@ export type PermutationOptions = OptionsOf<typeof permutationOptions>
 /**
  * The numbers 0 to n - 1, or the slices of an array, in random order.
  *
- * Dtype  i32 for a number, else the array's.   Rule  linear in the array: the cotangent in the original order.   Source
- *         `jax.random.permutation`.
+ * Dtype  i32 for a number, else the array's.   Rule  linear in the array: the cotangent in the original order.
+ * Source  `jax.random.permutation`.
  * Errors  BadInput for an invalid axis, or a number that is not a non-negative integer.
  * @example permutation(key(0), 5)   // [0, 1, 4, 3, 2]
  */

@@ -80,11 +80,11 @@ export interface UniformFn {
 }
 export const uniformOptions = { dtype: float, min: raw<Parameter, 0>(0), max: raw<Parameter, 1>(1) } satisfies OptionsFor<UniformOptions>
 /**
- * Samples of the uniform distribution from `min` to below `max` (0 and 1 unless given).
+ * Samples of the uniform distribution from `min` to below `max` (0 and 1 unless given). They are those of `jax.random.uniform`, bit for bit
+ * between 0 and 1: 23 random bits in f32, 52 in f64.
  *
  * Rule    with the random bits fixed: y = min + u (max - min).
- * Errors  BadInput for an invalid key or shape; ShapeMismatch if min or max does not broadcast to it. They are those of
- *         `jax.random.uniform`, bit for bit between 0 and 1: 23 random bits in f32, 52 in f64.
+ * Errors  BadInput for an invalid key or shape; ShapeMismatch if min or max does not broadcast to it.
  * @example uniform(key(0), [2])   // [0.41846, 0.2163]
  */
 export const uniform: UniformFn = (key: Key, shape?: unknown, options?: UniformOptions) => {

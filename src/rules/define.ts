@@ -329,7 +329,7 @@ export const optOuts: OptionsFor<OptOut<never, readonly []>> = { when: neededFun
 /**
  * A rule that declines some signatures, after ChainRules' @opt_out: there the mode differentiates `via`, or raises MissingRule.
  *
- * The batch rule stays. Source  ChainRulesCore, "opting out of rules".
+ * The batch rule stays.   Source  ChainRulesCore, "opting out of rules".
  * @example
  * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
  * const cubeRule = scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))])

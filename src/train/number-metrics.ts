@@ -67,8 +67,8 @@ export interface R2Options extends OptionsOf<typeof r2Options> {}
  * The coefficient of determination: 1 - sum (t - y)^2 / sum (t - mean t)^2, the mean over outputs.
  *
  * Batches are merged by their means (Chan, Golub and LeVeque 1983), without cancellation.
- * Shapes  both [..., outputs], or [...] of one.   Edge cases  NaN for fewer than two rows; for a constant target 1 if all predictions are right, else 0.   Source
- *         scikit-learn r2_score.
+ * Shapes  both [..., outputs], or [...] of one.   Edge cases  NaN for fewer than two rows; for a constant target 1 if all predictions are right, else 0.
+ * Source  scikit-learn r2_score.
  * @example measured(r2(), [1, 2, 4], [1, 2, 3])   // 0.5
  */
 export const r2 = (options?: R2Options): Measure<R2State, number, Exprs<R2State>> => {

@@ -272,7 +272,7 @@ export class Device {
         _tag: 'Device',
         backend: 'webgpu',
         reason: `a shader was refused${line === undefined ? '' : ` at line ${first!.lineNum}, \`${line}\``}: ${words}`,
-        fix: 'fix your kernel that the line names; if there is none, report it with the shader.',
+        fix: 'correct your kernel that the line names; if there is none, report it with the shader.',
       })
     }
   }
