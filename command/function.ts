@@ -14,7 +14,7 @@ export interface Operators {
   readonly jacrev: (f: Any, options?: object) => Any
   readonly compile: (f: Any) => Compiled
   readonly toProgram: (f: Any, sizes?: object) => unknown
-  readonly fromProgram: (p: Program) => Any
+  readonly fromProgram: (p: Program) => Any & { readonly _tag: 'Fn' }
 }
 export interface Compiled extends Any {
   readonly explain: (...args: readonly unknown[]) => {

@@ -1,8 +1,9 @@
 /** `codual show` and `codual explain`: a function as a program, and its plan. */
 import { inspect } from 'node:util'
+import { graphOf } from '../src/display/index.js'
 import { show, toJSON } from '../src/index.js'
 import { derivativeOf, programOf, type Ready } from './function.js'
-import { dotOf, graphOf, mermaidOf } from './graph.js'
+import { dotOf, mermaidOf } from './graph.js'
 
 export type Format = 'text' | 'dot' | 'mermaid' | 'json'
 
@@ -13,7 +14,7 @@ export const shown = (given: Ready, derivative: boolean, format: Format): string
   const program = programOf(ready)
   if (format === 'text') return show(program as never)
   if (format === 'json') return JSON.stringify(toJSON(program), null, 2)
-  const graph = graphOf(program, ready.operators)
+  const graph = graphOf(ready.operators.fromProgram(program))
   return format === 'dot' ? dotOf(derivative ? `derivative of ${ready.name}` : ready.name, graph) : mermaidOf(graph)
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { deserialize } from 'node:v8'
 import ts from 'typescript'
 import { fits, patternOf, shown } from '../test/docs/expected.js'
-import { blocksIn } from '../test/docs/extract.js'
+import { blocksIn } from './docs/extract.js'
 
 /** What a program begins and ends with: values are told as plain data, tensors as nested numbers. */
 const head = `import { serialize } from 'node:v8'

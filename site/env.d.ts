@@ -10,10 +10,10 @@ declare module 'virtual:declarations' {
   const files: Readonly<Record<string, string>>
   export default files
 }
-/** Made by vite.config.ts: the script of the worker that runs programs, as a data: URL. */
+/** Made by vite.config.ts: the script of the worker that runs programs. */
 declare module 'virtual:runner' {
-  const url: string
-  export default url
+  const script: string
+  export default script
 }
 /** Made by vite.config.ts: the gallery. */
 declare module 'virtual:examples' {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig, type Plugin } from 'vite'
 import { declarations } from './build/declarations.js'
 import { offline } from './build/offline.js'
-import { runnerUrl } from './build/runner.js'
+import { runnerScript } from './build/runner.js'
 
 /** Scripts of this site and of blobs (a program is one), WebAssembly, and no connection to anywhere. */
 export const policy = [
@@ -30,7 +30,7 @@ const examples = (): readonly { readonly name: string; readonly text: string }[]
 const data = (): Plugin => {
   const makers: Readonly<Record<string, () => unknown>> = {
     'virtual:declarations': declarations,
-    'virtual:runner': runnerUrl,
+    'virtual:runner': runnerScript,
     'virtual:examples': examples,
   }
   return {

@@ -24,7 +24,7 @@ const outputOf = (bundle: Bundle, count: number) => ({
 
 /** What may differ from run to run: times; and where a cell says so, digits (engines round products in their own ways). */
 const compared = (outputs: readonly unknown[], { metadata }: Cell): string => {
-  const text = JSON.stringify(outputs).replaceAll(/planned in [\d.]+ ms|its plan was there/g, 'planned')
+  const text = JSON.stringify(outputs).replaceAll(/planned in [\d.]+ ms|its plan was cached/g, 'planned')
   return metadata.tags?.includes('numbers-vary') === true
     ? text.replaceAll(/-?\d[\d.]*(?:e[+-]?\d+)?/g, '#').replaceAll(/(?:[ML]#,#)+/g, 'curve')
     : text

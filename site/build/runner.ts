@@ -4,8 +4,8 @@ import { build } from 'esbuild'
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
 
-/** The script as a data: URL, which gives a worker an opaque origin. Its name is a directory of its own, so that the library tells its frames from a program's in a stack. */
-export const runnerUrl = async (): Promise<string> => {
+/** The script. Its name is a directory of its own, so that the library tells its frames from a program's in a stack. */
+export const runnerScript = async (): Promise<string> => {
   const { outputFiles } = await build({
     entryPoints: [path('../run/worker.ts')],
     bundle: true,
@@ -14,8 +14,9 @@ export const runnerUrl = async (): Promise<string> => {
     target: 'es2022',
     minify: true,
     legalComments: 'none',
+    // The page makes base64 of it, which takes no other characters.
+    charset: 'ascii',
     logLevel: 'error',
   })
-  const text = `${outputFiles[0]!.text}\n//# sourceURL=https://codual.invalid/library/codual.js`
-  return `data:text/javascript;charset=utf-8;base64,${Buffer.from(text).toString('base64')}`
+  return `${outputFiles[0]!.text}\n//# sourceURL=https://codual.invalid/library/codual.js`
 }

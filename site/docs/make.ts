@@ -1,7 +1,7 @@
 /** Writes the site's pages as Markdown to out/site/pages, from which VitePress makes the site. */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { root } from '../../test/docs/public-names.js'
+import { root } from '../../scripts/docs/public-names.js'
 import { allPages, deadLinksOf } from './pages.js'
 
 /** Writes pages to a folder, with the pictures that they show. */

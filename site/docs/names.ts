@@ -1,10 +1,7 @@
 /** A page for each public name: its signature, what its docstring and its rule say, examples, related names and its line of source. */
-import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
-import * as codual from '../../src/index.js'
-import { examplesIn } from '../../test/docs/extract.js'
-import { fileOf, type Listed, listed, sentence } from '../../test/docs/function-list.js'
-import { type PublicName, publicNames, shortPath, sourceOf } from '../../test/docs/public-names.js'
-import { declared, labelled, primitivesOf } from '../../test/docs/reference.js'
+import { described, listOf } from '../../scripts/docs/described.js'
+import { fileOf, functionsPage, type Listed, listed, sentence, tableOf } from '../../scripts/docs/function-list.js'
+import { type PublicName, publicNames, shortPath, sourceOf } from '../../scripts/docs/public-names.js'
 import { outsideCode } from './links.js'
 import { runLink } from './programs.js'
 
@@ -67,31 +64,6 @@ const typesIn = (signature: string, n: PublicName): readonly PublicName[] =>
     .map((name) => meant(name, n.entry))
     .filter((m) => m?.type === true && m !== n) as PublicName[]
 
-const forms = {
-  linear: 'linear, its pullback the transpose',
-  bilinear: 'linear in each of two arguments (the product rule)',
-  partials: 'elementwise, from partial derivatives',
-  constant: 'zero wherever there is a derivative',
-} as const
-/** What the registry has for a primitive. */
-const ruleIn = (primitive: AnyPrimitive): string => {
-  const rule = codual.coreRegistry.ruleOf(primitive)
-  if (rule === undefined) return 'none'
-  const written = [rule.frule && 'an frule', rule.rrule && 'an rrule'].filter((part) => part !== undefined)
-  const form = rule.form === undefined ? (written.length === 0 ? 'none' : `${written.join(' and ')}, written out`) : forms[rule.form._tag]
-  return `${form}${rule.missing === undefined ? '' : ` (${rule.missing.replace(/\.$/, '')})`}${rule.batch === undefined ? '; no batch rule' : ''}`
-}
-/** The derivatives of a function, as its primitives have them, and what else is declared. */
-const declaredRows = (n: PublicName): readonly string[] => {
-  if (n.type || !['codual', 'codual/random', 'codual/solve'].includes(n.entry)) return []
-  const { own, parts } = primitivesOf(n)
-  if (own !== undefined) return [`- Registered rule: ${ruleIn(own)}`, ...declared(n)]
-  const byRule = new Map<string, string[]>()
-  for (const p of parts) byRule.set(ruleIn(p), [...(byRule.get(ruleIn(p)) ?? []), `\`${p.name}\``])
-  const rules = [...byRule].map(([rule, of]) => `${of.join(', ')} ${rule}`)
-  return [...(rules.length === 0 ? [] : [`- Registered rules: ${rules.join('; ')}`]), ...declared(n)]
-}
-
 /** Names in code of a docstring, as links. */
 const withLinks = (text: string, n: PublicName): string =>
   text
@@ -107,11 +79,10 @@ const plain = (text: string): string => outsideCode(text, (part) => part.replace
 
 /** The page of a name. */
 const pageOf = (n: PublicName, row: Listed | undefined): string => {
-  const { text, labels } = labelled(n)
+  const { text, labels, facts, examples } = described(n)
   const signature =
     row === undefined ? sourceOf(n) : row.signatures.map((s) => (/^[(<]/.test(s) ? `${n.name}${s}` : `${n.name}: ${s}`)).join('\n\n')
-  const rows = [...labels.map(([label, said]) => `- ${label}: ${withLinks(plain(said), n)}`), ...declaredRows(n)]
-  const examples = n.doc === undefined ? [] : examplesIn('doc.ts', `${n.doc.text}\nexport ${n.type ? 'type x = 0' : 'const x = 0'}`)
+  const rows = [...labels.map(([label, said]) => [label, withLinks(plain(said), n)] as const), ...facts]
   const related = relatedTo(n)
   const types = typesIn(signature, n)
   const where = `${shortPath(n.file)}#L${n.line}`
@@ -122,7 +93,7 @@ const pageOf = (n: PublicName, row: Listed | undefined): string => {
     `\n\`\`\`ts\nimport ${n.type ? 'type ' : ''}{ ${n.name} } from '${n.entry}'\n\`\`\`\n`,
     examples.length === 0 ? '' : '\n## Example\n',
     ...examples.map(({ code, of }) => `\n\`\`\`ts\n${code.trim()}\n\`\`\`\n${of === 'type' ? '' : runLink(shortPath(n.file), code)}`),
-    rows.length === 0 ? '' : `\n## Properties\n\n${rows.join('\n')}\n`,
+    rows.length === 0 ? '' : `\n## Properties\n\n${listOf(rows)}`,
     `\n## Signature\n\n\`\`\`ts\n${signature}\n\`\`\`\n`,
     types.length === 0 ? '' : `\nTypes: ${types.map(linkTo).join(', ')}\n`,
     `\n## See also\n\nRelated: ${related.map(linkTo).join(', ')}\n\n`,
@@ -130,9 +101,11 @@ const pageOf = (n: PublicName, row: Listed | undefined): string => {
     `Defined in [${shortPath(n.file)}, line ${n.line}](${repository}/${where})\n`,
   ].join('')
 }
+const linked = ({ call, of }: Listed): string => `[\`${call}\`](/${pathOf(of)})`
 /** The page of a section: its functions, a line for each. */
-const sectionPage = (section: string, list: readonly Listed[]): string =>
-  `# ${section.replace(/:.*/, '')}\n\n| | |\n| --- | --- |\n${list.map(({ call, of }) => `| [\`${call}\`](/${pathOf(of)}) | ${sentence(of)} |`).join('\n')}\n`
+const sectionPage = (section: string, list: readonly Listed[]): string => `# ${section.replace(/:.*/, '')}\n\n${tableOf(list, linked)}`
+/** docs/functions.md, with a link to the page of each function. */
+export const functionsWithLinks = (): string => functionsPage(bySection, linked)
 /** The page of an entry point: what it exports. */
 const entryPage = (entry: string): string => {
   const own = all.filter((n) => n.entry === entry).sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))

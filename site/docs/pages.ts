@@ -1,10 +1,10 @@
 /** The pages of the site as Markdown by their paths: those of the repository, and those made from the sources. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { blocksIn } from '../../test/docs/extract.js'
-import { root } from '../../test/docs/public-names.js'
+import { blocksIn } from '../../scripts/docs/extract.js'
+import { root } from '../../scripts/docs/public-names.js'
 import { deadLinks, isOutside, withTargets } from './links.js'
-import { inReference, namePages, repository } from './names.js'
+import { functionsWithLinks, inReference, namePages, repository } from './names.js'
 import { runLink } from './programs.js'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -23,7 +23,7 @@ const pageOf = new Map([...documents].map(([page, file]) => [file, page]))
 
 /** Where a link of a document leads on the site: to a page of it, to what it copies, or to the repository. */
 const targetOf = (file: string, target: string): string => {
-  if (isOutside(target) || target.startsWith('#')) return target
+  if (isOutside(target) || /^[#/]/.test(target)) return target
   const [to = '', anchor] = target.split('#') as [string, string?]
   const there = posix.join(posix.dirname(file), to).replace(/\/$/, '')
   const hash = anchor === undefined ? '' : `#${anchor}`
@@ -58,22 +58,9 @@ const withRuns = (file: string, text: string): string => {
 }
 const documentPages = (): readonly (readonly [string, string])[] =>
   [...documents].map(([page, file]) => {
-    const text = withTitles(withTargets(read(file), (target) => targetOf(file, target)))
-    return [page, withRuns(file, page === 'functions.md' ? withNames(text) : text)] as const
+    const given = page === 'functions.md' ? functionsWithLinks() : read(file)
+    return [page, withRuns(file, withTitles(withTargets(given, (target) => targetOf(file, target))))] as const
   })
-/** The list of functions, each with a link to its page. */
-const withNames = (text: string): string => {
-  let section = ''
-  return text
-    .split('\n')
-    .map((line) => {
-      section = /\]\(\/(reference\/[^)]+)\)/.exec(line)?.[1] ?? section
-      const call = /^\| `(\w+)[^`]*`/.exec(line)
-      const page = call && inReference.get(`${section}#${call[1]!.toLowerCase()}`)
-      return page ? line.replace(/^\| (`[^`]*`)/, (_, code: string) => `| [${code}](/${page})`) : line
-    })
-    .join('\n')
-}
 const decisions = (): string => {
   const rows = [...documents]
     .filter(([page]) => page.startsWith('decisions/'))

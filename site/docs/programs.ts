@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import ts from 'typescript'
-import { entries, exportsOf, type PublicName, publicNames, root } from '../../test/docs/public-names.js'
+import { entries, exportsOf, type PublicName, publicNames, root } from '../../scripts/docs/public-names.js'
 import { entries as inBrowsers } from '../build/declarations.js'
 
 const browsers = new Set(inBrowsers.map((entry) => entry.replace(/^\./, 'codual')))

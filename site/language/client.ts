@@ -1,4 +1,5 @@
 /** The language service as the page sees it: the same functions, with promises. */
+import { painted } from '../painted.js'
 import type { Language } from './service.js'
 import type { Answer, Question } from './worker.js'
 
@@ -6,12 +7,15 @@ export type Later<T> = { readonly [K in keyof T]: T[K] extends (...a: infer A) =
 
 /** The compiler in a worker; its first answer waits for it to start. */
 export const laterLanguage = (): Later<Language> => {
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
   const waiting = new Map<number, (answer: unknown) => void>()
   let last = 0
-  worker.addEventListener('message', ({ data: { id, answer } }: MessageEvent<Answer>) => {
-    waiting.get(id)?.(answer)
-    waiting.delete(id)
+  const starting = painted().then(() => {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
+    worker.addEventListener('message', ({ data: { id, answer } }: MessageEvent<Answer>) => {
+      waiting.get(id)?.(answer)
+      waiting.delete(id)
+    })
+    return worker
   })
   const asking =
     (ask: keyof Language) =>
@@ -19,7 +23,7 @@ export const laterLanguage = (): Later<Language> => {
       new Promise((resolve) => {
         const id = ++last
         waiting.set(id, resolve)
-        worker.postMessage({ id, ask, given } satisfies Question)
+        void starting.then((worker) => worker.postMessage({ id, ask, given } satisfies Question))
       })
   return {
     problems: asking('problems'),

@@ -1,5 +1,5 @@
 /** Runs, as the page sees them: each in a worker of its own, which ends with the next. One more stands ready, so that a run starts at once. */
-import url from 'virtual:runner'
+import { painted } from '../painted.js'
 import type { Instrumented } from './instrument.js'
 import type { CurveAsked, CurveGiven, FromWorker, Look, ModeRow, ToWorker } from './messages.js'
 
@@ -24,10 +24,21 @@ interface Waiting {
   readonly progress?: (done: number, of: number) => void
 }
 
+/** What starts a worker, once the page stands and the script has come. A data: URL gives the worker an opaque origin. */
+const loadWorkers = async (): Promise<() => Worker> => {
+  await painted()
+  const { default: script } = await import('virtual:runner')
+  const url = `data:text/javascript;charset=utf-8;base64,${btoa(script)}`
+  return () => new Worker(url)
+}
+
 /** `on` hears what the current run tells. */
 export const newSession = (on: (message: FromWorker) => void): Session => {
-  let spare: Worker | undefined = new Worker(url)
+  const workers = loadWorkers()
+  let spare: Worker | undefined
   let current: Worker | undefined
+  /** Counts runs and stops: a run that waits for the script starts only if it is still the last. */
+  let turn = 0
   let waiting = new Map<number, Waiting>()
   let last = 0
   const hear = (worker: Worker, message: FromWorker): void => {
@@ -40,11 +51,12 @@ export const newSession = (on: (message: FromWorker) => void): Session => {
       else asked?.reject(new Error(message.error))
     } else {
       // The next one starts when this one leaves the processor free.
-      if (message.kind === 'done') spare ??= new Worker(url)
+      if (message.kind === 'done') void workers.then((start) => (spare ??= start()))
       on(message)
     }
   }
   const end = (): void => {
+    turn++
     current?.terminate()
     current = undefined
     for (const { reject } of waiting.values()) reject(new Error('The run has ended.'))
@@ -61,15 +73,23 @@ export const newSession = (on: (message: FromWorker) => void): Session => {
       waiting.set(id, { resolve: resolve as Waiting['resolve'], reject, ...(progress !== undefined && { progress }) })
       current.postMessage({ ...message, id })
     })
+  const begin = (worker: Worker, { script, marks }: Instrumented, sliders: Readonly<Record<string, number>>): void => {
+    spare = undefined
+    current = worker
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => hear(worker, data)
+    worker.onerror = (e) => hear(worker, { kind: 'fault', message: e.message, line: undefined })
+    worker.postMessage({ kind: 'run', script, names: marks.map((m) => m.name ?? ''), sliders } satisfies ToWorker)
+  }
   return {
-    run: ({ script, marks }, sliders) => {
+    run: (program, sliders) => {
       end()
-      const worker = spare ?? new Worker(url)
-      spare = undefined
-      current = worker
-      worker.onmessage = ({ data }: MessageEvent<FromWorker>) => hear(worker, data)
-      worker.onerror = (e) => hear(worker, { kind: 'fault', message: e.message, line: undefined })
-      worker.postMessage({ kind: 'run', script, names: marks.map((m) => m.name ?? ''), sliders } satisfies ToWorker)
+      const mine = turn
+      workers.then(
+        (start) => {
+          if (mine === turn) begin(spare ?? start(), program, sliders)
+        },
+        (e: unknown) => on({ kind: 'fault', message: `The library cannot be loaded: ${e}`, line: undefined }),
+      )
     },
     stop: end,
     look: (mark) => ask<Look>({ kind: 'look', mark }),

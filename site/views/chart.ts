@@ -1,6 +1,6 @@
-/** Curves over x, drawn by uPlot in the page's colours. */
+/** Curves over x, drawn by uPlot in the page's colours. It is loaded by the first chart. */
 import 'uplot/dist/uPlot.min.css'
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import type { Series } from '../run/messages.js'
 import { html } from './dom.js'
 import { numberText } from './numbers.js'
@@ -26,7 +26,8 @@ export const newChart = (): Chart => {
     const order = x.map((_, i) => i).sort((a, b) => x[a]! - x[b]!)
     return [order.map((i) => x[i]!), ...curves.map((c) => order.map((i) => (Number.isFinite(c.y[i]) ? c.y[i]! : null)))]
   }
-  const make = (): void => {
+  const make = async (): Promise<void> => {
+    const { default: UPlot } = await import('uplot')
     if (series === undefined || place.clientWidth === 0) return
     plot?.destroy()
     const axis = (): uPlot.Axis => ({
@@ -35,7 +36,7 @@ export const newChart = (): Chart => {
       grid: { stroke: colour('grid'), width: 1 },
       ticks: { show: false },
     })
-    plot = new uPlot(
+    plot = new UPlot(
       {
         width: place.clientWidth,
         height: place.clientHeight,
@@ -61,8 +62,8 @@ export const newChart = (): Chart => {
       place,
     )
   }
-  new ResizeObserver(make).observe(place)
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', make)
+  new ResizeObserver(() => void make()).observe(place)
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => void make())
   return {
     element,
     draw: (next) => {
@@ -82,7 +83,7 @@ export const newChart = (): Chart => {
         'aria-label',
         `A plot${next.title === '' ? '' : ` of ${next.title}`}: ${next.curves.map((c) => c.name).join(', ')} over x`,
       )
-      make()
+      void make()
     },
   }
 }

@@ -21,3 +21,5 @@ export const svg = <K extends keyof SVGElementTagNameMap>(
     Object.fromEntries(Object.entries(attributes).map(([k, v]) => [k, String(v)])),
     children,
   )
+/** A paragraph that explains a view. */
+export const about = (text: string): HTMLElement => html('p', { class: 'about' }, text)

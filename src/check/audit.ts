@@ -11,7 +11,7 @@ import { makeProgram } from '../core/graph/program.js'
 import { type Checked, Collector } from './findings.js'
 import { overridesIn } from './ran.js'
 
-/** What a primitive has. */
+/** What a registry and the backends have for one primitive. */
 export interface Row {
   readonly name: string
   readonly family: string
@@ -28,7 +28,7 @@ export interface Row {
 export type Kernels = Readonly<Record<string, (primitive: AnyPrimitive) => boolean>>
 
 /**
- * Does a backend prepare every sample of a primitive? What it says itself, by MissingKernel or Unsupported.
+ * Does a backend prepare every sample of a primitive? MissingKernel and Unsupported mean no.
  *
  * @example preparedBy(cpu())(coreRegistry.rules.get('tanh')!.primitive)   // true
  */
@@ -81,8 +81,8 @@ export const rowsOf = (registry: Registry, kernels: Kernels = {}): readonly Row[
 }
 
 /**
- * Every primitive has a frule, an rrule, a batch rule, samples and (where `kernels` are given) a kernel in each backend; the key of a rule is
- * its primitive's name, and no two parts of the registry declare the same one.
+ * The audit of a registry: every primitive has a frule, an rrule, a batch rule, samples and (if `kernels` are given) a kernel in each
+ * backend; each rule's key is its primitive's name, and no two parts of the registry declare the same primitive.
  *
  * @example report(audit(coreRegistry))   // 'ok   registry: ...'
  */

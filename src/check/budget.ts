@@ -25,7 +25,7 @@ export const budgetOptions = {
   /** The peak of live bytes. */
   bytes: most,
 }
-/** At most so much, of values and gradient together. */
+/** Upper bounds for one plan of value and gradient. */
 export type Budget = OptionsOf<typeof budgetOptions>
 /** The option of a budget. */
 export const budget: Kind<Budget | undefined, Budget> = or<Budget, undefined>(undefined, (given, what, where) =>

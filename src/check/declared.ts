@@ -20,7 +20,7 @@ export const drawOptions = {
   /** Values of an input, by its path: `x`, `params.w` (default -2 to 2; 0 to 3 for integers). */
   domain: object<Readonly<Record<string, Range>>>(),
 }
-/** What arguments are drawn from, beside the declaration. */
+/** What arguments are drawn from, in addition to the declaration. */
 export type DrawOptions = OptionsOf<typeof drawOptions>
 
 /** Whole numbers k from min to max; a value is k steps, within the range. They shrink towards 0 and print short. */

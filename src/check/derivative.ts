@@ -44,7 +44,7 @@ export const slopesBy = (f: (t: number) => ArrayLike<number>, d: Derived, noise:
 const times = (s: Slope, by: number): Slope => {
   const one = (e: Estimate): Estimate => ({ value: e.value * by, error: e.error * Math.abs(by) })
   if (s._tag === 'Unknown') return s
-  if (!Number.isFinite(by)) return { _tag: 'Unknown', reason: 'the argument is nearly 0: steps of its size are no numbers' }
+  if (!Number.isFinite(by)) return { _tag: 'Unknown', reason: 'the argument is nearly 0: steps of its size are not representable' }
   if (s._tag !== 'Kink') return { _tag: s._tag, ...one(s) }
   const [left, right] = [one(s.left), one(s.right)]
   return { ...s, left, right }

@@ -5,7 +5,7 @@ import { type Aval, isFloat } from '../core/graph/aval.js'
 import { allocate, type NDArray } from '../core/graph/ndarray.js'
 
 /**
- * Uniform numbers in [0, 1) from a seed: the same seed, the same numbers, everywhere.
+ * Uniform numbers in [0, 1) from a seed; the same seed gives the same numbers everywhere.
  *
  * Source  mulberry32, T. Ettinger 2017.
  * @example random(1)()   // 0.6270739405881613

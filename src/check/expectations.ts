@@ -51,7 +51,7 @@ export const expectations = {
     return Object.keys(read).length > 0 ? read : badInput(where, `${what} says nothing.`, 'give { gradient } or { tangent }.')
   }),
 }
-/** What an author gives to a check. */
+/** What the author of a function or rule tells its check. */
 export type Expectations = OptionsOf<typeof expectations>
 /** A tangent is expected along tangents. */
 export const consistent = <E extends Expectations>(given: E, where: string): E =>

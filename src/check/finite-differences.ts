@@ -1,7 +1,7 @@
 /** Derivatives by differences: Richardson's tables of steps on both sides of a point, with an estimate of their own error. */
 import { functionOf, numberOf } from '../core/errors/check-arguments.js'
 
-/** A derivative estimate and how far it may be off; of an infinite one, the steepest difference that was seen. */
+/** An estimate of a derivative and a bound on its error; for an infinite derivative, the steepest difference that was seen. */
 export interface Estimate {
   readonly value: number
   readonly error: number
@@ -242,10 +242,10 @@ const estimate = (s: Slope): Estimate => {
 }
 
 /**
- * f'(0) by central differences at 15 steps, each a quarter of the one before, extrapolated in Richardson's way. `error` bounds truncation (how
- * far the table's entries are apart) and rounding. At a kink it is half of the difference between the two sides.
+ * f'(0) by central differences at 15 steps, each a quarter of the one before, with Richardson extrapolation. `error` bounds truncation (the
+ * distance between entries of the table) and rounding. At a kink it is half of the difference between the two sides.
  *
- * Errors  BadInput where f is no function.
+ * Errors  BadInput unless f is a function.
  * Source  Richardson 1911; Ridders 1982.
  * @example derivative((t) => Math.sin(t)).value   // 1.000000000
  */
@@ -261,8 +261,8 @@ export const derivative = (f: (t: number) => number, scale = 1): Estimate => {
 }
 
 /**
- * The derivative on one side of 0 (`side` 1 or -1), by Richardson's table of (f(h) - f(0)) / h. At a kink the two sides differ; infinite where the
- * differences grow without end, NaN where the function has no value on that side.
+ * The derivative on one side of 0 (`side` 1 or -1), by Richardson's table of (f(h) - f(0)) / h. At a kink the two sides differ. The result is
+ * infinite if the differences grow without bound, and NaN if the function has no value on that side.
  *
  * @example oneSided((t) => Math.abs(t), -1).value   // -1
  */

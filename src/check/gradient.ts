@@ -23,7 +23,7 @@ import { counting, overridesIn, type RuleRan } from './ran.js'
 import { derivativesOf, type Subject, sizesOf, stopsInSight } from './subject.js'
 import { isSmall } from './work.js'
 
-/** Options of `checkGrad`. `sizes` is for arguments that are drawn; `domain` for those, and for points beside arguments that are given. */
+/** Options of `checkGrad`. `sizes` is for drawn arguments; `domain` for these, and for points near given arguments. */
 export interface GradientOptions extends CheckOptions, DrawOptions, Expectations {}
 
 export const gradientOptions: typeof checkOptions & typeof drawOptions & typeof expectations = {
@@ -67,7 +67,7 @@ export interface DrawnArguments {
  * Arguments for a declared function, drawn as `checkGrad(f)()` draws them: the same for the same `seed`, one size for each named dimension, numbers from the
  * `domain` of each input.
  *
- * Errors  BadInput of a function that declares nothing.
+ * Errors  BadInput for a function that declares no inputs.
  * @example drawArguments(fn({ x: f64('n') }, ({ x }) => sum(x)), { sizes: { n: [3, 3] } }).sizes   // { n: 3 }
  */
 export const drawArguments = (f: unknown, options?: DrawArgumentsOptions): DrawnArguments => {

@@ -115,7 +115,7 @@ const curried =
   }
 
 /**
- * A checker for a registry, whose functions are called as `checkRule` and `checkGrad` are; on the reference backend, unless `backends` names more.
+ * A checker for a registry: its functions are called like `checkRule` and `checkGrad`. It uses the reference backend unless `backends` names more.
  *
  * @example
  * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
@@ -136,11 +136,12 @@ export const makeCheck = (registry: Registry): Checker => {
 }
 
 /**
- * The derivative of f at its arguments: jvp and vjp against finite differences in f64, the modes against each other, to the second order, on the
- * CPU backend too. Left: what disagreed, with argument and index. Right: how much was compared. Without arguments some are drawn from what a
- * function made by `fn` declares: the same for the same seed, from `sizes` of its named dimensions and the `domain` of its inputs.
+ * A check of the derivative of f at its arguments: jvp and vjp against finite differences in f64 and the modes against each other, to the second
+ * order, on the CPU backend too. Left: what disagreed, with argument and index. Right: how much was compared. Without arguments they are drawn
+ * from the declaration of a function made by `fn`: the same for the same seed, from `sizes` of its named dimensions and the `domain` of its
+ * inputs.
  *
- * Errors  BadInput where there are no arguments, and no declaration to draw them from.
+ * Errors  BadInput if there are no arguments, and no declaration to draw them from.
  * @example
  * report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
  * report(checkGrad(fn({ x: f64('n') }, ({ x }) => sum(log(x))), { seed: 3, domain: { x: [0.5, 2] } })())   // 'ok   fn: ...'
@@ -151,7 +152,7 @@ export const checkGrad: (f: unknown, options?: GradientOptions) => (...args: rea
 )
 
 /**
- * The rule of a primitive at all of its samples and kinks: of a rule that is being written, or of a primitive that has one already.
+ * A check of a rule at all samples and kinks of its primitive. It takes a rule, or a primitive that has one already.
  *
  * @example
  * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })

@@ -7,7 +7,7 @@ import type { DType } from '../core/types/dtype.js'
 import { type RuleRan, ranInWords, togetherRan } from './ran.js'
 import type { Mode, Subject } from './subject.js'
 
-/** What one argument of a function or primitive was, at all points together. */
+/** The values that one argument of a function or primitive took, over all points. */
 export interface Region {
   readonly of: string
   readonly argument: string

@@ -193,10 +193,11 @@ const each = (
   )
 
 /**
- * Every primitive of a plugin (or of several): its rules at all of its samples and kinks, its kernels against its meaning in values and derivatives on `backends` (the CPU backend
- * with the plugin's kernels unless given), its lowering against its meaning, vmap, and that a program of it is saved and read back. A rule that is `missing` is counted.
+ * A check of every primitive of a plugin (or of several): its rules at all of its samples and kinks, its kernels against its meaning in values and derivatives on `backends` (the
+ * CPU backend with the plugin's kernels unless given), its lowering against its meaning, vmap, and a round trip of its programs through JSON. Rules declared `missing` are
+ * counted.
  *
- * Errors  BadInput for what is no plugin, and for backends that answer later: checkPluginAsync takes those.
+ * Errors  BadInput for anything but a plugin, and for asynchronous backends, which `checkPluginAsync` takes.
  * @example
  * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
  * const doubling = definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: scalarRule(twice, () => [2]) }, kernels: { cpu: { twice: perElement() } } })
@@ -233,10 +234,10 @@ export const laterOptions = {
   backends: needed((given, what, where) => listOf(given, what, where) as readonly AsyncBackend[]),
 } satisfies OptionsFor<LaterOptions>
 /**
- * The kernels of a plugin on backends that answer later, WebGPU: values and derivatives at every sample against the meaning. A shader that does not compile is a
- * finding with its message. What a backend has no kernel for is counted.
+ * A check of the kernels of a plugin on asynchronous backends such as WebGPU: values and derivatives at every sample against the meaning. A shader that does not
+ * compile is a finding with its message. Primitives without a kernel on a backend are counted.
  *
- * Errors  BadInput for what is no plugin.
+ * Errors  BadInput for anything but a plugin.
  * @example
  * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
  * const doubling = definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: scalarRule(twice, () => [2]) } })

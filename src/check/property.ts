@@ -23,7 +23,7 @@ import { report } from './report.js'
 
 export type { PropertyOptions } from './property-options.js'
 
-/** The smallest arguments that fast-check found to fail, and all that is needed to see it again. */
+/** The smallest arguments that fast-check found to fail, and what reproduces the failure. */
 export interface Counterexample {
   readonly of: string
   /** Sizes of the named dimensions. */
@@ -90,8 +90,8 @@ const smallest = (from: Drawn, specs: readonly Spec[], o: PropertyOptions, fails
 const readable = (a: NDArray): unknown => new Tensor(a.shape, a.dtype, a.data).toArray()
 
 /**
- * The derivative of a declared function at arguments of every size and value that fast-check draws from its declaration. A failure is shrunk,
- * the sizes of named dimensions first, then the values, then entries are left out one by one; it comes with the seed that draws it again and with the function as equations.
+ * The derivative of a declared function at arguments of every size and value that fast-check draws from its declaration. A failure is shrunk: first the sizes of named
+ * dimensions, then the values, then entries are left out one by one. It comes with the seed that reproduces it and with the function as equations.
  *
  * @example
  * const square = fn({ x: f64('n') }, ({ x }) => sum(mul(x, x)))
@@ -161,7 +161,7 @@ const shownReplay = ({ registry, ...options }: PropertyOptions): string =>
   registry === undefined ? shownOptions(options) : shownOptions(options).replace(/ }$/, ', registry }')
 
 /**
- * A result of forAll in words: one line when it passed; else the sizes, the argument, the function, the findings and how to see them again.
+ * A result of forAll in words: one line when it passed; else the sizes, the argument, the function, the findings and how to reproduce them.
  *
  * @example reportProperty(forAll(fn({ x: f64() }, ({ x }) => sin(x)), { runs: 3, seed: 2 }))   // 'ok   fn: 3 draws, ...'
  */

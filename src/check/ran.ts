@@ -7,7 +7,7 @@ import { coreRegistry } from '../packs/all.js'
 
 /** A facet of a rule that modes call. */
 export type RanFacet = 'frule' | 'rrule' | 'batch'
-/** How often a rule that is not codual's own was asked. */
+/** How often a rule that codual does not ship was called. */
 export interface RuleRan {
   readonly name: string
   /** The facets that the rule has. */

@@ -59,8 +59,8 @@ export const reportOptions = {
 /** Options of `report`. */
 export type ReportOptions = OptionsOf<typeof reportOptions>
 /**
- * A result in words, at most twelve lines: one line when it passed (and what is not implemented, at a kink or not decided), else for each mistake what is true and what was
- * found, where, what else fails for that reason, and a line that finds it again.
+ * A result in words, at most twelve lines. One line if it passed (with what is not implemented, at a kink or undecided); otherwise, for each mistake, the expected and the
+ * actual value, the place, what else fails for the same reason, and a line that reproduces it.
  *
  * @example report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
  */

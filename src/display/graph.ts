@@ -1,4 +1,4 @@
-/** Programs and expressions as graphs: data, which the picture is drawn from. */
+/** Programs, functions and expressions as graphs: data, from which pictures are drawn. */
 import { type AnyExpr, fromProgram, interpret, type Program } from '../index.js'
 
 /** A node of a graph: an input, a number, a captured tensor, or one application of a primitive. */
@@ -11,7 +11,7 @@ export interface GraphNode {
   readonly shape: readonly number[]
   readonly dtype: string
 }
-/** What flows from one node to another. */
+/** An argument of an application: the node that computes it, and the application. */
 export interface GraphEdge {
   readonly from: string
   readonly to: string
@@ -20,19 +20,21 @@ export interface GraphEdge {
 export interface Graph {
   readonly nodes: readonly GraphNode[]
   readonly edges: readonly GraphEdge[]
-  /** The nodes that the program gives, by their paths. */
+  /** The nodes that the program returns, by their paths. */
   readonly outputs: readonly { readonly path: string; readonly id: string }[]
 }
 type Value = { readonly id: string }
 
 /**
- * A program, or a tree of expressions, as a graph: a node for each input, number, captured tensor and application. Shared expressions are one node;
- * programs inside of primitives (loops, branches) are one application.
+ * The graph of a program, a declared function or a tree of expressions: a node for each input, number, captured tensor and application. A shared
+ * expression is one node. A primitive that holds programs (a loop, a branch) is one application.
  *
- * Errors  BadInput where it is neither.
+ * A program over other registries is given as the function that its own `fromProgram` makes.
+ *
+ * Errors  BadInput for anything else, and for a function that does not declare its inputs.
  * @example graphOf(toProgram((x) => sum(mul(x, x)))([1, 2])).nodes.map((n) => n.label)   // ['input', 'mul', 'sum']
  */
-export const graphOf = (x: Program<unknown> | AnyExpr): Graph => {
+export const graphOf = (x: Program<unknown> | AnyExpr | { readonly _tag: 'Fn' }): Graph => {
   const nodes: GraphNode[] = []
   const edges: GraphEdge[] = []
   const add = (kind: GraphNode['kind'], label: string, shape: readonly number[], dtype: string): Value => {

@@ -53,7 +53,7 @@ const explanationHTML = (e: Explanation): Markup => {
     `${grouped(e.flops)} flops`,
     `${bytes(e.bytes)} moved`,
     `${bytes(e.peakBytes)} at the peak`,
-    e.cached ? 'its plan was there' : `planned in ${e.planMs.toFixed(1)} ms`,
+    e.cached ? 'its plan was cached' : `planned in ${e.planMs.toFixed(1)} ms`,
     ...(e.verified === undefined ? [] : [`verified: ${e.verified}`]),
   ]
   const most = Math.max(1, ...e.steps.map((s) => s.flops * s.times))

@@ -2,7 +2,7 @@
 import { element, type Markup } from './html.js'
 import { number } from './numbers.js'
 
-/** Curves by name: the numbers of each, one after the other. */
+/** Curves by name: the numbers of each, in order. */
 export type Series = Readonly<Record<string, ArrayLike<number>>>
 
 const WIDTH = 560

@@ -63,7 +63,7 @@ const ownText = (x: unknown): string | undefined => {
  * `fit` and `train` give as curves, a tree of tensors as a list. Anything else is its text.
  *
  * Every name and text in it is escaped; long arrays, tables and texts are cut. Jupyter's kernels show the result by themselves; in Observable write `render(x).element()`.
- * Errors  BadInput where `most` is no number from 2 to 50.
+ * Errors  BadInput unless `most` is a number from 2 to 50.
  * @example
  * render(tensor([[1, 2], [3, 4]])).html.includes('<td>4</td>')   // true
  * render(tensor([1, 2])).text   // 'Tensor f64 [2] [1, 2]'
@@ -90,7 +90,7 @@ export type PlotOptions = OptionsOf<typeof plotOptions>
  * Numbers over their index as curves by name, in SVG: losses, paths, samples.
  *
  * NaN and infinities leave gaps; long curves keep their least and greatest numbers.
- * Errors  BadInput where a curve is no array of numbers.
+ * Errors  BadInput for a curve that is not an array of numbers.
  * @example plot({ loss: [3, 2, 1] }).text   // 'plot of loss (3)'
  */
 export const plot = (series: Series, options?: PlotOptions): Rendered => {
@@ -109,7 +109,7 @@ export const plot = (series: Series, options?: PlotOptions): Rendered => {
 }
 
 /**
- * Tensors and expressions that Jupyter's kernels show as `render` does, from now on, without a call: once, in the first cell.
+ * Makes Jupyter's kernels show tensors and expressions as `render` does, without a call. Run it once, in the first cell.
  *
  * @example renderInNotebooks()   // undefined
  */

@@ -15,9 +15,8 @@ import { context } from './context.js'
 /**
  * The gradient of a scalar function: f: R^n -> R becomes x |-> (df/dx_1, ..., df/dx_n), in the structure of its first argument.
  *
- * `wrt` names what is differentiated (a path, a list of paths, an argument's index), `mode` how: 'mixed' unless given. Nests to any order. Of a list the result is a record by what was
- * listed, as it was written: `{ wrt: ['params.w', 'x'] }` gives { 'params.w': ..., x: ... }.
- * With `aux: true` f returns [scalar, aux], and the result is [gradient, aux].
+ * `wrt` names the variables (a path, a list of paths, an argument's index), `mode` the mode: 'mixed' unless given. It nests to any order. For a list the result is a record with
+ * the entries of the list as keys: `{ wrt: ['params.w', 'x'] }` gives { 'params.w': ..., x: ... }. With `aux: true` f returns [scalar, aux], and the result is [gradient, aux].
  * Errors  NotScalar when f returns no scalar, NotDifferentiable when wrt is not a float, MissingRule.
  * @example
  * grad((x) => sum(mul(x, x)))([1, 2, 3])   // [2, 4, 6]
@@ -59,26 +58,27 @@ export const hvp: transforms.HvpFn = /*#__PURE__*/ typed(hvpOf(context))
 /**
  * f at a point: [f(x), dx |-> f'(x) dx], the derivative there as a linear function of the tangent alone.
  *
- * What the derivative needs of the point is computed once, with the value, and kept as long as the derivative is.
- * `wrt` names what varies (all, unless given): dx is a tangent of that alone.
+ * The residuals are computed once, with the value, and kept as long as the derivative is. `wrt` names the variables (all, unless given); dx
+ * is a tangent of these alone.
  * @example linearize((x) => mul(x, x))([1, 2])[1]([1, 10])   // [2, 40]
  */
 export const linearize: transforms.LinearizeFn = /*#__PURE__*/ typed(linearizeOf(context))
 /**
  * Derivatives of f along a curve x(t), in one pass: (x, [x', x'', ...]) |-> [f(x), [f(x(t))', f(x(t))'', ...]], at t = 0. Taylor mode.
  *
- * The series holds derivatives, not Taylor coefficients (those are d^k/k!), as that of jax.experimental.jet does; what is not given of `order`
- * many is 0, so jet(f, { order: 4 })(x, [v]) has the derivatives in the direction v. Cost: about order^2 times f's, where nested `jvp` takes
- * 2^order. Several arguments are given as their tuple.   Source  Griewank and Walther 2008, 13; Bettencourt, Johnson and Duvenaud 2019.
+ * The series holds derivatives, not Taylor coefficients (those are d^k/k!), as that of jax.experimental.jet does; those up to `order` that are
+ * not given are 0, so jet(f, { order: 4 })(x, [v]) has the derivatives in the direction v. Cost: about order^2 times f's, where nested `jvp`
+ * takes 2^order. Several arguments are given as their tuple.   Source  Griewank and Walther 2008, 13; Bettencourt, Johnson and Duvenaud 2019.
  * @example jet((x) => exp(x), { order: 3 })(0, [1])   // [1, [1, 1, 1]]
  */
 export const jet: transforms.JetFn = /*#__PURE__*/ typed(jetOf(context, taylorOf))
 /**
  * f at every index of an axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
  *
- * `inAxes` says which axis is mapped (0 unless given; null: none, the same at every index), `outAxes` where it stands in the results:
- * for all leaves, by argument ([null, -1]), or in their tree or a beginning of it ({ params: null, x: 0 }).
- * Errors  ShapeMismatch without such an axis, or of two sizes; BadInput for axes of another tree, or none; MissingRule without a batch rule.
+ * `inAxes` says which axis is mapped (0 unless given; null: none, the same at every index), `outAxes` where it stands in the results: for
+ * all leaves, by argument ([null, -1]), or as a tree or a prefix of it ({ params: null, x: 0 }).
+ * Errors  ShapeMismatch if there is no such axis, or it has two sizes; BadInput for axes of another tree, or if none is mapped; MissingRule
+ *         without a batch rule.
  * @example vmap((w, x) => mul(w, x), { inAxes: [null, 1] })(10, [[1, 2, 3], [4, 5, 6]])   // [[10, 40], [20, 50], [30, 60]]
  * @example vmap((x) => mul(x, x), { outAxes: -1 })([[1, 2], [3, 4]])   // [[1, 9], [4, 16]]
  */
@@ -86,16 +86,16 @@ export const vmap: VmapFn = /*#__PURE__*/ typed(vmapOf(context))
 /**
  * The Jacobian by columns, in forward mode: shape [...f(x), ...x], one pushed basis vector per input, all at once.
  *
- * For functions with fewer inputs than outputs; the other way round `jacrev` is cheaper. Trees give a tree of blocks. `chunk` says how many
- * vectors at once: less memory, more steps.
+ * For functions with fewer inputs than outputs; otherwise `jacrev` is cheaper. Trees give a tree of blocks. `chunk` says how many vectors
+ * at once: less memory, more steps.
  * @example jacfwd((x) => mul(x, x))([1, 2])   // [[2, 0], [0, 4]]
  */
 export const jacfwd: transforms.JacFn = /*#__PURE__*/ typed(jacfwdOf(context))
 /**
  * The Jacobian by rows, in reverse mode: shape [...f(x), ...x], one pulled basis vector per output, all at once.
  *
- * For functions with fewer outputs than inputs; the other way round `jacfwd` is cheaper. Trees give a tree of blocks. `chunk` says how many
- * vectors at once: less memory, more steps.
+ * For functions with fewer outputs than inputs; otherwise `jacfwd` is cheaper. Trees give a tree of blocks. `chunk` says how many vectors
+ * at once: less memory, more steps.
  * @example jacrev((x) => sum(mul(x, x)))([1, 2])   // [2, 4]
  */
 export const jacrev: transforms.JacFn = /*#__PURE__*/ typed(jacrevOf(context))

@@ -14,7 +14,7 @@ import { makeCodual } from './make.js'
 const combined = (plugins: readonly Plugin[]): Plugin => plugins.reduce(pluginMonoid.concat, pluginMonoid.empty)
 
 /**
- * The shipped primitives with their rules and their CPU kernels, as a plugin: what the fold of their families is.
+ * The shipped primitives with their rules and their CPU kernels, as one plugin.
  *
  * @example corePlugin.duplicates   // []
  */
@@ -27,9 +27,10 @@ export const corePlugin: Plugin = {
 }
 
 /**
- * codual with primitives of your own: their rules beside the shipped ones, their kernels in the CPU backend.
+ * codual with primitives of your own: their rules in addition to the shipped ones, their kernels in the CPU backend.
  *
- * A primitive is saved as `plugin/name`, so it may be called as a shipped one.   Errors  DuplicatePrimitive where two plugins of one name have one of one name, or a plugin has another rule for a shipped one.
+ * A primitive is saved as `plugin/name`, so it may have the name of a shipped one.   Errors  DuplicatePrimitive if two plugins of the same name declare a primitive of the same
+ * name, or a plugin has a second rule for a shipped primitive.
  * @example
  * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
  * const doubling = definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: scalarRule(twice, () => [2]) } })

@@ -17,7 +17,7 @@ import { compileAsyncOf, fnOf, showOf } from './functions.js'
  *
  * Called with values it runs, with expressions it inlines; `compile` traces it once per signature. Named axes are bound at each call.
  * `{ name }` is what errors and `show` call it, the body's own name unless given.
- * Errors  ShapeMismatch, DTypeMismatch or BadInput where an argument is not as declared.
+ * Errors  ShapeMismatch, DTypeMismatch or BadInput if an argument is not as declared.
  * @example fn({ x: f64('n'), w: f64('n') }, ({ x, w }) => sum(mul(x, w)))({ x: [1, 2], w: [3, 4] })   // 11
  */
 export const fn: transforms.FnFn = /*#__PURE__*/ typed(fnOf(context.runtime))
@@ -32,13 +32,13 @@ export const evaluate: running.EvaluateFn = /*#__PURE__*/ typed(evaluateWith(bac
  *
  * Captured tensors are read at every call; captured numbers stay what they were when it was traced. `.into(outputs)` writes into the
  * caller's tensors, `.explain()` tells what runs and what it costs. On an asynchronous backend it gives promises. `{ trap: 'nan' }`: a call
- * whose result holds a NaN is an error that says what made it first ('nonFinite': an infinity too).
+ * whose result holds a NaN is an error that names the equation that made it first ('nonFinite': an infinity too).
  * Errors  thrown as AdException.
  * @example compile(grad((x) => sum(mul(x, x))))([1, 2, 3])   // [2, 4, 6]
  */
 export const compile: running.CompileFn = /*#__PURE__*/ typed(compileOn(backend))
 /**
- * As `compile`, giving promises on any backend.
+ * `compile` with promises on any backend.
  *
  * @example await compileAsync((x) => sum(mul(x, x)), cpu())([1, 2, 3])   // 14
  */
@@ -60,7 +60,7 @@ export const show: running.ShowFn = /*#__PURE__*/ typed(showOf)
  */
 export const run: running.RunFn<Env> = /*#__PURE__*/ typed(runCore)
 /**
- * A function run at once on a synchronous backend, its failure a value: Either of an AdError and the result.
+ * A function run at once on a synchronous backend, with failure as a value: Left of an AdError, or Right of the result.
  *
  * @example runSync(cpu())((x) => sum(mul(x, x)))([1, 2])   // Right(5)
  */
@@ -72,7 +72,7 @@ export const runSync: running.RunSyncFn = /*#__PURE__*/ typed(runSyncCore)
  */
 export const isTensor = (x: unknown): x is Tensor => isTensorCore(x)
 /**
- * Is x an expression of this copy of codual? A tensor is none. It never throws.
+ * Is x an expression of this copy of codual? A tensor is not one. It never throws.
  *
  * @example isExpr(add(1, 2))   // true
  */

@@ -19,7 +19,7 @@ import type { Tensor } from '../core/types/expr.js'
 import { project, projectTangent } from './common.js'
 import { configOf } from './transform.js'
 
-/** A concrete array with its tangent: ZeroTangent where nothing moves it, NoTangent where its dtype has none. */
+/** A concrete array with its tangent: ZeroTangent if it does not vary, NoTangent if its dtype has no tangent. */
 export type EagerDual = Dual<Tensor, Tensor | ZeroTangent | NoTangent>
 /** A concrete array with the sum of the cotangents of its uses. */
 export type EagerCoDual = CoDual<Tensor>
@@ -156,7 +156,7 @@ export interface EagerReverse {
 const plus = (a: Tensor, b: Tensor): Tensor => tensor(asNode(add(a, b)), new Map())
 
 /**
- * Codual numbers over concrete arrays, as an algebra for `interpret` and the reverse pass over what it did; each node by its rrule.
+ * Codual numbers over concrete arrays, as an algebra for `interpret` and the reverse pass over its record; each node by its rrule.
  *
  * `input` gives each input's value. Give a result its cotangent with `add`, then `back()` gives those of the inputs.
  * Errors  MissingRule, NotImplemented as in reverse mode.

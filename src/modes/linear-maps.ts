@@ -52,7 +52,7 @@ const mapOf = (inputs: readonly Node[], outputs: readonly Node[]): Linear => {
 const tooMany = (rows: number, columns: number): never =>
   badInput(
     'sparsity',
-    `more than ${MOST} of the ${rows} x ${columns} entries may be other than zero: it is not sparse, as far as its expression tells.`,
+    `more than ${MOST} of the ${rows} x ${columns} entries may be nonzero: it is not sparse, as far as its expression tells.`,
     'use products with it: jvp, vjp, hvp.',
   )
 

@@ -50,68 +50,68 @@ import { attentionInTorch } from './in-torch.js'
 import { type Initials, init } from './init.js'
 import { type Described, type Given, type Run, shapeOf } from './layer.js'
 
-/** How a head knows places: not at all, by rotating queries and keys, or by a penalty that grows with the distance. */
+/** How a head knows positions: not at all, by rotating queries and keys, or by a penalty that grows with the distance. */
 export type Positions = 'none' | 'rotary' | 'alibi'
 export const attentionOptions = {
-  /** Heads of keys and values, each of which serves as many of queries; as many as heads unless given. */
+  /** Heads of keys and values, each of which serves a group of query heads; as many as heads unless given. */
   kvHeads: sizeOption(0),
   /** Features of each head: features / heads unless given. */
   headFeatures: sizeOption(0),
-  /** Features of the context, where there is one: those of x unless given. */
+  /** Features of the context, if there is one: those of x unless given. */
   contextFeatures: sizeOption(0),
-  /** Does each position see only those up to itself? */
+  /** Does each position attend only to those up to itself? */
   causal: flag(),
-  /** Have the four products biases? They have, unless false. */
+  /** Do the four projections have biases? True unless given. */
   bias: flag(true),
   /** 'none' unless given. */
   positions: choice(['none', 'rotary', 'alibi'], 'none'),
   /** The base of rotary frequencies: 10000 unless given. */
   base: number(10_000, { above: 0 }),
-  /** With which probability a weight is dropped in training: 0 unless given. */
+  /** The probability with which a weight is dropped in training: 0 unless given. */
   dropout: raw<number, 0>(0),
   /** 'f32' unless given. */
   dtype: floatOption,
-  /** How parameters begin, by name or path: { 'q.w', 'out.b', w, b }. */
+  /** How parameters are initialised, by name or path: { 'q.w', 'out.b', w, b }. */
   init: initials,
 } satisfies OptionsFor<AttentionLayerOptions>
 /** Options of `multiHeadAttention`. */
 export interface AttentionLayerOptions<B extends boolean = boolean, D extends Float = Float> {
-  /** Heads of keys and values, each of which serves as many of queries; as many as heads unless given. */
+  /** Heads of keys and values, each of which serves a group of query heads; as many as heads unless given. */
   readonly kvHeads?: number | undefined
   /** Features of each head: features / heads unless given. */
   readonly headFeatures?: number | undefined
-  /** Features of the context, where there is one: those of x unless given. */
+  /** Features of the context, if there is one: those of x unless given. */
   readonly contextFeatures?: number | undefined
-  /** Does each position see only those up to itself? */
+  /** Does each position attend only to those up to itself? */
   readonly causal?: boolean | undefined
-  /** Have the four products biases? They have, unless false. */
+  /** Do the four projections have biases? True unless given. */
   readonly bias?: B | undefined
   /** 'none' unless given. */
   readonly positions?: Positions | undefined
   /** The base of rotary frequencies: 10000 unless given. */
   readonly base?: number | undefined
-  /** With which probability a weight is dropped in training: 0 unless given. */
+  /** The probability with which a weight is dropped in training: 0 unless given. */
   readonly dropout?: number | undefined
   /** 'f32' unless given. */
   readonly dtype?: D | undefined
-  /** How parameters begin, by name or path: { 'q.w', 'out.b', w, b }. */
+  /** How parameters are initialised, by name or path: { 'q.w', 'out.b', w, b }. */
   readonly init?: Initials | undefined
 }
-/** A product, with a bias or without. */
+/** A projection, with or without a bias. */
 export type ProductParams<I extends number, O extends number, D extends Float, B> = {
   readonly w: Spec<[I, O], D>
   readonly b: B extends false ? null : Spec<[O], D>
 }
-/** The products that make queries, keys and values, and the one behind. */
+/** The projections to queries, keys and values, and the output projection. */
 export type AttentionParams<F extends number, D extends Float, B> = {
   readonly q: ProductParams<F, number, D, B>
   readonly k: ProductParams<number, number, D, B>
   readonly v: ProductParams<number, number, D, B>
   readonly out: ProductParams<number, F, D, B>
 }
-/** What attention is told beside x. */
+/** The arguments of attention besides x. */
 export interface AttentionRun extends Run {
-  /** What keys and values are made of, [..., m, features]: x itself unless given. */
+  /** The input of keys and values, [..., m, features]: x itself unless given. */
   readonly context?: Operand | undefined
   /**
    * True where a score counts, or a number that is added to it: of n positions by m it is [n, m], with the leading axes of x [..., n, m] ([batch, 1, m] hides what pads each sequence), for each head
@@ -125,7 +125,7 @@ export type Cache<D extends Float> = {
   readonly v: Spec<number[], D>
   readonly count: Spec<[], 'i32'>
 }
-/** A cache that is given. */
+/** A cache as it is passed in. */
 export type CacheIn<D extends Float> = {
   readonly k: Operand<Shape, D>
   readonly v: Operand<Shape, D>
@@ -136,11 +136,11 @@ export interface Attention<F extends number, D extends Float, B> extends Describ
   readonly declared: AttentionParams<F, D, B>
   readonly init: (key: Key) => Tensors<AttentionParams<F, D, B>>
   apply<N extends Shape>(params: Given<AttentionParams<F, D, B>>, x: Operand<readonly [...N, F], D>, run?: AttentionRun): Expr<[...N, F], D>
-  /** The declaration of a cache of so many positions: for so many sequences, or these leading axes. */
+  /** The declaration of a cache for a number of positions: for a number of sequences, or these leading axes. */
   declaredCache(batch: number | readonly number[], length: number): Cache<D>
   /** A cache of nothing yet. */
   initCache(batch: number | readonly number[], length: number): Tensors<Cache<D>>
-  /** The positions that come next, x: [..., n, features], with those before. NaN where the cache is full. */
+  /** The next positions, x: [..., n, features], attending to those before. NaN if the cache is full. */
   step<N extends Shape>(
     params: Given<AttentionParams<F, D, B>>,
     cache: CacheIn<D>,
@@ -226,7 +226,7 @@ const maskIn = (mask: AnyExpr, scores: readonly number[], op: string): AnyExpr =
     badShape(
       op,
       [shape],
-      `the mask does not belong to scores [${scores.join(', ')}], [..., heads, n, m].`,
+      `the mask does not fit scores [${scores.join(', ')}], [..., heads, n, m].`,
       `give [n, m], [..., n, m] with the leading axes of x, or [..., heads, n, m]; each axis may be 1.`,
     )
   return (wide === shape ? mask : reshape(mask, wide)) as AnyExpr
@@ -240,15 +240,16 @@ const both = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefin
 }
 
 /**
- * Attention of several heads: softmax(q k^T / sqrt(d)) v of q = x q.w + q.b, and so on (`q`, `k`, `v` and `out` of the parameters), in `heads` parts of the features; joined, and once more a product.
+ * Attention of several heads: softmax(q k^T / sqrt(d)) v of q = x q.w + q.b, and so on (`q`, `k`, `v` and `out` of the parameters), in `heads` parts of the features; the results
+ * are joined and projected once more.
  *
- * `apply(params, x)` attends to x itself, with `run.context` to that; `run.mask` is true where a score counts, or a number that is added: [n, m], [..., n, m] with the leading axes of x, or
- * [..., heads, n, m]; each axis may be 1. A causal layer goes token by token too: `step(params, cache, x)` gives [cache, y] for the positions of x behind those in the cache, which begins as `initCache(batch, length)`. `positions: 'rotary'` turns the pairs (i, i + d / 2) of queries and keys, as Hugging Face's LLaMA;
- * 'alibi' takes slope times distance off the scores.
- * Shapes  x: [..., n, features] -> the same; q.w: [features, heads d], k.w, v.w: [features, kvHeads d], out.w: [heads d, features].   Dtype  f32, or the option's.
- * Options kvHeads, headFeatures d, contextFeatures, causal, bias, positions, base, dropout, dtype, init.
- * A step behind the end of its cache gives NaN.
- * Errors  BadInput where heads do not divide features, or kvHeads heads; for a context of a causal layer or with positions; for a step of one that is not causal.
+ * `apply(params, x)` attends to x itself, or to `run.context`; `run.mask` is true where a score counts, or a number that is added: [n, m], [..., n, m] with the leading axes of x,
+ * or [..., heads, n, m]; each axis may be 1. A causal layer also runs token by token: `step(params, cache, x)` gives [cache, y] for the positions of x after those in the cache,
+ * which begins as `initCache(batch, length)`. `positions: 'rotary'` rotates the pairs (i, i + d / 2) of queries and keys, as in Hugging Face's LLaMA; 'alibi' subtracts slope times
+ * distance from the scores.
+ * Shapes  x: [..., n, features] -> the same; q.w: [features, heads d], k.w, v.w: [features, kvHeads d], out.w: [heads d, features].   Dtype  f32, or the option's. Options kvHeads,
+ *         headFeatures d, contextFeatures, causal, bias, positions, base, dropout, dtype, init. A step beyond the end of its cache gives NaN.
+ * Errors  BadInput if heads do not divide features, or kvHeads heads; for a context with a causal layer or with positions; for a step of a layer that is not causal.
  * Source  Vaswani et al. 2017; kvHeads: Ainslie et al. 2023; rotary: Su et al. 2021; ALiBi: Press et al. 2022.
  * @example
  * const layer = multiHeadAttention(4, 2, { causal: true })
@@ -265,7 +266,7 @@ export const multiHeadAttention = <const F extends number, B extends boolean = t
   const { causal, bias, positions, base, dtype } = given
   const rate = rateIn(given.dropout, 'dropout', op)
   const kept = given.kvHeads || h
-  if (h % kept !== 0) badInput(op, `${h} heads are no multiple of kvHeads, ${kept}.`, 'give a kvHeads that divides heads.')
+  if (h % kept !== 0) badInput(op, `${h} heads are not a multiple of kvHeads, ${kept}.`, 'give a kvHeads that divides heads.')
   if (given.headFeatures === 0 && f % h !== 0)
     badInput(op, `${h} heads do not divide ${f} features.`, 'give heads that divide features, or headFeatures.')
   const d = given.headFeatures || f / h

@@ -62,10 +62,10 @@ const sideBySide = (parts: PartsRead, params: unknown, x: unknown, run: Partial<
 }
 
 /**
- * Layers one after the other: a list, `sequential(dense(2, 8), tanh, dense(8, 1))`, or a record of them, in whose order they run. Functions of arrays are layers too.
+ * Layers in sequence: a list, `sequential(dense(2, 8), tanh, dense(8, 1))`, or a record, in whose order they run. Functions of arrays are layers too.
  *
- * Parameters  a list or record of theirs, null for functions.   State  the same, where a layer has some.   Key  each layer folds its place into it.
- * Types       a size that the layer before does not make does not compile.   Errors  BadInput where there is no layer.
+ * Parameters  a list or record of theirs, null for functions.   State  the same, where a layer has some.   Key  each layer folds its position into it.
+ * Types       a size that does not match the layer before does not compile.   Errors  BadInput without a layer.
  * @example
  * const model = sequential(dense(2, 8), tanh, dense(8, 1))
  * fn({ p: model.declared, x: f32('n', 2) }, ({ p, x }) => model.apply(p, x))({ p: model.init(key(1)), x: [[0, 0]] }) // [[0]]
@@ -91,7 +91,7 @@ export const sequential: SequentialFn = ((...given: readonly unknown[]): unknown
 /**
  * Layers side by side on one input; their results are added, joined along the last axis (`concat`), or given to a function.
  *
- * Parameters  a list or record of theirs, as of `sequential`.   Errors  BadInput where there is no layer, and where what is added differs in shape.
+ * Parameters  a list or record of theirs, as for `sequential`.   Errors  BadInput without a layer, and if results to be added differ in shape.
  * @example
  * const both = parallel([dense(2, 3), dense(2, 4)], 'concat')
  * fn({ p: both.declared, x: f32('n', 2) }, ({ p, x }) => both.apply(p, x))({ p: both.init(key(1)), x: [[0, 0]] }).shape // [1, 7]
@@ -125,7 +125,7 @@ const added = (ys: readonly AnyExpr[], { named }: PartsRead): AnyExpr => {
 }
 
 /**
- * A shortcut around a layer: x + layer(x), or shortcut(x) + layer(x) where the shapes differ.
+ * A shortcut around a layer: x + layer(x), or shortcut(x) + layer(x) if the shapes differ.
  *
  * Parameters  { body, shortcut }.   Source  He et al. 2016.
  * @example
@@ -146,7 +146,7 @@ export const residual: ResidualFn = ((body: Part, shortcut?: Part): unknown => {
 const identity: AnyLayer = { kind: 'identity', declared: null, init: () => null, apply: (_, x) => x }
 
 export const repeatOptions = {
-  /** The residuals of each: as of `scan`. */
+  /** The residuals of each: as for `scan`. */
   checkpoint: raw<'everything' | 'contractions' | 'nothing' | 'sqrt' | number>(),
 }
 /** Options of `repeat`. */
@@ -158,9 +158,10 @@ export type RepeatFn = <const L extends Part, const N extends number>(
   options?: RepeatOptions,
 ) => Repeated<L, N>
 /**
- * n layers alike, one after the other, as one loop: a plan for 48 of them is no longer than one for 2, and with a checkpoint it keeps few residuals.
+ * n layers of the same kind in sequence, as one loop: a plan for 48 of them is no longer than one for 2, and with a checkpoint it keeps few
+ * residuals.
  *
- * Parameters  those of the layer, each array with an axis of length n in front.   Options  checkpoint, as of `scan`.
+ * Parameters  those of the layer, each array with an axis of length n in front.   Options  checkpoint, as for `scan`.
  * Errors  BadInput for a layer with running state, or one that changes the shape.
  * @example
  * const deep = repeat(residual(dense(2, 2)), 48)

@@ -39,13 +39,13 @@ export const convOptions = {
   padding: raw<Pad, 0>(0),
   /** Steps between the entries of a window: 1 unless given. */
   dilation: perAxis,
-  /** So many groups of channels, each by itself: 1 unless given. */
+  /** The number of groups of channels, each convolved by itself: 1 unless given. */
   groups: sizeOption(1),
-  /** Is something added: b? It is, unless false. */
+  /** Is a bias b added? True unless given. */
   bias: flag(true),
   /** 'f32' unless given. */
   dtype: floatOption,
-  /** How parameters begin, by name: { w, b }. */
+  /** How parameters are initialised, by name: { w, b }. */
   init: initials,
 }
 /** Options of the convolutions. */
@@ -63,13 +63,13 @@ export interface ConvLayerOptions<
   readonly padding?: P | undefined
   /** Steps between the entries of a window: 1 unless given. */
   readonly dilation?: L | undefined
-  /** So many groups of channels, each by itself: 1 unless given. */
+  /** The number of groups of channels, each convolved by itself: 1 unless given. */
   readonly groups?: G | undefined
-  /** Is something added: b? It is, unless false. */
+  /** Is a bias b added? True unless given. */
   readonly bias?: B | undefined
   /** 'f32' unless given. */
   readonly dtype?: D | undefined
-  /** How parameters begin, by name: { w, b }. */
+  /** How parameters are initialised, by name: { w, b }. */
   readonly init?: Initials | undefined
 }
 /** The axes of a window of one, two or three axes. */
@@ -96,7 +96,7 @@ interface Steps<S, P, L> {
 export type Convolved<H extends Shape, K, Q> =
   Q extends Steps<PerAxis, Pad, PerAxis> ? (K extends readonly number[] ? ConvSizes<H, K, Q> : Unsized<H>) : Unsized<H>
 type Unsized<H extends Shape> = { readonly [K in keyof H]: number }
-/** A convolution from I channels to O over N axes, by windows K that lie as Q says. What varies how is said, since TypeScript takes ten times as long to find out. */
+/** A convolution from I channels to O over N axes, by windows K that lie as Q says. Variance is annotated, since TypeScript takes ten times as long to infer it. */
 export interface ConvLayer<
   out I extends number,
   out O extends number,
@@ -195,7 +195,7 @@ const layerOver =
  * A convolution over one axis: `inputs` channels to `outputs`, by windows of this length.
  *
  * Shapes  x: [n, inputs, l] -> [n, outputs, l']; w: [outputs, inputs / groups, window], b: [outputs].   Options stride, padding, dilation, groups, bias, dtype, init.
- * Errors  BadInput for sizes that are none, and groups that do not divide.   Source  `torch.nn.Conv1d`.
+ * Errors  BadInput for invalid sizes, and groups that do not divide the channels.   Source  `torch.nn.Conv1d`.
  * @example conv1d(2, 3, 5).declared.w.shape // [3, 2, 5]
  */
 export const conv1d: ConvOf<1> = /*#__PURE__*/ layerOver('conv1d', 1, false) as never
@@ -203,36 +203,39 @@ export const conv1d: ConvOf<1> = /*#__PURE__*/ layerOver('conv1d', 1, false) as 
  * A convolution over two axes: `inputs` channels to `outputs`, by square windows, or windows of two sizes.
  *
  * Shapes  x: [n, inputs, h, w] -> [n, outputs, h', w']; w: [outputs, inputs / groups, ...window], b: [outputs].   Options stride, padding ('same', 'valid', a number or pairs), dilation, groups, bias, dtype, init.
- * Errors  BadInput for sizes that are none, and groups that do not divide.   Source  `torch.nn.Conv2d`.
+ * Errors  BadInput for invalid sizes, and groups that do not divide the channels.   Source  `torch.nn.Conv2d`.
  * @example conv2d(1, 8, [3, 5], { padding: 'same' }).declared.w.shape // [8, 1, 3, 5]
  */
 export const conv2d: ConvOf<2> = /*#__PURE__*/ layerOver('conv2d', 2, false) as never
 /**
  * A convolution over three axes.
  *
- * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as of `conv2d`.   Errors  as of `conv2d`.   Source  `torch.nn.Conv3d`.
+ * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as for `conv2d`.   Errors  as for `conv2d`.
+ * Source  `torch.nn.Conv3d`.
  * @example conv3d(1, 8, 3).declared.w.shape // [8, 1, 3, 3, 3]
  */
 export const conv3d: ConvOf<3> = /*#__PURE__*/ layerOver('conv3d', 3, false) as never
 
 /**
- * The adjoint of a convolution over one axis in its input: it makes more positions.
+ * The adjoint of a convolution over one axis in its input: it increases the number of positions.
  *
- * Shapes  x: [n, inputs, l] -> [n, outputs, l']; w: [inputs, outputs / groups, window].   Options as of `conv1d`, and outputPadding.   Source  `torch.nn.ConvTranspose1d`.
+ * Shapes  x: [n, inputs, l] -> [n, outputs, l']; w: [inputs, outputs / groups, window].   Options as for `conv1d`, and outputPadding.
+ * Source  `torch.nn.ConvTranspose1d`.
  * @example convTranspose1d(2, 3, 5).declared.w.shape // [2, 3, 5]
  */
 export const convTranspose1d: ConvTransposeOf<1> = /*#__PURE__*/ layerOver('convTranspose1d', 1, true) as never
 /**
- * The same over two axes.
+ * `convTranspose1d` over two axes.
  *
- * Shapes  x: [n, inputs, h, w] -> [n, outputs, h', w'].   Options as of `conv2d`, and outputPadding.   Source  `torch.nn.ConvTranspose2d`.
+ * Shapes  x: [n, inputs, h, w] -> [n, outputs, h', w'].   Options as for `conv2d`, and outputPadding.   Source  `torch.nn.ConvTranspose2d`.
  * @example convTranspose2d(2, 3, 5).declared.w.shape // [2, 3, 5, 5]
  */
 export const convTranspose2d: ConvTransposeOf<2> = /*#__PURE__*/ layerOver('convTranspose2d', 2, true) as never
 /**
- * The same over three axes.
+ * `convTranspose1d` over three axes.
  *
- * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as of `conv3d`, and outputPadding.   Source  `torch.nn.ConvTranspose3d`.
+ * Shapes  x: [n, inputs, d, h, w] -> [n, outputs, d', h', w'].   Options as for `conv3d`, and outputPadding.
+ * Source  `torch.nn.ConvTranspose3d`.
  * @example convTranspose3d(2, 3, 2).declared.w.shape // [2, 3, 2, 2, 2]
  */
 export const convTranspose3d: ConvTransposeOf<3> = /*#__PURE__*/ layerOver('convTranspose3d', 3, true) as never
@@ -281,7 +284,7 @@ const pool =
     return guarded(made)
   }
 /**
- * The greatest of each window.
+ * The maximum of each window.
  *
  * Shapes  x: [n, c, ...] -> [n, c, ...fewer].   Errors  those of `maxPool` of codual, when it runs.
  * @example evaluate(maxPool({ window: 2 }).apply(null, tensor([[[1, 2, 3, 4]]]))) // [[[2, 4]]]

@@ -27,20 +27,20 @@ import { type Initials, init } from './init.js'
 import type { Described, Given, Layer, Run } from './layer.js'
 
 export const denseOptions = {
-  /** Is something added: b? It is, unless false. */
+  /** Is a bias b added? True unless given. */
   bias: flag(true),
   /** 'f32' unless given. */
   dtype: floatOption,
-  /** How parameters begin, by name: { w, b }. */
+  /** How parameters are initialised, by name: { w, b }. */
   init: initials,
 }
 /** Options of `dense`. */
 export interface DenseOptions<B extends boolean = boolean, D extends Float = Float> {
-  /** Is something added: b? It is, unless false. */
+  /** Is a bias b added? True unless given. */
   readonly bias?: B | undefined
   /** 'f32' unless given. */
   readonly dtype?: D | undefined
-  /** How parameters begin, by name: { w, b }. */
+  /** How parameters are initialised, by name: { w, b }. */
   readonly init?: Initials | undefined
 }
 /** The parameters of a dense layer. */
@@ -57,8 +57,8 @@ export interface Dense<I extends number, O extends number, D extends Float, B ex
 /**
  * A dense layer, x w + b: `inputs` features to `outputs`.
  *
- * Shapes  x: [..., inputs] -> [..., outputs]; w: [inputs, outputs], b: [outputs].   Dtype  f32, or the option's.
- * Options bias, dtype, init: unless given w begins by `lecunNormal`, b as zeros.   Errors  BadInput for sizes that are none.
+ * Shapes  x: [..., inputs] -> [..., outputs]; w: [inputs, outputs], b: [outputs].   Dtype  f32, or the option's. Options bias, dtype, init:
+ *         unless given, w is drawn by `lecunNormal` and b is zeros.   Errors  BadInput for invalid sizes.
  * @example
  * const layer = dense(2, 3)
  * fn({ p: layer.declared, x: f32('n', 2) }, ({ p, x }) => layer.apply(p, x))({ p: layer.init(key(1)), x: [[0, 0]] }) // [[0, 0, 0]]
@@ -99,13 +99,13 @@ export interface Embedding<N extends number, F extends number, D extends Float> 
   readonly declared: { readonly table: Spec<[N, F], D> }
   readonly init: (key: Key) => Tensors<{ readonly table: Spec<[N, F], D> }>
   apply<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Operand<S, 'i32'>, run?: Run): Expr<[...S, F], D>
-  /** Tied: how much each word fits a vector, x times the table transposed. */
+  /** Tied: the scores of all words for a vector, x times the transposed table. */
   attend<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Operand<readonly [...S, F], D>): Expr<[...S, N], D>
 }
 /**
- * A vector for each of `words` numbers; `attend` is its transpose, with the same table.
+ * A vector for each of `words` indices; `attend` is its transpose, with the same table.
  *
- * A number out of range is taken for the nearest that is there, as `take` does; one below 0 counts from the end.
+ * An index out of range is clamped, as in `take`; a negative one counts from the end.
  * Shapes  x: [...] of i32 -> [..., features]; table: [words, features].   Dtype  f32, or the option's.   Options dtype, init: unless given, normal numbers of variance 1 / features.
  * @example
  * const words = embedding(5, 2)
@@ -142,7 +142,7 @@ export interface Keeping extends Described {
 /**
  * Dropout: in training x / (1 - rate) with probability 1 - rate, else 0; x itself otherwise.
  *
- * Needs `run.key` in training.   Errors  BadInput for a rate that is no probability below 1, and where the key is missing.   Source  Srivastava et al. 2014.
+ * Needs `run.key` in training.   Errors  BadInput unless 0 <= rate < 1, and without a key in training.   Source  Srivastava et al. 2014.
  * @example evaluate(dropout(0.5).apply(null, tensor([1, 1, 1, 1], [4], 'f32'), { training: true, key: key(1) })) // [2, 0, 2, 2]
  */
 export const dropout = (rate: number): Keeping => {

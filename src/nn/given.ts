@@ -11,11 +11,11 @@ export const floatSpec = <const S extends readonly number[], D extends Float>(dt
 /** A size: a whole number from 1 on. */
 export const sizeIn = (given: unknown, what: string, op: string): number => {
   const n = integerOf(given as number, what, op)
-  return n >= 1 ? n : badInput(op, `${what} is ${shown(given)}.`, 'give a whole number from 1 on.')
+  return n >= 1 ? n : badInput(op, `${what} is ${shown(given)}.`, 'give a positive integer.')
 }
 /** f32 or f64: f32 unless given, as networks are. */
 export const floatOption: Kind<Float, Float> = choice(['f32', 'f64'], 'f32')
-/** How parameters begin, by name. */
+/** How parameters are initialised, by name. */
 export const initials: Kind<Initials | undefined, Initials> = raw<Initials>()
 /** A size that may be given. */
 export const sizeOption = (standard: number): Kind<number> =>

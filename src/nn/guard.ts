@@ -10,7 +10,7 @@ export const inputIn = (x: unknown, what: string, op: string): never => {
   if (isExpr(x) || isTensor(x)) return x as never
   const numbers =
     typeof x === 'number' || typeof x === 'boolean' || ArrayBuffer.isView(x) || reading(`${op}: ${what}`, () => Array.isArray(x))
-  return (numbers ? add(x as number, 0) : badInput(op, `${what} is ${shown(x)}: no array.`)) as never
+  return (numbers ? add(x as number, 0) : badInput(op, `${what} is ${shown(x)}, which is not an array.`)) as never
 }
 /** Is it a declared input? */
 export const isSpec = (x: unknown): x is Spec => holds(() => (x as Spec)._tag === 'Spec' && Array.isArray((x as Spec).shape))
@@ -30,7 +30,9 @@ const treeIn = (declared: unknown, given: unknown, what: Tree, op: string, path 
   if (declared === null || declared === undefined) return null
   if (isSpec(declared)) {
     if (!isExpr(given) && !isTensor(given))
-      return given === undefined ? lacking(what, op, path) : badInput(op, `${placeOf(what, path)} is ${shown(given)}: no array.`)
+      return given === undefined
+        ? lacking(what, op, path)
+        : badInput(op, `${placeOf(what, path)} is ${shown(given)}, which is not an array.`)
     const { shape } = declared
     const sizes: readonly (number | string)[] = given.shape
     if (sizes.length !== shape.length || sizes.some((d, i) => typeof shape[i] === 'number' && d !== shape[i]))

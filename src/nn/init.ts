@@ -8,10 +8,10 @@ import { isSpec } from './guard.js'
 
 /** A function of key, shape and dtype. */
 type Drawn = (key: Key, shape: readonly number[], options: { readonly dtype: Float }) => AnyExpr
-/** How an array begins: a function of codual/random (or yours) of key, shape and dtype; `zeros`, `ones`, or a number. */
+/** How an array is initialised: by a function of key, shape and dtype from codual/random (or your own), by `zeros`, `ones`, or a number. */
 // `object` puts `zeros` behind the function: of one that does not fit TypeScript says what it lacks to be the first that is callable
 export type Initial = number | Drawn | (typeof zeros & object)
-/** How the arrays of a tree begin, by their names or paths: `b`, `layers.*.w`, `*`. The first that fits decides. */
+/** How the arrays of a tree are initialised, by their names or paths: `b`, `layers.*.w`, `*`. The first match decides. */
 export type Initials = Readonly<Record<string, Initial>>
 
 /** Does the pattern name the path? A name alone is that of the last step; a star is any one step, two stars are any number of them. */
@@ -33,7 +33,7 @@ const begun = (how: Initial, key: Key, shape: readonly number[], dtype: Float, p
   if (typeof how !== 'function')
     return badInput(
       'init',
-      `how ${path} begins is ${shown(how)}.`,
+      `the initialiser of ${path} is ${shown(how)}.`,
       'give heNormal, zeros, ones, a number, or a function (key, shape, { dtype }) => expression.',
     )
   if ((how as unknown) === zeros || (how as unknown) === ones) return (how as typeof zeros)(shape as number[], dtype) as AnyExpr
@@ -44,10 +44,11 @@ const standard = (path: string, shape: readonly number[]): Initial =>
   /(^|\.)scale$/.test(path) ? 1 : shape.length >= 2 ? (lecunNormal as Initial) : 0
 
 /**
- * First parameters of any declaration: `{ w: heNormal, b: zeros }` says how by name, `'blocks.*.w'` by path.
+ * Initial parameters for any declaration: `{ w: heNormal, b: zeros }` says how by name, `'blocks.*.w'` by path.
  *
- * How an array begins is a number or a function of its key, shape and dtype, one of yours too: `(key, shape, { dtype }) => normal(key, shape, { dtype })`. Where no pattern fits, arrays of two axes and more begin by `lecunNormal`, what is called `scale` as ones, and the rest as zeros; integers begin as zeros. Each array has a key of its own.
- * Dtype   as declared.   Errors  BadInput for a pattern that names nothing, and for an axis with a name.
+ * An initialiser is a number or a function of key, shape and dtype, one of your own too: `(key, shape, { dtype }) => normal(key, shape, { dtype })`. If no pattern matches, arrays
+ * of two or more axes are drawn by `lecunNormal`, arrays named `scale` are ones, and all others zeros; integers are zeros. Each array has a key of its own.
+ * Dtype   as declared.   Errors  BadInput for a pattern that matches nothing, and for an axis with a name.
  * @example init({ w: f32(2, 3), b: f32(3) }, key(1), { w: heNormal, b: 0.5 }).b   // [0.5, 0.5, 0.5]
  */
 export const init = <const P extends Decl | null>(declared: P, key: Key, given: Initials = {}): Tensors<P> => {
@@ -80,7 +81,7 @@ export const init = <const P extends Decl | null>(declared: P, key: Key, given: 
     if (!fits)
       badInput(
         'init',
-        `the pattern '${lost}' names nothing in the declaration.`,
+        `the pattern '${lost}' matches nothing in the declaration.`,
         'write the name of a leaf, or a path with * for any step.',
       )
   }

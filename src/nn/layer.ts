@@ -10,18 +10,18 @@ import { holds, reading } from '../core/errors/language.js'
 import { type AnyExpr, type Decl, type DType, type Expr, type Exprs, type Operand, type Shape, type Tensors, treeMap } from '../index.js'
 import { foldIn, type Key } from '../random/index.js'
 
-/** What a layer is told beside its parameters and its input. */
+/** The arguments of a layer besides its parameters and its input. */
 export interface Run {
-  /** Is it trained? Then statistics are those of the batch, and dropout drops. Not unless given. */
+  /** Is it trained? Then statistics are those of the batch, and dropout drops. False unless given. */
   readonly training?: boolean | undefined
-  /** For what is drawn: each layer folds a number of its own into it. */
+  /** The key for random numbers: each layer folds a number of its own into it. */
   readonly key?: Key | undefined
-  /** Told of each layer that runs: its path in the model, its input and what it made. */
+  /** Called for each layer that runs, with its path in the model, its input and its result. */
   readonly onLayer?: ((path: string, layer: AnyLayer, x: unknown, y: unknown) => void) | undefined
 }
-/** What a layer with running state is told. */
+/** The arguments of a layer with running state. */
 export interface RunWith<S> extends Run {
-  /** The running state before: what `initState` gave, or what came out the last time. */
+  /** The running state before: the result of `initState`, or that of the last call. */
   readonly state: S
 }
 /** An array of a layer as a part of one of PyTorch's. */
@@ -34,24 +34,24 @@ export interface InTorch {
   /** Axes by which that is transposed to be ours. */
   readonly axes?: readonly number[]
 }
-/** What all layers may say of themselves beside what they are. */
+/** What a layer may tell of itself besides its parameters and functions. */
 export interface Described {
   /** What `summary` calls it. */
   readonly kind?: string
-  /** The layers that it is made of, by name. */
+  /** The layers that it consists of, by name. */
   readonly parts?: Readonly<Record<string, AnyLayer>>
   /** Its arrays by the names that PyTorch gives them. */
   readonly torch?: Readonly<Record<string, InTorch | readonly InTorch[]>>
-  /** So many layers like its one part, whose arrays lie behind each other. */
+  /** The number of layers like its one part, whose arrays are stacked. */
   readonly repeated?: number
 }
-/** Parameters as they are given: expressions in a body, tensors outside of one. */
+/** Parameters as they are passed: expressions in a body, tensors outside of one. */
 export type Given<P> = Exprs<P> | Tensors<P>
 /** A layer without running state. */
 export interface Layer<P extends Decl | null = Decl, X = Operand, Y = AnyExpr> extends Described {
   /** Its parameters. */
   readonly declared: P
-  /** Its first parameters. */
+  /** Its initial parameters. */
   readonly init: (key: Key) => Tensors<P>
   apply(params: Exprs<P>, x: X, run?: Run): Y
 }
@@ -65,7 +65,7 @@ export interface Stateful<P extends Decl | null = Decl, S = Decl, X = Operand, Y
   readonly initState: () => Tensors<S>
   apply(params: Exprs<P>, x: X, run: RunWith<Exprs<S>>): readonly [y: Y, state: Exprs<S>]
 }
-/** A layer of which only the form is known. */
+/** A layer of unknown parameters, input and result. */
 export interface AnyLayer extends Described {
   readonly declared: unknown
   readonly init: (key: Key) => unknown
@@ -118,7 +118,7 @@ export const layerOf = (part: Part, op: string): AnyLayer =>
       ? part
       : badInput(
           op,
-          `${shown(part)} is no layer.`,
+          `${shown(part)} is not a layer.`,
           'give a layer of codual/nn, { declared, init, apply } of your own, or a function of arrays.',
         )
 

@@ -76,7 +76,7 @@ export const layerNorm = <const N extends number, D extends Float = 'f32'>(
   return guarded(made) as never
 }
 /**
- * Normalisation by the root of the mean square over the last axis, times scale.
+ * Normalisation by the root mean square over the last axis, times scale.
  *
  * Shapes  x: [..., features].   Options eps, dtype.   Source  Zhang and Sennrich 2019; `torch.nn.RMSNorm`.
  * @example
@@ -107,7 +107,7 @@ export interface ChannelNorm<C extends number, D extends Float> extends Describe
 /**
  * Group normalisation: mean 0 and variance 1 over groups of channels and all positions, times scale, plus bias for each channel.
  *
- * Shapes  x: [n, channels, ...].   Options eps, dtype.   Errors  BadInput where groups do not divide channels.   Source  Wu and He 2018; `torch.nn.GroupNorm`.
+ * Shapes  x: [n, channels, ...].   Options eps, dtype.   Errors  BadInput if groups do not divide channels.   Source  Wu and He 2018; `torch.nn.GroupNorm`.
  * @example
  * const layer = groupNorm(1, 2)
  * fn({ p: layer.declared, x: f32('n', 2) }, ({ p, x }) => layer.apply(p, x))({ p: layer.init(key(1)), x: [[1, 3]] }) // [[-1.0000, 1.0000]]
@@ -133,11 +133,11 @@ export const groupNorm = <const C extends number, D extends Float = 'f32'>(
 
 export const batchNormOptions = {
   ...normOptions,
-  /** How much of the running statistics each batch replaces: 0.1 unless given. */
+  /** The share of the running statistics that each batch replaces: 0.1 unless given. */
   momentum: number(0.1),
   /** The axis of the channels: 1 unless given. */
   axis: integer(1),
-  /** Are there scale and bias? There are, unless false. */
+  /** Are there scale and bias? True unless given. */
   affine: flag(true),
 }
 /** Options of `batchNorm`. */
@@ -160,7 +160,7 @@ export interface BatchNorm<C extends number, D extends Float> extends Described 
   ): readonly [y: Expr<S, D>, state: Exprs<Running<C, D>>]
 }
 /**
- * Batch normalisation: in training by mean and variance of the batch, whose running averages come out as state; by these otherwise.
+ * Batch normalisation: in training by the mean and variance of the batch, whose running averages are returned as state; otherwise by these averages.
  *
  * Shapes  x: [n, channels, ...].   State  { mean, variance }, of 0 and 1 at first; (1 - momentum) old + momentum new, the variance divided by n - 1; without derivatives.
  * Options eps, momentum, axis, affine, dtype.   Source  Ioffe and Szegedy 2015; `torch.nn.BatchNorm2d`.

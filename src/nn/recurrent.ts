@@ -33,44 +33,44 @@ import { type Initials, init } from './init.js'
 import { type Described, type Given, type InTorch, type Run, shapeOf } from './layer.js'
 
 export const recurrentOptions = {
-  /** How many lie on each other; 1 unless given. */
+  /** The number of stacked layers: 1 unless given. */
   layers: sizeOption(1),
-  /** Does each layer read the sequence both ways, and join what it makes? */
+  /** Does each layer read the sequence in both directions, and join the results? */
   bidirectional: flag(),
   /** Is the sequence read from its last step to its first? */
   reverse: flag(),
-  /** Is x [..., time, inputs]? Unless said, time is the first axis. */
+  /** Is x [..., time, inputs]? False unless given: time is the first axis. */
   batchFirst: flag(),
-  /** Has it biases? It has, unless false. */
+  /** Does it have biases? True unless given. */
   bias: flag(true),
-  /** With which probability the input of each layer but the first is dropped in training: 0 unless given. */
+  /** The probability with which the input of each layer but the first is dropped in training: 0 unless given. */
   dropout: raw<number, 0>(0),
   /** 'f32' unless given. */
   dtype: floatOption,
-  /** How parameters begin, by name: { wi, wh, bi, bh }. */
+  /** How parameters are initialised, by name: { wi, wh, bi, bh }. */
   init: initials,
-  /** The residuals of each step, as of `scan`. */
+  /** The residuals of each step, as for `scan`. */
   checkpoint: raw<'everything' | 'contractions' | 'nothing' | 'sqrt' | number>(),
 } satisfies OptionsFor<RecurrentOptions>
 /** Options of recurrent layers. */
 export interface RecurrentOptions<B extends boolean = boolean, T extends boolean = boolean, D extends Float = Float> {
-  /** How many lie on each other; 1 unless given. */
+  /** The number of stacked layers: 1 unless given. */
   readonly layers?: number | undefined
-  /** Does each layer read the sequence both ways, and join what it makes? */
+  /** Does each layer read the sequence in both directions, and join the results? */
   readonly bidirectional?: T | undefined
   /** Is the sequence read from its last step to its first? */
   readonly reverse?: boolean | undefined
-  /** Is x [..., time, inputs]? Unless said, time is the first axis. */
+  /** Is x [..., time, inputs]? False unless given: time is the first axis. */
   readonly batchFirst?: boolean | undefined
-  /** Has it biases? It has, unless false. */
+  /** Does it have biases? True unless given. */
   readonly bias?: B | undefined
-  /** With which probability the input of each layer but the first is dropped in training: 0 unless given. */
+  /** The probability with which the input of each layer but the first is dropped in training: 0 unless given. */
   readonly dropout?: number | undefined
   /** 'f32' unless given. */
   readonly dtype?: D | undefined
-  /** How parameters begin, by name: { wi, wh, bi, bh }. */
+  /** How parameters are initialised, by name: { wi, wh, bi, bh }. */
   readonly init?: Initials | undefined
-  /** The residuals of each step, as of `scan`. */
+  /** The residuals of each step, as for `scan`. */
   readonly checkpoint?: 'everything' | 'contractions' | 'nothing' | 'sqrt' | number | undefined
 }
 export const rnnOptions = {
@@ -85,18 +85,18 @@ export interface RnnOptions<B extends boolean = boolean, T extends boolean = boo
   readonly activation?: 'tanh' | 'relu' | undefined
 }
 
-/** Of each layer, and of each direction: the weights of all gates side by side, for the input and for the hidden state. */
+/** For each layer and each direction: the weights of all gates side by side, for the input and for the hidden state. */
 export type RecurrentParams<D extends Float, B> = readonly {
   readonly wi: Spec<[number, number], D>
   readonly wh: Spec<[number, number], D>
   readonly bi: B extends false ? null : Spec<[number], D>
   readonly bh: B extends false ? null : Spec<[number], D>
 }[]
-/** What goes from step to step: of each layer, and of each direction, arrays [..., hidden] by the names C. */
+/** The state between steps: for each layer and each direction, arrays [..., hidden] with the names C. */
 export type Carry<C extends string, N extends Shape, H extends number, D extends Float> = readonly {
   readonly [K in C]: Expr<[...N, H], D>
 }[]
-/** A carry that is given. */
+/** A carry as it is passed in. */
 export type CarryIn<C extends string, H extends number, D extends Float> = readonly {
   readonly [K in C]: Operand<readonly [...Shape, H], D>
 }[]
@@ -106,15 +106,15 @@ export interface Recurrent<I extends number, H extends number, O extends number,
   readonly init: (key: Key) => Tensors<RecurrentParams<D, B>>
   /** All hidden states of the last layer. */
   apply<N extends Shape>(params: Given<RecurrentParams<D, B>>, x: Operand<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
-  /** The declaration of a carry: for so many sequences, or these leading axes. */
+  /** The declaration of a carry: for a number of sequences, or these leading axes. */
   declaredCarry<const N extends Dim>(batch: Size<N>): readonly { readonly [K in C]: Spec<[N, H], D> }[]
   declaredCarry<const N extends readonly number[]>(batch: N): readonly { readonly [K in C]: Spec<[...N, H], D> }[]
   declaredCarry(batch: number | readonly number[]): readonly { readonly [K in C]: Spec<[...number[], H], D> }[]
-  /** The carry at the beginning, zeros: for so many sequences, or these leading axes. */
+  /** The initial carry, zeros: for a number of sequences, or these leading axes. */
   initCarry<const N extends Dim>(batch: Size<N>): readonly { readonly [K in C]: Tensor<[N, H], D> }[]
   initCarry<const N extends readonly number[]>(batch: N): readonly { readonly [K in C]: Tensor<[...N, H], D> }[]
   initCarry(batch: number | readonly number[]): readonly { readonly [K in C]: Tensor<[...number[], H], D> }[]
-  /** All hidden states of the last layer, and the carry after the last step: what a sequence that goes on begins with. */
+  /** All hidden states of the last layer, and the carry after the last step, with which the rest of a sequence continues. */
   scan<N extends Shape>(
     params: Given<RecurrentParams<D, B>>,
     x: Operand<readonly [...N, I], D>,
@@ -194,7 +194,7 @@ const recurrent = (
   const { layers, bidirectional, dtype, bias, batchFirst, checkpoint } = given
   const rate = rateIn(given.dropout, 'dropout', op)
   if (bidirectional && given.reverse)
-    badInput(op, 'it is to read both ways, and from the end.', 'leave reverse out where bidirectional is true.')
+    badInput(op, 'it is both bidirectional and reversed.', 'leave reverse out where bidirectional is true.')
   const ways = bidirectional ? [false, true] : [given.reverse]
   const wide = cell.gates * h
   const places = Array.from({ length: layers }, (_, layer) => ways.map((reverse, way) => ({ layer, reverse, second: way === 1 }))).flat()
@@ -209,13 +209,17 @@ const recurrent = (
   const begun = (carry: unknown, batch: readonly number[]): readonly Held[] => {
     const held = carry === undefined || carry === null ? start(batch) : carry
     if (!Array.isArray(held) || held.length !== places.length)
-      badInput(op, `the carry is no list of ${places.length}: one for each layer and direction.`, 'give what initCarry, scan or step gave.')
+      badInput(
+        op,
+        `the carry is not a list of ${places.length}: one for each layer and direction.`,
+        'give what initCarry, scan or step gave.',
+      )
     for (const one of held as readonly Held[])
       for (const name of cell.carried) {
         const shape = one?.[name] === undefined ? undefined : shapeOf(one[name])
         if (shape === undefined) badInput(op, `the carry has no '${name}'.`, 'give what initCarry, scan or step gave.')
         if (`${shape}` !== `${[...batch, h]}`)
-          badShape(op, [shape!], `'${name}' of the carry is no [${[...batch, h].join(', ')}].`, 'give what initCarry, scan or step gave.')
+          badShape(op, [shape!], `'${name}' of the carry is not [${[...batch, h].join(', ')}].`, 'give what initCarry, scan or step gave.')
       }
     return held as readonly Held[]
   }
@@ -276,7 +280,7 @@ const recurrent = (
     apply: (params: never, x: never, run?: Run) => scanned(params, x, undefined, run)[1],
     scan: scanned,
     step: (params: readonly Weights[], carry: unknown, x: AnyExpr) => {
-      if (bidirectional) badInput(op, 'a layer that reads both ways has no single step.', 'use scan or apply.')
+      if (bidirectional) badInput(op, 'a bidirectional layer has no single step.', 'use scan or apply.')
       let y = x
       const after = begun(carry, shapeOf(x).slice(0, -1)).map((held, at) => {
         const w = params[at]!
@@ -291,13 +295,13 @@ const recurrent = (
 const read = (options: unknown, op: string) => readOptions(recurrentOptions, options, op)
 
 /**
- * Long short-term memory: c' = f c + i tanh(g), h' = o tanh(c'), of the gates i, f, g, o = x wi + bi + h wh + bh, those but g through a sigmoid.
+ * Long short-term memory: c' = f c + i tanh(g), h' = o tanh(c'), of the gates i, f, g, o = x wi + bi + h wh + bh, all but g through a sigmoid.
  *
  * `apply` gives h of all steps; `scan(params, x, carry)` gives [carry, ys], `step(params, carry, x)` [carry, y] for one step; carries begin as `initCarry(batch)`, a list of { h, c } for
  * each layer ({ h } of `gru` and `rnn`). `declaredCarry(batch)` declares one, for a step that is compiled.
  * Shapes  x: [time, ..., inputs] -> [time, ..., hidden], or 2 hidden in both directions; wi: [inputs, 4 hidden], wh: [hidden, 4 hidden]; one { wi, wh, bi, bh } for each layer and direction.
  * Dtype   f32, or the option's.   Options layers, bidirectional, reverse, batchFirst, bias, dropout between layers, dtype, init, checkpoint.
- * Errors  BadInput for sizes that are none, ShapeMismatch for a carry of another shape.   Source  Hochreiter and Schmidhuber 1997; gates in the order of `torch.nn.LSTM`.
+ * Errors  BadInput for invalid sizes, ShapeMismatch for a carry of another shape.   Source  Hochreiter and Schmidhuber 1997; gates in the order of `torch.nn.LSTM`.
  * @example
  * const layer = lstm(2, 3)
  * fn({ p: layer.declared, x: f32('t', 1, 2) }, ({ p, x }) => layer.apply(p, x))({ p: layer.init(key(1)), x: [[[0, 0]]] }) // [[[0, 0, 0]]]
@@ -316,8 +320,9 @@ export const lstm = <
 /**
  * Gated recurrent unit: h' = (1 - z) n + z h, with r, z sigmoids of x wi + bi + h wh + bh, and n = tanh(x wi + bi + r (h wh + bh)).
  *
- * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` as of `lstm`.
- * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, 3 hidden], wh: [hidden, 3 hidden].   Dtype, Options, Errors  as of `lstm`.
+ * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` are as for `lstm`.
+ * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, 3 hidden], wh: [hidden, 3 hidden].
+ * Dtype, Options, Errors  as for `lstm`.
  * Source  Cho et al. 2014; gates in the order of `torch.nn.GRU`, r after the product as there.
  * @example
  * const layer = gru(2, 3)
@@ -337,8 +342,9 @@ export const gru = <
 /**
  * The plain recurrent layer: h' = tanh(x wi + bi + h wh + bh), or relu of it.
  *
- * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` as of `lstm`.
- * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, hidden], wh: [hidden, hidden].   Dtype, Errors  as of `lstm`.   Options  as of `lstm`, and activation.
+ * `apply`, `scan`, `step`, `initCarry` and `declaredCarry` are as for `lstm`.
+ * Shapes  x: [time, ..., inputs] -> [time, ..., hidden]; wi: [inputs, hidden], wh: [hidden, hidden].   Dtype, Errors  as for `lstm`.   Options  as for `lstm`, and
+ *         activation.
  * Source  Elman 1990; `torch.nn.RNN`.
  * @example
  * const layer = rnn(2, 3)

@@ -13,7 +13,7 @@ export interface SummaryRow {
   /** The shape of what it makes. */
   readonly shape: readonly number[]
   readonly dtype: string
-  /** How many numbers are trained in it. */
+  /** The number of its trainable parameters. */
   readonly parameters: number
   /** Floating-point operations of one call, as the plan counts them; undefined of a layer whose parts have rows of their own. */
   readonly flops: number | undefined
@@ -40,7 +40,7 @@ const flopsOf = (layer: AnyLayer, x: AnyExpr): number => {
 }
 
 /**
- * The layers of a model in the order in which they run: what each makes of an input, how many numbers it has, how many operations it takes. `summary` is the table of it.
+ * The layers of a model in the order in which they run: the result of each for an input, and how many parameters and operations it has. `summary` shows it as a table.
  *
  * @example summaryOf(sequential(dense(2, 3), tanh), f32(4, 2)).map(({ kind, parameters }) => [kind, parameters]) // [['dense', 9], ['tanh', 0], ['sequential', 9]]
  */
@@ -91,9 +91,9 @@ const total = (rows: readonly SummaryRow[]): number => {
 }
 const numbers = (n: number | undefined): string => (n === undefined ? '' : n.toLocaleString('en-US'))
 /**
- * A model as a table: its layers, the shapes that they make of an input, their numbers, their operations.
+ * A model as a table: its layers, the shapes of their results for an input, and how many parameters and operations each has.
  *
- * Errors  BadInput for an input without sizes; what the model itself raises on it.
+ * Errors  BadInput for an input without sizes; errors of the model itself.
  * @example summary(sequential(dense(2, 3), tanh), f32(4, 2)).split('\n').length // 6
  */
 export const summary = (layer: AnyLayer, input: Spec | Operand): string => {

@@ -112,10 +112,10 @@ export interface FromTorch<L> {
 /**
  * The parameters and the running state of a model from a state dict of PyTorch (tensors by name, as `decodeSafetensors` of codual/train gives them).
  *
- * Names are PyTorch's: `0.weight` in a sequence, `conv.bias` in a record; matrices are transposed, since PyTorch keeps them as [out, in]. Repeated layers are `0.`, `1.` ... there, stacked here.
- * Arrays of a layer of your own are called as they are (`0.w`), unless it says `torch: { weight: { at: 'w', axes: [1, 0] } }`. What is of another float dtype is cast. `num_batches_tracked` is passed over.
- * Options rename: other names, by PyTorch's own.
- * Errors  BadInput that lists what is missing or left over, and for two arrays of one name; ShapeMismatch where a shape differs; DTypeMismatch for what is no float.
+ * Names are PyTorch's: `0.weight` in a sequence, `conv.bias` in a record; matrices are transposed, since PyTorch keeps them as [out, in]. Repeated layers are `0.`, `1.` ... there,
+ * stacked here. Arrays of a layer of your own keep their names (`0.w`), unless it declares `torch: { weight: { at: 'w', axes: [1, 0] } }`. Other float dtypes are cast.
+ * `num_batches_tracked` is ignored. Options rename: other names, by PyTorch's own.
+ * Errors  BadInput that lists missing and unexpected arrays, and for two arrays of the same name; ShapeMismatch if a shape differs; DTypeMismatch for arrays that are not floats.
  * @example
  * const model = sequential(dense(2, 1))
  * fromTorch(model, { '0.weight': tensor([[3, 4]], [1, 2], 'f32'), '0.bias': tensor([5], [1], 'f32') }).params // [{ w: [[3], [4]], b: [5] }]
@@ -186,7 +186,7 @@ const listed = (names: readonly string[]): string =>
 /**
  * A model's parameters and running state as a state dict of PyTorch: the inverse of `fromTorch`, ready for `encodeSafetensors` of codual/train.
  *
- * Options rename, as of `fromTorch`.   Errors  BadInput where the parameters are not the model's.
+ * Options rename, as for `fromTorch`.   Errors  BadInput if the parameters are not the model's.
  * @example
  * const model = sequential(dense(2, 1))
  * toTorch(model, [{ w: tensor([3, 4], [2, 1], 'f32'), b: tensor([5], [1], 'f32') }])['0.weight'] // [[3, 4]]

@@ -48,23 +48,23 @@ const activations: Readonly<Record<'gelu' | 'relu' | 'silu', (x: AnyExpr) => Any
   relu: (x) => relu(x) as AnyExpr,
   silu: (x) => silu(x) as AnyExpr,
 }
-/** What stands between the two products of a block. */
+/** The activation between the two projections of a block. */
 export type Activation = 'gelu' | 'relu' | 'silu' | ((x: AnyExpr) => AnyExpr)
 export const transformerBlockOptions = {
   ...attentionOptions,
-  /** Features between the two products of a block: 4 times those of x unless given. */
+  /** Features between the two projections of a block: 4 times those of x unless given. */
   hidden: sizeOption(0),
-  /** Where x is normalised: before each part ('pre', unless given), or behind its sum with x. */
+  /** Where x is normalised: before each part ('pre', unless given), or after its sum with x. */
   norm: choice(['pre', 'post'], 'pre'),
   /** 'layer' unless given. */
   normKind: choice(['layer', 'rms'], 'layer'),
   /** What is added to the variance: 1e-5 unless given. */
   eps: number(1e-5),
-  /** Between the two products: 'gelu' unless given. */
+  /** The activation between the two projections: 'gelu' unless given. */
   activation: raw<Activation>(),
-  /** Is what is between the two products multiplied by a third, the gate, whose activation it is? */
+  /** Are the features between the two projections multiplied by a third projection, the gate, which then has the activation? */
   gated: flag(),
-  /** Does it attend to a context too, between its other parts? */
+  /** Does it also attend to a context, between its other parts? */
   cross: flag(),
 } satisfies OptionsFor<TransformerBlockOptions>
 /** Options of `transformerBlock`. */
@@ -75,22 +75,22 @@ export interface TransformerBlockOptions<
   G extends boolean = boolean,
   C extends boolean = boolean,
 > extends AttentionLayerOptions<B, D> {
-  /** Features between the two products of a block: 4 times those of x unless given. */
+  /** Features between the two projections of a block: 4 times those of x unless given. */
   readonly hidden?: number | undefined
-  /** Where x is normalised: before each part ('pre', unless given), or behind its sum with x. */
+  /** Where x is normalised: before each part ('pre', unless given), or after its sum with x. */
   readonly norm?: 'pre' | 'post' | undefined
   /** 'layer' unless given. */
   readonly normKind?: K | undefined
   /** What is added to the variance: 1e-5 unless given. */
   readonly eps?: number | undefined
-  /** Between the two products: 'gelu' unless given. */
+  /** The activation between the two projections: 'gelu' unless given. */
   readonly activation?: Activation | undefined
-  /** Is what is between the two products multiplied by a third, the gate, whose activation it is? */
+  /** Are the features between the two projections multiplied by a third projection, the gate, which then has the activation? */
   readonly gated?: G | undefined
-  /** Does it attend to a context too, between its other parts? */
+  /** Does it also attend to a context, between its other parts? */
   readonly cross?: C | undefined
 }
-/** Scale and bias; of the root of mean squares scale alone. */
+/** Scale and bias; for 'rms', scale alone. */
 export type NormParams<F extends number, D extends Float, K> = {
   readonly scale: Spec<[F], D>
   readonly bias: K extends 'rms' ? null : Spec<[F], D>
@@ -106,21 +106,21 @@ export type BlockParams<F extends number, D extends Float, B, K, G, C> = {
   readonly down: ProductParams<number, F, D, B>
   readonly denseNorm: NormParams<F, D, K>
 }
-/** What a block is told beside x. */
+/** The arguments of a block besides x. */
 export interface BlockRun extends AttentionRun {
   /** As `mask`, of what the context's positions score. */
   readonly contextMask?: Operand | undefined
 }
-/** A layer over F features with parameters P that goes on position by position. */
+/** A layer over F features with parameters P that can also run position by position. */
 export interface Transforming<F extends number, D extends Float, P> extends Described {
   readonly declared: P
   readonly init: (key: Key) => Tensors<P>
   apply<N extends Shape>(params: Given<P>, x: Operand<readonly [...N, F], D>, run?: BlockRun): Expr<[...N, F], D>
-  /** The declaration of a cache of so many positions: for so many sequences, or these leading axes. */
+  /** The declaration of a cache for a number of positions: for a number of sequences, or these leading axes. */
   declaredCache(batch: number | readonly number[], length: number): Cache<D>
   /** A cache of nothing yet. */
   initCache(batch: number | readonly number[], length: number): Tensors<Cache<D>>
-  /** The positions that come next, x: [..., n, features], with those before. NaN where the cache is full. */
+  /** The next positions, x: [..., n, features], attending to those before. NaN if the cache is full. */
   step<N extends Shape>(
     params: Given<P>,
     cache: CacheIn<D>,
@@ -173,7 +173,7 @@ const read = (options: unknown, op: string) => {
  *
  * Options are those of `multiHeadAttention`, and hidden, norm, normKind, eps, activation, gated (activation(gate(x)) up(x): a SwiGLU with 'silu'), cross (between both it attends to `run.context`).
  * In training `dropout` drops weights of attention, hidden features, and what each part adds; needs `run.key`. A causal block has `step(params, cache, x)` as `multiHeadAttention` has.
- * Shapes  x: [..., n, features] -> the same.   Dtype  f32, or the option's.   Errors  as `multiHeadAttention`; BadInput where a context is missing, or not wanted.
+ * Shapes  x: [..., n, features] -> the same.   Dtype  f32, or the option's.   Errors  as `multiHeadAttention`; BadInput if a context is missing or unexpected.
  * Source  Vaswani et al. 2017; Xiong et al. 2020 ('pre'); `torch.nn.TransformerEncoderLayer`, with cross `TransformerDecoderLayer`; gated by the names of Hugging Face's LLaMA.
  * @example
  * const block = transformerBlock(4, 2, { causal: true })
@@ -268,7 +268,7 @@ export const transformerBlock = <
 }
 export const transformerOptions = {
   ...transformerBlockOptions,
-  /** The residuals of each block, as of `scan`. */
+  /** The residuals of each block, as for `scan`. */
   checkpoint: raw<'everything' | 'contractions' | 'nothing' | 'sqrt' | number>(),
 } satisfies OptionsFor<TransformerOptions>
 /** Options of `transformer`. */
@@ -279,10 +279,10 @@ export interface TransformerOptions<
   G extends boolean = boolean,
   C extends boolean = boolean,
 > extends TransformerBlockOptions<B, D, K, G, C> {
-  /** The residuals of each block, as of `scan`. */
+  /** The residuals of each block, as for `scan`. */
   readonly checkpoint?: 'everything' | 'contractions' | 'nothing' | 'sqrt' | number | undefined
 }
-/** L blocks, each array with an axis of them in front, and the normalisation behind; null where each block ends with one. */
+/** L blocks, each array with a leading axis of length L, and the final normalisation; null if each block ends with one. */
 export type StackParams<F extends number, L extends number, D extends Float, B, K, G, C> = {
   readonly layers: Stacked<BlockParams<F, D, B, K, G, C>, L>
   readonly norm: NormParams<F, D, K> | null
@@ -294,10 +294,11 @@ export type Transformer<F extends number, L extends number, D extends Float, B, 
   StackParams<F, L, D, B, K, G, C>
 >
 /**
- * A stack of so many transformer blocks as one loop, normalised behind: an encoder, with `causal` a decoder, with `cross` one that attends to an encoder's result (`run.context`).
+ * A stack of transformer blocks as one loop, with a final normalisation: an encoder, with `causal` a decoder, with `cross` one that attends to an encoder's result (`run.context`).
  *
- * Parameters { layers, norm }: those of `transformerBlock`, each array with an axis of length `layers` in front; norm is null with `norm: 'post'`.   Options  as `transformerBlock`, and checkpoint, as of `scan`.
- * `step(params, cache, x)` gives [cache, y] for the next positions; a cache has an axis of layers in front too.   Shapes, Dtype, Errors  as `transformerBlock`.
+ * Parameters { layers, norm }: those of `transformerBlock`, each array with an axis of length `layers` in front; norm is null with `norm: 'post'`.   Options  as
+ * `transformerBlock`, and checkpoint, as for `scan`. `step(params, cache, x)` gives [cache, y] for the next positions; a cache has an axis of layers in front too.   Shapes, Dtype,
+ * Errors  as `transformerBlock`.
  * Source  `torch.nn.TransformerEncoder`, `TransformerDecoder`.
  * @example
  * const model = transformer(4, 2, 12, { causal: true, positions: 'rotary' })

@@ -33,9 +33,9 @@ const features = kind<readonly number[], readonly number[]>((given, what, op) =>
 export const unetOptions = {
   /** Channels of each level, from the finest on: [16, 32] unless given. */
   features,
-  /** Channels that come out: as many as go in unless given. */
+  /** Channels of the result: as many as those of the input unless given. */
   outputs: integer(0),
-  /** How many numbers say what is wanted (of a time, a class): each block adds what it makes of them. None unless given. */
+  /** The number of features of a condition (a time, a class), which each block projects and adds. None unless given. */
   condition: integer(0),
   /** Groups of channels that are normalised together: 4 unless given; it divides all features. */
   groups: sizeOption(4),
@@ -45,7 +45,7 @@ export const unetOptions = {
 /** Options of `unet`. */
 export interface UNetOptions<O extends number = number, D extends Float = Float>
   extends Omit<Partial<OptionsOf<typeof unetOptions>>, 'dtype' | 'outputs'> {
-  /** Channels that come out: as many as go in unless given. */
+  /** Channels of the result: as many as those of the input unless given. */
   readonly outputs?: O | undefined
   /** 'f32' unless given. */
   readonly dtype?: D | undefined
@@ -63,10 +63,11 @@ export interface UNet<C extends number, O extends number, D extends Float> exten
   ): Expr<[N, O, H, W], D>
 }
 /**
- * A U-Net over images: at each level a residual block of two convolutions, half of the positions between levels, then back up, with the features of each level joined to it.
+ * A U-Net over images: at each level a residual block of two convolutions, half of the positions from level to level, then back up, with the features of each level joined
+ * to it.
  *
- * Shapes  x: [n, channels, h, w], h and w multiples of 2^(levels - 1) -> [n, outputs, h, w]; `run.condition`: [n, condition].
- * Options features, outputs, condition, groups, dtype.   Errors  BadInput for positions that cannot be halved so often, and groups that do not divide the features.
+ * Shapes  x: [n, channels, h, w], h and w multiples of 2^(levels - 1) -> [n, outputs, h, w]; `run.condition`: [n, condition]. Options features, outputs, condition, groups,
+ *         dtype.   Errors  BadInput for positions that cannot be halved that often, and groups that do not divide the features.
  * Source  Ronneberger et al. 2015; the blocks are those of Ho et al. 2020.
  * @example
  * const net = unet(1, { features: [4, 8], outputs: 2 })

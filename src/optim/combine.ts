@@ -29,7 +29,7 @@ import { atLeast, fraction, type Rate, rateOf, wholeFrom } from './rate.js'
 import { type Count, countOf, kindOf, type LikeParams, like, type Masked } from './state.js'
 import { countIn, leafwiseAs, partOf, rawOf, type Transformation, typed } from './transformation.js'
 
-/** The state of what keeps none. */
+/** The state of a transformation without state. */
 export type NoState = Readonly<Record<never, never>>
 
 /**
@@ -79,13 +79,13 @@ export const scale = (factor: Rate): Transformation<{ readonly count: Count }> =
   return leafwiseAs('scale', {}, (at) => ({ update: mul(at.rate(rate, 'the factor'), at.g), slots: {} }))
 }
 /**
- * Zeros: behind an optimiser, and masked, it holds parameters fixed.
+ * Zeros: after an optimiser, and masked, it holds parameters fixed.
  *
  * @example evaluate(setToZero().update(tensor([1, 2]), {}).updates)   // [0, 0]
  */
 export const setToZero = (): Transformation<NoState> => stateless('setToZero', (leaves) => leaves.map((g) => zerosLike(g)))
 /**
- * Each number of the gradient between -limit and limit.
+ * The gradient with each number clamped to [-limit, limit].
  *
  * @example evaluate(clip(1).update(tensor([0.5, -7]), {}).updates)   // [0.5, -1]
  */
@@ -96,7 +96,7 @@ export const clip = (limit: number): Transformation<NoState> => {
 const normOf = (leaves: readonly AnyExpr[]): AnyExpr =>
   leaves.length === 0 ? full([], 0) : sqrt(leaves.map((g) => sum(square(g)) as AnyExpr).reduce((a, b) => add(a, b)))
 /**
- * The Euclidean norm of all numbers of a tree together: sqrt(sum x^2). Integer leaves have no part in it, NoTangent none either.
+ * The Euclidean norm of all numbers of a tree together: sqrt(sum x^2). Integer leaves and NoTangent do not count.
  *
  * @example evaluate(globalNorm({ w: tensor([3]), b: tensor(4) }))   // 5
  */
@@ -116,7 +116,8 @@ export const clipByGlobalNorm = (limit: number): Transformation<NoState> => {
   })
 }
 /**
- * The gradient with a share of the parameters added: g + rate p. Before an optimiser it is L2, behind its scaling it is decoupled.
+ * The gradient with a share of the parameters added: g + rate p. Before an optimiser it is L2 regularisation, after its scaling decoupled
+ * weight decay.
  *
  * @example evaluate(weightDecay(0.1).update(tensor([1]), { count: tensor(0, [], 'i32') }, tensor([2])).updates)   // [1.2]
  */
@@ -128,7 +129,7 @@ export const weightDecay = (rate: Rate): Transformation<{ readonly count: Count 
 export const emaOptions = {
   /** The share of the average that stays at each step. */
   decay: needed(fraction),
-  /** Is the bias of the first steps taken away, of an average that began at 0? Unless given, it is. */
+  /** Is the bias of an average that begins at 0 corrected? True unless given. */
   debias: flag(true),
 }
 /** Options of `ema`. */
@@ -139,7 +140,8 @@ export interface EmaState {
   readonly average: LikeParams
 }
 /**
- * An exponential moving average of what it is given: a' = decay a + (1 - decay) x. Of gradients in a chain; of parameters, given those.
+ * An exponential moving average of what it is given: a' = decay a + (1 - decay) x. In a chain it averages gradients; given parameters, it
+ * averages these.
  *
  * As optax's ema.
  * @example evaluate(ema({ decay: 0.9 }).update({ w: tensor([3]) }, ema({ decay: 0.9 }).init({ w: tensor([0]) })).updates)   // { w: [3] }
@@ -172,9 +174,9 @@ const selected = (tree: unknown, mask: Mask): unknown => {
   return treeZip((x: unknown, m: unknown) => (flag(m, paths[at++] ?? '') ? x : NoTangent), tree, mask as unknown)
 }
 /**
- * A transformation of some leaves alone. The others pass as they are; `chain(adam(...), masked(setToZero(), fixed))` holds them fixed.
+ * A transformation of some leaves alone. The others pass unchanged; `chain(adam(...), masked(setToZero(), fixed))` holds them fixed.
  *
- * Errors  BadInput where the mask has another structure than the parameters, or holds what is not true or false.
+ * Errors  BadInput if the mask differs in structure from the parameters, or holds anything but true and false.
  * @example evaluate(masked(scale(0), (path) => path === 'b').update({ w: tensor(1), b: tensor(2) }, { count: tensor(0, [], 'i32') }).updates)   // { w: 1, b: 0 }
  */
 export const masked = <S>(transformation: Transformation<S>, mask: Mask): Transformation<Masked<S>> => {
@@ -200,7 +202,7 @@ export interface MultiStepsState<S> {
 /**
  * A transformation that steps once for every `every` gradients, with their mean; between those steps the updates are 0.
  *
- * All in one program: which of the two it is, is a selection. As optax's MultiSteps.
+ * It is one program, in which a selection decides. As optax's MultiSteps.
  * @example evaluate(multiSteps(sgd({ learningRate: 1 }), 2).update(tensor([4]), multiSteps(sgd({ learningRate: 1 }), 2).init(tensor([0]))).updates)   // [0]
  */
 export const multiSteps = <S>(transformation: Transformation<S>, every: number): Transformation<MultiStepsState<S>> => {

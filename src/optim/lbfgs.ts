@@ -47,7 +47,7 @@ export const lbfgsOptions = {
   lineSearch: choice(['backtracking', 'none'], 'backtracking'),
   /** How many lengths the line search tries: 16 unless given. */
   maxTrials: whole(1, 16),
-  /** Each length is so much of the one before it: 0.5 unless given. */
+  /** The factor from one length to the next: 0.5 unless given. */
   shrink: share(0.5),
   /** Armijo's constant, the share of the promised decrease that is enough: 1e-4 unless given. */
   c1: amount(1e-4),
@@ -159,9 +159,10 @@ interface Search {
 /**
  * L-BFGS: a quasi-Newton method that keeps the last `memory` steps, with a backtracking line search.
  *
- * The first length is learningRate min(1, 1 / |g|_1) at the first step, as of PyTorch's LBFGS; with lineSearch 'none' it is that with
- * max_iter 1. The function is evaluated once with its gradient, and at one length after another until it is low enough, at `maxTrials` at most. Where no length lowers the value the
- * parameters stay, the history is forgotten and the next lengths are shorter: `accepted` says which. Pairs are kept whatever the units of parameters and value.   Source  Liu and Nocedal 1989.
+ * The first length is learningRate min(1, 1 / |g|_1) at the first step, as in PyTorch's LBFGS; with lineSearch 'none' it is that with max_iter 1. The function is evaluated once
+ * with its gradient, and then at shorter and shorter lengths until its value is low enough, at most `maxTrials` times. If no length lowers the value, the parameters stay, the
+ * history is forgotten and the next lengths are shorter: `accepted` tells the two cases apart. Pairs are kept whatever the units of parameters and value.   Source  Liu and Nocedal
+ * 1989.
  * @example
  * const method = lbfgs()
  * const f = (x: AnyExpr) => sum(square(sub(x, 3)))

@@ -77,10 +77,10 @@ export interface GaussNewtonState {
   readonly count: Count
 }
 /**
- * Gauss-Newton for residuals r(params): p' = p + dp, where dp makes |J dp + r| least; `value` is |r|^2 / 2.
+ * Gauss-Newton for residuals r(params): p' = p + dp, where dp minimises |J dp + r|; `value` is |r|^2 / 2.
  *
- * J is dense, and the linear problem one step of the program for each parameter: for tens of parameters, not for thousands. J should have
- * full column rank; `levenbergMarquardt` needs no such thing.   Source  Nocedal and Wright 2006, 10.3.
+ * J is dense, and the program has a step for each parameter: use it for tens of parameters, not for thousands. J should have full column
+ * rank; `levenbergMarquardt` does not require that.   Source  Nocedal and Wright 2006, 10.3.
  * @example evaluate(gaussNewton().step((x) => sub(mul(2, x), [2, 6]), tensor([0, 0]), gaussNewton().init(tensor([0, 0]))).params)   // [1, 3]
  */
 export const gaussNewton = (): Minimiser<GaussNewtonState, AnyExpr> =>
@@ -112,10 +112,10 @@ export interface LevenbergMarquardtState {
   readonly damping: FloatArray<[]>
 }
 /**
- * Levenberg-Marquardt for residuals r(params): dp makes |J dp + r|^2 + damping |D dp|^2 least, D the norms of J's columns (1 for 0).
+ * Levenberg-Marquardt for residuals r(params): dp minimises |J dp + r|^2 + damping |D dp|^2, D the norms of J's columns (1 for 0).
  *
- * The step is taken, and the damping lowered, where it lowers |r|^2; else the parameters stay, and the damping is raised: `accepted` says
- * which. At the least value no step is taken any more, and the damping ends at eps^-0.8. `value` is |r|^2 / 2 at the parameters given. J is dense, as of `gaussNewton`.   Source  Marquardt 1963; More 1978.
+ * If the step lowers |r|^2 it is taken, and the damping is lowered; otherwise the parameters stay, and the damping is raised: `accepted` tells the two cases apart. At the minimum
+ * no step is taken any more, and the damping ends at eps^-0.8. `value` is |r|^2 / 2 at the given parameters. J is dense, as in `gaussNewton`.   Source  Marquardt 1963; More 1978.
  * @example evaluate(levenbergMarquardt({ damping: 0 }).step((x) => sub(mul(2, x), [2, 6]), tensor([0, 0]), levenbergMarquardt({ damping: 0 }).init(tensor([0, 0]))).params)   // [1, 3]
  */
 export const levenbergMarquardt = (options?: LevenbergMarquardtOptions): Minimiser<LevenbergMarquardtState, AnyExpr, Accepted> => {

@@ -41,9 +41,9 @@ export const adafactorOptions = {
   eps: amount(1e-30),
   /** The least size of parameters by which the rate is scaled: 1e-3 unless given. */
   minScale: amount(1e-3),
-  /** The greatest root mean square of a step before its rate: 1 unless given. */
+  /** The largest root mean square of a step before its rate: 1 unless given. */
   clip: amount(1),
-  /** Beside the gradient: 0 unless given. */
+  /** Decoupled weight decay:  0 unless given. */
   weightDecay: amount(0),
 }
 /** Options of `adafactor`. */
@@ -57,8 +57,8 @@ export interface AdafactorState {
 }
 const factored = (shape: readonly number[]): boolean => shape.length >= 2
 /**
- * Adafactor: Adam's mean of squares by that of each row and of each column, so that a matrix [n, m] keeps n + m numbers: V = R C / mean(R), U = g / sqrt(V),
- * p' = p - rate max(minScale, rms(p)) U / max(1, rms(U) / clip). Of leaves of rank 2 and more the last two axes are factored.
+ * Adafactor: Adam with the mean of squares approximated by those of each row and each column, so that a matrix [n, m] keeps n + m numbers: V = R C /
+ * mean(R), U = g / sqrt(V), p' = p - rate max(minScale, rms(p)) U / max(1, rms(U) / clip). For leaves of rank 2 and more the last two axes are factored.
  *
  * Source  Shazeer and Stern 2018, algorithms 4 and 5, with their defaults.
  * @example evaluate(adafactor({ learningRate: 0.5 }).update(tensor([[3, 3]]), adafactor().init(tensor([[2, 2]])), tensor([[2, 2]])).updates)   // [[-1, -1]]
@@ -107,9 +107,9 @@ export const muonOptions = {
   momentum: share(0.95),
   /** Steps of Newton's iteration: 5 unless given. */
   iterations: whole(1, 5),
-  /** Beside the gradient: 0 unless given. */
+  /** Decoupled weight decay:  0 unless given. */
   weightDecay: amount(0),
-  /** The rate of leaves that are no matrices, which adamw takes: `learningRate` unless given. */
+  /** The rate for leaves that are not matrices, which take the step of adamw: `learningRate` unless given. */
   adamLearningRate: or<unknown, undefined, Rate>(undefined, rateOf),
   b1: adamOptions.b1,
   b2: adamOptions.b2,
@@ -117,7 +117,7 @@ export const muonOptions = {
 }
 /** Options of `muon`. */
 export interface MuonOptions extends OptionsOf<typeof muonOptions> {}
-/** The state of `muon`: the momentum, and the mean of squares where a leaf is no matrix. */
+/** The state of `muon`: the momentum, and the mean of squares for a leaf that is not a matrix. */
 export interface MuonState {
   readonly count: Count
   readonly m: LikeParams
@@ -135,8 +135,8 @@ const orthogonalised = (g: AnyExpr, iterations: number): AnyExpr => {
   return tall ? transpose(x) : x
 }
 /**
- * Muon: momentum whose steps are made orthogonal: m' = momentum m + g, p' = p - learningRate (sqrt(max(1, rows / columns)) O(g + momentum m') + weightDecay p), O(X) about U V^T of X = U S V^T,
- * by Newton's iteration, which is products alone. For matrices; leaves of other ranks (and embeddings, by `masked`) are adamw's.
+ * Muon: momentum whose steps are made orthogonal: m' = momentum m + g, p' = p - learningRate (sqrt(max(1, rows / columns)) O(g + momentum m') + weightDecay p), O(X) approximately
+ * U V^T of X = U S V^T, by Newton's iteration, which needs only products. It is for matrices; leaves of other ranks (and embeddings, by `masked`) take the step of adamw.
  *
  * Source  Jordan et al. 2024, "Muon: an optimizer for hidden layers".
  * @example evaluate(muon({ learningRate: 0.1, eps: 0 }).update(tensor([5, -2]), muon({ learningRate: 0.1 }).init(tensor([0, 0])), tensor([0, 0])).updates)   // [-0.1, 0.1]
@@ -179,12 +179,12 @@ export const shampooOptions = {
   momentum: share(0),
   /** What preconditioners have on their diagonal before the first gradient: 1e-4 unless given. */
   eps: amount(1e-4),
-  /** L2: 0 unless given. */
+  /** L2 regularisation: 0 unless given. */
   weightDecay: amount(0),
 }
 /** Options of `shampoo`. */
 export interface ShampooOptions extends OptionsOf<typeof shampooOptions> {}
-/** The state of `shampoo`: the preconditioners of rows and of columns, sums of squares where a leaf is no matrix, and the velocity. */
+/** The state of `shampoo`: the preconditioners of rows and of columns, sums of squares for a leaf that is not a matrix, and the velocity. */
 export interface ShampooState {
   readonly count: Count
   readonly left: LikeShapes
@@ -200,7 +200,7 @@ const inverseFourthRoot = (a: AnyExpr, eps: number): AnyExpr => {
 }
 /**
  * Shampoo: L' = L + g g^T, R' = R + g^T g, u = (L' + eps)^(-1/4) g (R' + eps)^(-1/4), p' = p - learningRate u: AdaGrad with the correlations of rows and of columns.
- * For matrices; of leaves of other ranks it is AdaGrad, g / sqrt(sum g^2 + eps). With `momentum` v' = momentum v + u is the step.
+ * It is for matrices; for leaves of other ranks it is AdaGrad, g / sqrt(sum g^2 + eps). With `momentum` v' = momentum v + u is the step.
  *
  * Each step takes the eigenvalues of two symmetric matrices, of the sizes of the rows and of the columns.   Source  Gupta, Koren and Singer 2018, algorithm 1.
  * @example evaluate(shampoo({ learningRate: 0.5, eps: 0 }).update(tensor([3, -4]), shampoo({ learningRate: 0.5 }).init(tensor([0, 0]))).updates)   // [-0.5, 0.5]

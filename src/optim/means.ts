@@ -18,7 +18,7 @@ const paramsOf = (all: ReturnType<typeof gradientOf>, params: unknown, op: strin
 export const lookaheadOptions = {
   /** After how many steps the slow weights move: 5 unless given. */
   every: whole(1, 5),
-  /** How far they move, of the way to the fast ones: 0.5 unless given. */
+  /** The share of the way to the fast weights that they move: 0.5 unless given. */
   alpha: upToOne(0.5),
 }
 /** Options of `lookahead`. */
@@ -30,9 +30,9 @@ export interface LookaheadState<S> {
   readonly inner: S
 }
 /**
- * Lookahead: every k steps of an optimiser the slow weights s move by alpha (p - s), and the fast ones p begin again from there. The state of the optimiser goes on.
+ * Lookahead: every k steps of an optimiser the slow weights s move by alpha (p - s), and the fast ones p begin again from there. The state of the optimiser is kept.
  *
- * In one program: which of the two it is, is a selection.   Source  Zhang et al. 2019, algorithm 1.
+ * It is one program, in which a selection decides.   Source  Zhang et al. 2019, algorithm 1.
  * @example evaluate(lookahead(sgd({ learningRate: 1 }), { every: 1 }).update(tensor([4]), lookahead(sgd({ learningRate: 1 })).init(tensor([8])), tensor([8])).updates)   // [-2]
  */
 export const lookahead = <S>(transformation: Transformation<S>, options?: LookaheadOptions): Transformation<LookaheadState<S>> => {
@@ -61,7 +61,7 @@ export const scheduleFreeOptions = {
   ...adamOptions,
   /** Where gradients are taken: b1 of the way from z to the average; 0.9 unless given. */
   b1: upToOne(0.9),
-  /** Beside the gradient: 0 unless given. */
+  /** Decoupled weight decay:  0 unless given. */
   weightDecay: amount(0),
   /** Over how many steps the rate grows to its own: 0 unless given. */
   warmupSteps: whole(0, 0),
@@ -87,8 +87,8 @@ const floatIn = (params: unknown): Float =>
     undefined as Float | undefined,
   ) ?? 'f64'
 /**
- * Schedule-free AdamW: without a schedule, and as good as one that knew when to end. Gradients are taken at y = (1 - b1) z + b1 x, which are the parameters;
- * z' = z - rate (g / (sqrt(v') + eps) + weightDecay y), x' = (1 - c) x + c z', c the share of rate^2 in its sum so far; rate = learningRate sqrt(1 - b2^t) min(1, t / warmupSteps).
+ * Schedule-free AdamW: without a schedule, yet as good as with one that knows when training ends. Gradients are taken at y = (1 - b1) z + b1 x, which are the parameters; z' = z -
+ * rate (g / (sqrt(v') + eps) + weightDecay y), x' = (1 - c) x + c z', c the share of rate^2 in its sum so far; rate = learningRate sqrt(1 - b2^t) min(1, t / warmupSteps).
  *
  * Test and keep `state.average`, which is x; the parameters themselves are y.   Source  Defazio et al. 2024, algorithm 1.
  * @example evaluate(scheduleFree({ learningRate: 0.1, eps: 0 }).update(tensor([5, -2]), scheduleFree({ learningRate: 0.1 }).init(tensor([0, 0])), tensor([0, 0])).updates)   // [-0.1, 0.1]

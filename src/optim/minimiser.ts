@@ -13,9 +13,9 @@ export type Stepped<P, S, D extends DType = Float> = {
 }
 /** The dtype of what a function gives. */
 export type FloatOf<R> = R extends { readonly dtype: infer D extends DType } ? D : Float
-/** What a step of `lbfgs` and of `levenbergMarquardt` says beside: whether the parameters moved, a bool. */
+/** What a step of `lbfgs` and of `levenbergMarquardt` gives in addition: whether the parameters moved, a bool. */
 export type Accepted = { readonly accepted: Expr<[], 'bool'> }
-/** A method that minimises a function of parameters, one step at a time; pure, so that a step is one program. F is what the function gives, More what a step says beside. */
+/** A method that minimises a function of parameters, one step at a time; pure, so that a step is one program. F is the function's result, More what a step gives in addition. */
 export interface Minimiser<S, F, More = unknown> {
   /** The state to begin with: tensors for tensors, expressions for expressions, and for a declaration the declaration of the state. */
   init<P>(params: P): StateOf<S, P>
@@ -75,7 +75,7 @@ export const flat = (f: (params: unknown) => unknown, params: unknown, op: strin
     const y = f(back(vector)) as Partial<AnyExpr> | null | undefined
     return typeof y === 'object' && y !== null && (y._tag as string) === 'Expr' && isFloat(y)
       ? (y as AnyExpr)
-      : badInput(op, 'the function gave no expression of floats.', 'return what it computes from the parameters.')
+      : badInput(op, 'the function returned no expression of floats.', 'return what it computes from the parameters.')
   }
   return { at: at as AnyExpr, back, f: traced }
 }

@@ -17,7 +17,7 @@ export const averaged = (b: number, m: AnyExpr, x: AnyExpr): AnyExpr => add(mul(
 
 export const sgdOptions = {
   ...common,
-  /** L2: 0 unless given. */
+  /** L2 regularisation: 0 unless given. */
   weightDecay: amount(0),
 }
 /** Options of `sgd`. */
@@ -36,7 +36,7 @@ export const momentumOptions = {
   ...common,
   /** The share of the velocity that stays: 0.9 unless given. */
   momentum: share(0.9),
-  /** L2: 0 unless given. */
+  /** L2 regularisation: 0 unless given. */
   weightDecay: amount(0),
 }
 /** Options of `momentum` and `nesterov`. */
@@ -76,9 +76,9 @@ export const adamOptions = {
   b1: share(0.9),
   /** The decay of the mean of their squares: 0.999 unless given. */
   b2: share(0.999),
-  /** Added to the root: 1e-8 unless given, 1e-6 of `lamb`. */
+  /** Added to the root: 1e-8 unless given, 1e-6 for `lamb`. */
   eps: amount(1e-8),
-  /** L2, 0 unless given; of `adamw` and `lamb` beside the gradient, 0.01 of `adamw` unless given. */
+  /** L2 regularisation, 0 unless given; decoupled for `adamw` (0.01 unless given) and `lamb`. */
   weightDecay: amount(0),
 }
 /** Options of `adam`, `adamw`, `lamb`, `amsgrad`, `adamax` and `radam`. */
@@ -151,7 +151,7 @@ export const lionOptions = {
   b1: share(0.9),
   /** The decay of the mean: 0.99 unless given. */
   b2: share(0.99),
-  /** Beside the gradient: 1e-3 unless given. */
+  /** Decoupled weight decay:  1e-3 unless given. */
   weightDecay: amount(1e-3),
 }
 /** Options of `lion`. */
@@ -183,7 +183,7 @@ export const rmspropOptions = {
   decay: share(0.99),
   /** Added to the root: 1e-8 unless given. */
   eps: amount(1e-8),
-  /** L2: 0 unless given. */
+  /** L2 regularisation: 0 unless given. */
   weightDecay: amount(0),
 }
 /** Options of `rmsprop`. */
@@ -211,11 +211,11 @@ export const rmsprop = (options: RmspropOptions): Transformation<RmspropState> =
 
 export const adagradOptions = {
   ...common,
-  /** What the sum of squares begins with: 0 unless given. */
+  /** The initial sum of squares: 0 unless given. */
   initialAccumulator: amount(0),
   /** Added to the root: 1e-10 unless given. */
   eps: amount(1e-10),
-  /** L2: 0 unless given. */
+  /** L2 regularisation: 0 unless given. */
   weightDecay: amount(0),
 }
 /** Options of `adagrad`. */

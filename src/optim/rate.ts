@@ -37,7 +37,7 @@ export const fraction = (given: unknown, what: string, op: string): number =>
 export const wholeFrom = (given: unknown, low: number, what: string, op: string): number =>
   Number.isSafeInteger(given) && (given as number) >= low
     ? (given as number)
-    : badInput(op, `${what} must be a whole number from ${low} on, not ${shown(given)}.`)
+    : badInput(op, `${what} must be a whole number of at least ${low}, not ${shown(given)}.`)
 
 /** The option of a rate, which must be given. */
 export const aRate: Needed<unknown, Rate> = needed(rateOf)

@@ -32,14 +32,14 @@ export const amsgrad = (options: AdamOptions): Transformation<AmsgradState> => {
   })
 }
 
-/** The state of `adamax`: the mean of the gradients, and their decaying largest size. */
+/** The state of `adamax`: the mean of the gradients, and their decaying largest absolute value. */
 export interface AdamaxState {
   readonly count: Count
   readonly m: LikeParams
   readonly u: LikeParams
 }
 /**
- * Adamax: Adam by the largest size in place of the mean of squares: u' = max(b2 u, |g| + eps), p' = p - learningRate m^ / u'.
+ * Adamax: Adam with the largest absolute value in place of the mean of squares: u' = max(b2 u, |g| + eps), p' = p - learningRate m^ / u'.
  *
  * As PyTorch's Adamax.   Source  Kingma and Ba 2015, 7.1.
  * @example evaluate(adamax({ learningRate: 0.1, eps: 0 }).update(tensor([5, -2]), adamax({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.1, 0.1]
@@ -72,7 +72,8 @@ const rectification = (t: AnyExpr, b2: number, unbiased: AnyExpr) => {
   return { relied, factor: sqrt(share) }
 }
 /**
- * RAdam: Adam that does without the mean of squares until that has seen enough steps, and then trusts it by and by: p' = p - learningRate r m^ / (sqrt(v^) + eps), or p - learningRate m^ at first.
+ * RAdam: Adam that ignores the mean of squares during the first steps, and then phases it in: p' = p - learningRate r m^ / (sqrt(v^) + eps), or p - learningRate m^ during the
+ * first steps.
  *
  * As PyTorch's RAdam: weightDecay is added to the gradient.   Source  Liu et al. 2020.
  * @example evaluate(radam({ learningRate: 0.1 }).update(tensor([5, -2]), radam({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.5, 0.2]
@@ -102,7 +103,7 @@ export const adadeltaOptions = {
   rho: share(0.9),
   /** Added under the roots: 1e-6 unless given. */
   eps: amount(1e-6),
-  /** L2: 0 unless given. */
+  /** L2 regularisation: 0 unless given. */
   weightDecay: amount(0),
 }
 /** Options of `adadelta`. */

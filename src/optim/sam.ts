@@ -6,19 +6,20 @@ import { fitting, gradientOf, leavesOf } from './leaves.js'
 import { amount } from './rate.js'
 
 export const samOptions = {
-  /** How far away the worst point near by is looked for: 0.05 unless given. */
+  /** The distance within which the worst point is sought: 0.05 unless given. */
   rho: amount(0.05),
-  /** Is the distance measured by the sizes of the parameters? Not unless given; then rho is 0.5 or more. */
+  /** Is the distance relative to the sizes of the parameters? False unless given; if true, take a rho of 0.5 or more. */
   adaptive: flag(),
 }
 /** Options of `sam`. */
 export interface SamOptions extends OptionsOf<typeof samOptions> {}
 /**
- * The gradient where the loss is worst near by: g(p + rho g(p) / |g(p)|), for any optimiser: it leads to flat minima. Two gradients a step.
+ * The gradient where the loss is largest nearby: g(p + rho g(p) / |g(p)|), for any optimiser: it leads to flat minima. It takes two
+ * gradients per step.
  *
  * With `adaptive` the step is rho |p|^2 g / ||p| g|, which does not change when parameters are rescaled. Where the gradient is 0 it is g(p).
  * Source  Foret et al. 2021; adaptive: Kwon et al. 2021, ASAM.
- * Errors  BadInput where the gradient is of another structure than the parameters.
+ * Errors  BadInput if the gradient differs in structure from the parameters.
  * @example evaluate(sam((p: AnyExpr) => mul(2, p), { rho: 0.5 })(mul(1, [3, 4])))   // [6.6, 8.8]
  */
 export const sam = <P, G>(gradient: (params: P) => G, options?: SamOptions): ((params: P) => G) => {

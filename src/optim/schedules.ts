@@ -25,7 +25,7 @@ import {
 import { amount, atLeast, rateOf, whole, wholeFrom, wholeNeeded } from './rate.js'
 
 type ScalarOf = Expr<[]> | Tensor<[]>
-/** A rate as a function of the count of steps: of a number f64, of a scalar its float dtype (f64 for i32). */
+/** A rate as a function of the count of steps: f64 for a number, its float dtype for a scalar (f64 for i32). */
 export type Schedule = (count: number | ScalarOf) => Expr<[], Float>
 
 /** f of the count as a float scalar. */
@@ -56,7 +56,7 @@ export const constantSchedule = (value: number): Schedule => {
 export const linearOptions = {
   initValue: aNumber,
   endValue: aNumber,
-  /** How many steps the way takes. */
+  /** The number of steps from initValue to endValue. */
   transitionSteps: wholeNeeded(1),
   /** The step at which it begins: 0 unless given. */
   transitionBegin: whole(0, 0),
@@ -66,7 +66,7 @@ export interface LinearOptions extends OptionsOf<typeof linearOptions> {}
 /** From a to b in n steps. */
 const line = (t: AnyExpr, a: number, b: number, n: number): AnyExpr => add(a, mul(b - a, minimum(maximum(div(t, n), 0), 1)))
 /**
- * From initValue to endValue on a line, and then endValue.
+ * A line from initValue to endValue, and then endValue.
  *
  * @example evaluate(linearSchedule({ initValue: 1, endValue: 0, transitionSteps: 4 })(1))   // 0.75
  */
@@ -159,9 +159,9 @@ export const oneCycleSchedule = (options: OneCycleOptions): Schedule => {
 export const exponentialOptions = {
   initValue: aNumber,
   decayRate: needed((given, what, op) => atLeast(given, what, op)),
-  /** After so many steps the rate is decayRate times what it was: 1 unless given. */
+  /** The number of steps in which the rate is multiplied by decayRate: 1 unless given. */
   transitionSteps: whole(1, 1),
-  /** Does it fall in stairs, once each transitionSteps? Not unless given. */
+  /** Does it decay in stairs, once every transitionSteps? False unless given. */
   staircase: flag(),
 }
 /** Options of `exponentialDecaySchedule`. */

@@ -44,7 +44,7 @@ export const typed = <S>(raw: Raw): Transformation<S> => raw as unknown as Trans
 /** The other way: a transformation that was given, checked. */
 export const rawOf = (given: unknown, op: string): Raw => {
   if (holds(() => typeof (given as Raw).init === 'function' && typeof (given as Raw).update === 'function')) return given as Raw
-  return badInput(op, `${shown(given)} is no transformation: it has not both init and update.`, 'give what adam, chain, clip ... give.')
+  return badInput(op, `${shown(given)} is not a transformation: it lacks init or update.`, 'give what adam, chain, clip ... give.')
 }
 
 /** One part of a state, by its name. */
@@ -70,7 +70,7 @@ export const countIn = (state: unknown, op: string, name = 'count'): Expr<[], 'i
 /**
  * params + updates, leaf by leaf; integer leaves stay.
  *
- * Errors  BadInput where the trees have two structures, ShapeMismatch or DTypeMismatch where leaves differ.
+ * Errors  BadInput if the trees differ in structure, ShapeMismatch or DTypeMismatch if leaves differ.
  * @example evaluate(applyUpdates({ w: tensor([1, 2]) }, { w: tensor([0.5, 0]) }))   // { w: [1.5, 2] }
  */
 export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Exprs<P> => {
@@ -92,7 +92,7 @@ export interface LeafAt<K extends string = string> {
   readonly g: AnyExpr
   /** What each slot holds, by name. */
   readonly slots: { readonly [N in K]: AnyExpr }
-  /** The parameter; raises where the caller gave none. */
+  /** The parameter; an error if the caller gave none. */
   readonly p: () => AnyExpr
   /** A rate at this step, in the leaf's dtype. */
   readonly rate: (rate: unknown, what?: string) => AnyExpr
@@ -162,8 +162,8 @@ export type LeafwiseState<K extends string> = { readonly [N in K | 'count']: N e
  * A transformation of your own, leaf by leaf: its name (for errors), the slots of its state with the number each begins with, and a rule
  * that gives the update and the slots' next values.
  *
- * `rate` in a rule is a number, a scalar or a schedule at this step; `unbiased(b)` is 1 - b^t. All optimisers here are made of it.
- * Errors  BadInput where the rule gives no expressions, ShapeMismatch and DTypeMismatch where one is not like the gradient.
+ * `rate` in a rule is a number, a scalar or a schedule at this step; `unbiased(b)` is 1 - b^t. All optimisers here are built on it.
+ * Errors  BadInput if the rule gives no expressions, ShapeMismatch and DTypeMismatch if one is not like the gradient.
  * @example
  * const signs = leafwise('signs', { mean: 0 }, ({ g, slots: { mean }, rate }) => {
  *   const next = add(mul(0.5, mean), mul(0.5, g))

@@ -20,7 +20,7 @@ export const wordOf = ([first, second]: Words): AnyExpr => bitwiseXor(first, sec
  * 32 random bits for each element, as i32.
  *
  * The bits are those of `jax.random.bits`, for every backend.   Source  Threefry-2x32: Salmon et al. 2011.
- * Errors  BadInput where the key is none, or the shape is no shape.
+ * Errors  BadInput for an invalid key or shape.
  * @example bits(key(0), [2])   // [-224768089, -91998574]
  */
 export const bits = <const S extends Shape = [], R extends Drawn<S> = Drawn<S>>(key: Key, shape?: SizesIn<S>): Expr<R, 'i32'> =>

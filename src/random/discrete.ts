@@ -99,10 +99,11 @@ const offsetOf = (key: Words, shape: readonly number[], rem: Remainder, multipli
 const below = (key: Words, shape: readonly number[], n: number): AnyExpr => offsetOf(key, shape, byNumber(n), multiplierOf(n))
 
 /**
- * Whole numbers from `min` to below `max`, all equally likely (up to 1 in 2^32).
+ * Integers from `min` to below `max`, all equally likely (up to 1 in 2^32).
  *
  * Shapes  the bounds broadcast to the shape.   Dtype  i32.   Rule  none.   Source  `jax.random.randint`.
- * Errors  BadInput for bounds that are not whole, no i32, or in the wrong order; ShapeMismatch. Computed bounds in the wrong order give min.
+ * Errors  BadInput for bounds that are not integers of an i32, or in the wrong order; ShapeMismatch. Computed bounds in the wrong order give
+ *         min.
  * @example randint(key(0), [4], 1, 7)   // [2, 1, 3, 2]
  */
 export const randint = <const S extends Shape, R extends Drawn<S> = Drawn<S>>(
@@ -178,8 +179,9 @@ export type PermutationOptions = OptionsOf<typeof permutationOptions>
 /**
  * The numbers 0 to n - 1, or the slices of an array, in random order.
  *
- * Dtype  i32 for a number, else the array's.   Rule  linear in the array: the cotangent in the order before.   Source  `jax.random.permutation`.
- * Errors  BadInput for an axis that is none, or a number that is not whole or negative.
+ * Dtype  i32 for a number, else the array's.   Rule  linear in the array: the cotangent in the original order.
+ * Source  `jax.random.permutation`.
+ * Errors  BadInput for an invalid axis, or a number that is not a non-negative integer.
  * @example permutation(key(0), 5)   // [0, 1, 4, 3, 2]
  */
 export const permutation = <const X extends Parameter>(
@@ -198,11 +200,11 @@ export const permutation = <const X extends Parameter>(
 }
 
 export const choiceOptions = {
-  /** How many, in which shape: one, of rank 0, unless given. */
+  /** The shape of the draws: a single one, of rank 0, unless given. */
   shape: drawnShape,
   /** May the same be chosen again? true unless given. */
   replace: flag(true),
-  /** How likely each is: numbers from 0 that sum to 1. All equally unless given. */
+  /** The probability of each; they sum to 1. Equal unless given. */
   p: raw<Parameter>(),
   /** The axis along which slices are chosen: the first unless given. */
   axis: integer(0),
@@ -236,9 +238,9 @@ const chosenPlaces = (words: Words, n: number, { shape = [], replace: again, p }
 /**
  * Numbers from 0 to n - 1, or slices of an array, chosen at random.
  *
- * Shapes  of a number: `shape`; of an array: `shape` in the place of the axis.   Dtype  i32 for a number, else the array's.
+ * Shapes  for a number: `shape`; for an array: `shape` in place of the axis.   Dtype  i32 for a number, else the array's.
  * Rule    linear in the array: cotangents are added where they were taken; none for p.   Source  `jax.random.choice`.
- * Errors  BadInput where more are asked for than there are, without replacement; ShapeMismatch where p has not a number for each.
+ * Errors  BadInput for more draws than elements, without replacement; ShapeMismatch unless p has a number for each element.
  * @example choice(key(0), 5, { shape: [3], replace: false })   // [0, 1, 4]
  */
 export const choice = <const X extends Parameter, const O extends ChoiceOptions = NoOptions>(
@@ -294,12 +296,12 @@ type ClassesOut<S extends Shape, O> = 'axis' extends keyof O ? Shape : S extends
 /** Options of `categorical`. */
 export type CategoricalOptions = OptionsOf<typeof categoricalOptions>
 /**
- * Classes drawn by their logits, unnormalised logarithms of how likely they are: argmax(logits + gumbel).
+ * Classes drawn by their logits (unnormalised log probabilities): argmax(logits + gumbel).
  *
- * With `replace: false` what lies along the axes in front is drawn without replacement: the greatest of logits + gumbel.
+ * With `replace: false` the draws along the leading axes are without replacement: the largest of logits + gumbel.
  *
  * Shapes  the logits' without the axis, or `shape`, which ends with that.   Dtype  i32.   Rule  none.   Source  `jax.random.categorical`; Kool, van Hoof and Welling 2019.
- * Errors  BadInput for an axis that is none, or more draws than classes without replacement; ShapeMismatch for another shape.
+ * Errors  BadInput for an invalid axis, or more draws than classes without replacement; ShapeMismatch for another shape.
  * @example categorical(key(0), [0, 1, 2], { shape: [4] })   // [2, 2, 2, 1]
  */
 export const categorical = <const L extends Parameter, const O extends CategoricalOptions = NoOptions>(

@@ -144,11 +144,11 @@ export const givenIn = (options: DistributionOptions | undefined, parameters: Re
 }
 
 /**
- * Gamma numbers of shape parameter a > 0 and scale 1: of density x^(a - 1) e^-x / Gamma(a).
+ * Samples of the gamma distribution with shape parameter a > 0 and scale 1, of density x^(a - 1) e^-x / Gamma(a).
  *
  * Shapes  a's, or `shape`.   Rule  implicit: dx = -(dP/da) / p(x) da, P the distribution function of density p.
- * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch where a does not broadcast to the shape.
- * Source  Marsaglia and Tsang 2000; Figurnov, Mohamed and Mnih 2018; `jax.random.gamma`, whose numbers these are but for rounding.
+ * Errors  BadInput for an invalid key, or for parameters that are not positive; ShapeMismatch if a does not broadcast to the shape.
+ * Source  Marsaglia and Tsang 2000; Figurnov, Mohamed and Mnih 2018; `jax.random.gamma`, whose samples these are up to rounding.
  * @example gamma(key(0), [0.5, 3])   // [0.098054, 1.9621]
  */
 export const gamma = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
@@ -167,10 +167,11 @@ const pair = (key: unknown, op: string): readonly [Words, Words] => {
   return [childKey(words, 0), childKey(words, 1)]
 }
 /**
- * Beta numbers of parameters a > 0 and b > 0: of density x^(a - 1) (1 - x)^(b - 1) / B(a, b), as x / (x + y) of two gamma numbers.
+ * Samples of the beta distribution with parameters a > 0 and b > 0, of density x^(a - 1) (1 - x)^(b - 1) / B(a, b): x / (x + y) of two
+ * gamma samples.
  *
- * Shapes  a's and b's, which broadcast, or `shape`.   Rule  by those of the gamma numbers, of whose logarithms it is made.
- * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.   Source  `jax.random.beta`.
+ * Shapes  a's and b's, which broadcast, or `shape`.   Rule  that of the gamma samples, from whose logarithms it is computed.
+ * Errors  BadInput for an invalid key, or for parameters that are not positive; ShapeMismatch.   Source  `jax.random.beta`.
  * @example beta(key(0), 2, 3, { shape: [2] })   // [0.32796, 0.61381]
  */
 export const beta = <const A extends Parameter, const B extends Parameter, const O extends DistributionOptions = NoOptions>(
@@ -190,11 +191,12 @@ export const beta = <const A extends Parameter, const B extends Parameter, const
 }
 
 /**
- * Dirichlet numbers: along the last axis positive ones of sum 1, gamma numbers of parameters `alpha` over their sum.
+ * Samples of the Dirichlet distribution: along the last axis positive numbers with sum 1, gamma samples with parameters `alpha` divided by
+ * their sum.
  *
  * Shapes  alpha's, [..., n]; with `shape`, those of alpha without its last axis broadcast to it: [...shape, n].
- * Rule    by those of the gamma numbers, of whose logarithms it is made.   Source  `jax.random.dirichlet`.
- * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch, also for alpha of rank 0.
+ * Rule    that of the gamma samples, from whose logarithms it is computed.   Source  `jax.random.dirichlet`.
+ * Errors  BadInput for an invalid key, or for parameters that are not positive; ShapeMismatch, also for alpha of rank 0.
  * @example sum(dirichlet(key(0), [1, 2, 3]))   // 1
  */
 export const dirichlet = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
@@ -214,10 +216,11 @@ export const dirichlet = <const A extends Parameter, const O extends Distributio
 }
 
 /**
- * Student's t numbers of `df` > 0 degrees of freedom: a normal number over the root of a gamma number of df / 2, divided by df / 2.
+ * Samples of Student's t distribution with `df` > 0 degrees of freedom: a normal sample divided by the root of a gamma sample of df / 2
+ * over df / 2.
  *
- * Shapes  df's, or `shape`.   Rule  by those of the gamma numbers.   Source  `jax.random.t`.
- * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.
+ * Shapes  df's, or `shape`.   Rule  that of the gamma samples.   Source  `jax.random.t`.
+ * Errors  BadInput for an invalid key, or for parameters that are not positive; ShapeMismatch.
  * @example studentT(key(0), 3, { shape: [2] })   // [1.4012, -0.60725]
  */
 export const studentT = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(

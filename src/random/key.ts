@@ -31,10 +31,10 @@ interface KeyFn {
   (seed: Expr<[], 'i32'> | Tensor<[], 'i32'> | AnyExpr): Expr<[2], 'i32'>
 }
 /**
- * The key of a seed: a whole number from 0 to 2^53 - 1, its high and its low word; or an i32 of rank 0 that is computed, below a high word of 0.
+ * The key of a seed: an integer from 0 to 2^53 - 1, as its high and its low word; or a computed i32 scalar, with a high word of 0.
  *
- * The same seed is the same key, and the same key the same numbers, everywhere; as JAX's `jax.random.key` (with x64, where the seed needs it).
- * Errors  BadInput for a seed that is negative, not whole, or no scalar.
+ * The same seed gives the same key, and the same key the same numbers, everywhere; as `jax.random.key` of JAX (with x64, if the seed needs it).
+ * Errors  BadInput for a seed that is negative, not an integer, or not a scalar.
  * @example key(42)   // [0, 42]
  */
 export const key: KeyFn = ((seed: unknown): AnyExpr | Tensor => {
@@ -44,10 +44,10 @@ export const key: KeyFn = ((seed: unknown): AnyExpr | Tensor => {
 }) as KeyFn
 
 /**
- * n keys of one: i32 [n, 2], each as good as any other. The key itself is used up: what else is drawn from it may agree with theirs.
+ * n keys from one: i32 [n, 2], independent of each other. Do not use the key itself again: its draws may coincide with theirs.
  *
  * As `jax.random.split`. `unstack` makes a list of them, `vmap` maps them, `scan` takes them one by one.
- * Errors  BadInput where n is not a whole number from 0, or the key is none.
+ * Errors  BadInput unless n is a non-negative integer, or for an invalid key.
  * @example
  * splitKey(key(0))   // [[1797259609, -1715843330], [928981903, -841280227]]
  * const [a, b] = unstack(splitKey(key(0)))
@@ -59,10 +59,11 @@ export const splitKey = <const N extends Dim = 2, R extends Drawn<[N]>[0] = N>(g
 }
 
 /**
- * The key of a key and a number: another one for every number, a whole one from 0 to 2^32 - 1 or an i32 of rank 0: the step of a loop, say.
+ * A key from a key and a number, a different one for every number: an integer from 0 to 2^32 - 1, or an i32 scalar such as the step of a
+ * loop.
  *
  * As `jax.random.fold_in`.
- * Errors  BadInput where i is not such a number, or the key is none.
+ * Errors  BadInput for an invalid number or key.
  * @example foldIn(key(0), 1)   // [928981903, -841280227]
  */
 export const foldIn = (given: Key, i: number | Expr<[], 'i32'> | Tensor<[], 'i32'> | AnyExpr): Expr<[2], 'i32'> => {

@@ -51,13 +51,13 @@ import { between, fractionOf } from './uniform.js'
 export interface InitOptions<D extends Float = Float> extends DtypeOption<D> {
   /** A factor of the standard deviation: 1 unless given. */
   readonly gain?: number | undefined
-  /** The axis of what comes in: the second last unless given. For kernels of `conv` 1. */
+  /** The axis of the inputs: the second last unless given. For kernels of `conv`, 1. */
   readonly inAxis?: number | undefined
-  /** The axis of what goes out: the last unless given. For kernels of `conv` 0. */
+  /** The axis of the outputs: the last unless given. For kernels of `conv`, 0. */
   readonly outAxis?: number | undefined
 }
 export const initOptions = { ...dtypeOption, gain: number(1), inAxis: integer(-2), outAxis: integer(-1) } satisfies OptionsFor<InitOptions>
-/** First parameters of a shape: `f(key, shape, options)`. */
+/** Initial parameters of a shape: `f(key, shape, options)`. */
 export interface Initialiser {
   <const S extends Shape, D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
     key: Key,
@@ -97,42 +97,42 @@ const mean = (a: number, b: number): number => (a + b) / 2
 const incoming = (a: number): number => a
 
 /**
- * First parameters for tanh and sigmoid, uniform: of variance 2 / (in + out).
+ * Initial parameters for tanh and sigmoid: uniform, of variance 2 / (in + out).
  *
  * Errors  BadInput for a shape of fewer than two axes.   Source  Glorot and Bengio 2010; `jax.nn.initializers.glorot_uniform`.
  * @example glorotUniform(key(0), [2, 3]).shape   // [2, 3]
  */
 export const glorotUniform: Initialiser = initialiser('glorotUniform', 1, mean, false)
 /**
- * First parameters for tanh and sigmoid, normal within two deviations: of variance 2 / (in + out).
+ * Initial parameters for tanh and sigmoid: normal, truncated at two standard deviations, of variance 2 / (in + out).
  *
  * Errors  BadInput for a shape of fewer than two axes.   Source  Glorot and Bengio 2010; `jax.nn.initializers.glorot_normal`.
  * @example glorotNormal(key(0), [2, 3]).shape   // [2, 3]
  */
 export const glorotNormal: Initialiser = initialiser('glorotNormal', 1, mean, true)
 /**
- * First parameters for relu, uniform: of variance 2 / in.
+ * Initial parameters for relu: uniform, of variance 2 / in.
  *
  * Errors  BadInput for a shape of fewer than two axes.   Source  He et al. 2015; `jax.nn.initializers.he_uniform`.
  * @example heUniform(key(0), [2, 3]).shape   // [2, 3]
  */
 export const heUniform: Initialiser = initialiser('heUniform', 2, incoming, false)
 /**
- * First parameters for relu, normal within two deviations: of variance 2 / in.
+ * Initial parameters for relu: normal, truncated at two standard deviations, of variance 2 / in.
  *
  * Errors  BadInput for a shape of fewer than two axes.   Source  He et al. 2015; `jax.nn.initializers.he_normal`.
  * @example heNormal(key(0), [2, 3]).shape   // [2, 3]
  */
 export const heNormal: Initialiser = initialiser('heNormal', 2, incoming, true)
 /**
- * First parameters for selu, uniform: of variance 1 / in.
+ * Initial parameters for selu: uniform, of variance 1 / in.
  *
  * Errors  BadInput for a shape of fewer than two axes.   Source  LeCun et al. 1998; `jax.nn.initializers.lecun_uniform`.
  * @example lecunUniform(key(0), [2, 3]).shape   // [2, 3]
  */
 export const lecunUniform: Initialiser = initialiser('lecunUniform', 1, incoming, false)
 /**
- * First parameters for selu, normal within two deviations: of variance 1 / in.
+ * Initial parameters for selu: normal, truncated at two standard deviations, of variance 1 / in.
  *
  * Errors  BadInput for a shape of fewer than two axes.   Source  LeCun et al. 1998; `jax.nn.initializers.lecun_normal`.
  * @example lecunNormal(key(0), [2, 3]).shape   // [2, 3]
@@ -140,10 +140,10 @@ export const lecunUniform: Initialiser = initialiser('lecunUniform', 1, incoming
 export const lecunNormal: Initialiser = initialiser('lecunNormal', 1, incoming, true)
 
 /**
- * x / (1 - rate) with probability 1 - rate, else 0: the `dropout` of the library with a mask of the key.
+ * x / (1 - rate) with probability 1 - rate, else 0: the `dropout` of the library with a mask drawn from the key.
  *
  * Shapes  x's.   Dtype  x's, f64 for i32 and bool; the mask is of f32 numbers, the same for every dtype.   Rule  xBar = yBar masked and scaled alike.
- * Errors  BadInput unless 0 <= rate < 1, or where the key is none.   Source  Srivastava et al. 2014.
+ * Errors  BadInput unless 0 <= rate < 1, or for an invalid key.   Source  Srivastava et al. 2014.
  * @example dropout([1, 1, 1, 1], 0.5, key(1))   // [2, 0, 2, 2]
  */
 export const dropout = <const X extends Expr | Tensor | NumberLists | number>(
@@ -201,11 +201,12 @@ type VectorsOf<M, O> = O extends { readonly shape: infer Z extends readonly numb
       ? Extents<M>
       : Shape
 /**
- * Normal vectors of a mean and a covariance L L^T, or of its factor L: mean + L z. NaN where the covariance is not positive definite.
+ * Samples of the multivariate normal distribution with a mean and a covariance L L^T, or its factor L: mean + L z. NaN if the covariance is not positive
+ * definite.
  *
  * Shapes  mean [..., n], covariance or factor [..., n, n]; the axes in front broadcast, to `shape` where it is given: [...shape, n].
- * Rule    linear in the mean and in the factor, z held still.   Source  `jax.random.multivariate_normal`.
- * Errors  ShapeMismatch where the covariance is not square, of the mean's length; BadInput where the key is none, or unless one of covariance and factor is given.
+ * Rule    linear in the mean and in the factor, with z fixed.   Source  `jax.random.multivariate_normal`.
+ * Errors  ShapeMismatch unless the covariance is square, of the mean's length; BadInput for an invalid key, or unless one of covariance and factor is given.
  * @example multivariateNormal(key(0), [1, 2], { factor: [[1, 0], [3, 0.5]] })   // [0.79416, 0.99009]
  */
 export const multivariateNormal = <const M extends Parameter, const O extends MultivariateNormalOptions>(
@@ -240,10 +241,10 @@ export const multivariateNormal = <const M extends Parameter, const O extends Mu
 /** Options of `orthogonal`. */
 export interface OrthogonalOptions extends DistributionOptions {}
 /**
- * Orthogonal matrices, uniform among all of them (Haar's measure): q of a matrix of normal numbers whose r has a positive diagonal.
+ * Orthogonal matrices, uniform among all of them (Haar measure): the q of a matrix of normal samples whose r has a positive diagonal.
  *
  * Shapes  n -> [...shape, n, n].   Dtype  f64, or the one that is given.   Source  Mezzadri 2007; `jax.random.orthogonal`.
- * Errors  BadInput where n is no whole number from 0, or the key is none.
+ * Errors  BadInput unless n is a non-negative integer, or for an invalid key.
  * @example orthogonal(key(0), 3, { shape: [2] }).shape   // [2, 3, 3]
  */
 export const orthogonal = <const O extends OrthogonalOptions = object>(

@@ -74,9 +74,9 @@ export interface ShapedFn {
 const shaped = (f: (key: unknown, shape: unknown, options: DtypeOption | undefined) => AnyExpr): ShapedFn => f as never
 
 /**
- * Normal numbers of mean 0 and variance 1: sqrt(2) erfinv(u), u uniform from -1 to 1.
+ * Samples of the normal distribution with mean 0 and variance 1: sqrt(2) erfinv(u), u uniform from -1 to 1.
  *
- * Errors  BadInput where the key is none, or the shape is no shape.   Source  `jax.random.normal`.
+ * Errors  BadInput for an invalid key or shape.   Source  `jax.random.normal`.
  * @example normal(key(0), [2])   // [-0.20584, -0.78477]
  */
 export const normal: ShapedFn = shaped((key, shape, options) => {
@@ -85,9 +85,9 @@ export const normal: ShapedFn = shaped((key, shape, options) => {
   return normalOf(wordsFor(wordsOf(key, op), shapeIn(shape, op)), dtype)
 })
 /**
- * Exponential numbers of mean 1: -log(1 - u).
+ * Samples of the exponential distribution with mean 1: -log(1 - u).
  *
- * Errors  BadInput where the key is none, or the shape is no shape.   Source  `jax.random.exponential`.
+ * Errors  BadInput for an invalid key or shape.   Source  `jax.random.exponential`.
  * @example exponential(key(0), [2])   // [0.54207, 0.24372]
  */
 export const exponential: ShapedFn = shaped(
@@ -98,16 +98,16 @@ export const exponential: ShapedFn = shaped(
   ),
 )
 /**
- * Gumbel numbers, as the largest of many exponential ones are: -log(-log u). Of location 0 and scale 1.
+ * Samples of the Gumbel distribution with location 0 and scale 1, the limit of the maximum of many exponential samples: -log(-log u).
  *
- * Errors  BadInput where the key is none, or the shape is no shape.   Source  `jax.random.gumbel`.
+ * Errors  BadInput for an invalid key or shape.   Source  `jax.random.gumbel`.
  * @example gumbel(key(0), [2])   // [0.13791, -0.42599]
  */
 export const gumbel: ShapedFn = shaped(byUniform('gumbel', gumbelOfUniform, tinyOf))
 /**
- * Laplace numbers, exponential on both sides of 0: sign(u) log(1 - |u|), u uniform from -1 to 1. Of scale 1.
+ * Samples of the Laplace distribution with scale 1, exponential on both sides of 0: sign(u) log(1 - |u|), u uniform from -1 to 1.
  *
- * Errors  BadInput where the key is none, or the shape is no shape.   Source  `jax.random.laplace`.
+ * Errors  BadInput for an invalid key or shape.   Source  `jax.random.laplace`.
  * @example laplace(key(0), [2])   // [0.17803, 0.83796]
  */
 export const laplace: ShapedFn = shaped(
@@ -118,9 +118,9 @@ export const laplace: ShapedFn = shaped(
   ),
 )
 /**
- * Logistic numbers: log(u / (1 - u)). Of location 0 and scale 1.
+ * Samples of the logistic distribution with location 0 and scale 1: log(u / (1 - u)).
  *
- * Errors  BadInput where the key is none, or the shape is no shape.   Source  `jax.random.logistic`.
+ * Errors  BadInput for an invalid key or shape.   Source  `jax.random.logistic`.
  * @example logistic(key(0), [2])   // [-0.32911, -1.2874]
  */
 export const logistic: ShapedFn = shaped(byUniform('logistic', (u) => sub(log(u), log1p(neg(u))), tinyOf))
@@ -135,10 +135,10 @@ export const truncatedOf = (words: Words, low: AnyExpr, high: AnyExpr, dtype: Fl
   return clamp(y, above(stopGradient(low), dtype), neg(above(neg(stopGradient(high)), dtype)))
 }
 /**
- * Normal numbers of mean 0 and variance 1, of those between `lower` and `upper`.
+ * Samples of the normal distribution with mean 0 and variance 1, truncated to lie between `lower` and `upper`.
  *
- * Shapes  lower's and upper's, which broadcast, or `shape`.   Rule  dy by the bounds, with the bits held still.   Source  `jax.random.truncated_normal`.
- * Errors  BadInput where the key is none; ShapeMismatch where a bound does not broadcast to the shape.
+ * Shapes  lower's and upper's, which broadcast, or `shape`.   Rule  in the bounds, with the random bits fixed.   Source  `jax.random.truncated_normal`.
+ * Errors  BadInput for an invalid key; ShapeMismatch if a bound does not broadcast to the shape.
  * @example truncatedNormal(key(0), 0, 2, { shape: [2] })   // [0.52356, 0.26171]
  */
 export const truncatedNormal = <const L extends Parameter, const U extends Parameter, const O extends DistributionOptions = NoOptions>(

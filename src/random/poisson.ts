@@ -103,10 +103,10 @@ const rejected = (key: Words, rate: AnyExpr): AnyExpr => {
 }
 
 /**
- * Poisson counts of a rate from 0 on, their mean and variance.
+ * Samples of the Poisson distribution: counts whose mean and variance are the rate, 0 or more.
  *
  * Shapes  the rate's, or `shape`.   Dtype  i32; the rate is read as f32.   Rule  none.   Source  `jax.random.poisson`.
- * Errors  BadInput where the key is none, or for numbers below 0; ShapeMismatch where the rate does not broadcast to the shape.
+ * Errors  BadInput for an invalid key, or for a rate below 0; ShapeMismatch if the rate does not broadcast to the shape.
  * @example poisson(key(0), 4, { shape: [4] })   // [0, 1, 5, 5]
  */
 export const poisson = <const R extends Parameter, const O extends PoissonOptions = NoOptions>(

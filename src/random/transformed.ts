@@ -73,18 +73,18 @@ const withOne = (op: string, name: string, f: (words: Words, a: AnyExpr, shape: 
   }) as never
 
 /**
- * Cauchy numbers of location 0 and scale 1: tan(pi (u - 1/2)).
+ * Samples of the Cauchy distribution with location 0 and scale 1: tan(pi (u - 1/2)).
  *
- * Errors  BadInput where the key is none, or the shape is no shape.   Source  `jax.random.cauchy`.
+ * Errors  BadInput for an invalid key or shape.   Source  `jax.random.cauchy`.
  * @example cauchy(key(0), [2])   // [-0.26193, -1.2378]
  */
 export const cauchy: ShapedFn = shaped('cauchy', (words, shape, dtype) =>
   tan(mul(sub(between(fractionOf(wordsFor(words, shape), dtype), epsOf(dtype), 1, dtype), 0.5), Math.PI)),
 )
 /**
- * Maxwell numbers of scale 1: the length of three normal numbers.
+ * Samples of the Maxwell distribution with scale 1: the length of a vector of three normal samples.
  *
- * Errors  BadInput where the key is none, or the shape is no shape.   Source  `jax.random.maxwell`.
+ * Errors  BadInput for an invalid key or shape.   Source  `jax.random.maxwell`.
  * @example maxwell(key(0), [2])   // [1.9891, 0.42461]
  */
 export const maxwell: ShapedFn = shaped('maxwell', (words, shape, dtype) =>
@@ -108,7 +108,7 @@ export const rademacherOptions = {
 /**
  * -1 or 1, each with probability 1/2.
  *
- * Dtype  i32, or the option's.   Rule  none.   Errors  BadInput where the key is none, or the shape is no shape.   Source  `jax.random.rademacher`.
+ * Dtype  i32, or the option's.   Rule  none.   Errors  BadInput for an invalid key or shape.   Source  `jax.random.rademacher`.
  * @example rademacher(key(0), [4])   // [-1, -1, 1, 1]
  */
 export const rademacher: RademacherFn = ((key: unknown, shape: unknown, options: unknown): AnyExpr => {
@@ -120,17 +120,19 @@ export const rademacher: RademacherFn = ((key: unknown, shape: unknown, options:
 }) as never
 
 /**
- * Lognormal numbers: e to the power of sigma times a normal number.
+ * Samples of the lognormal distribution: e to the power of sigma times a normal sample.
  *
- * Shapes  sigma's, or `shape`.   Rule  of sigma: x moves by x z.   Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.
+ * Shapes  sigma's, or `shape`.   Rule  in sigma: dx = x z dsigma.   Errors  BadInput for an invalid key, or for parameters that are not positive;
+ *         ShapeMismatch.
  * Source  `jax.random.lognormal`.
  * @example lognormal(key(0), 1, { shape: [2] })   // [0.81396, 0.45623]
  */
 export const lognormal: WithOne = withOne('lognormal', 'sigma', (words, sigma, _, dtype) => exp(mul(sigma, normalOf(words, dtype))))
 /**
- * Rayleigh numbers: the scale times the root of twice an exponential number.
+ * Samples of the Rayleigh distribution: the scale times the root of twice an exponential sample.
  *
- * Shapes  the scale's, or `shape`.   Rule  linear in the scale.   Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.
+ * Shapes  the scale's, or `shape`.   Rule  linear in the scale.   Errors  BadInput for an invalid key, or for parameters that are not positive;
+ *         ShapeMismatch.
  * Source  `jax.random.rayleigh`.
  * @example rayleigh(key(0), 1, { shape: [2] })   // [1.31999, 1.74992]
  */
@@ -138,18 +140,20 @@ export const rayleigh: WithOne = withOne('rayleigh', 'scale', (words, scale, _, 
   mul(scale, sqrt(mul(-2, log(between(fractionOf(words, dtype), tinyOf(dtype), 1, dtype))))),
 )
 /**
- * Pareto numbers from 1 on: of density b / x^(b + 1).
+ * Samples of the Pareto distribution, 1 or more, of density b / x^(b + 1).
  *
- * Shapes  b's, or `shape`.   Rule  of b: x = e^(y / b), y exponential.   Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.
+ * Shapes  b's, or `shape`.   Rule  in b: x = e^(y / b), y exponential.   Errors  BadInput for an invalid key, or for parameters that are not positive;
+ *         ShapeMismatch.
  * Source  `jax.random.pareto`.
  * @example pareto(key(0), 2, { shape: [2] })   // [1.3113, 1.1296]
  */
 export const pareto: WithOne = withOne('pareto', 'b', (words, b, _, dtype) => exp(div(exponentialOf(words, dtype), b)))
 
 /**
- * Weibull numbers: the scale times an exponential number to the power of 1 / concentration.
+ * Samples of the Weibull distribution: the scale times an exponential sample to the power of 1 / concentration.
  *
- * Shapes  the parameters', which broadcast, or `shape`.   Rule  of both parameters.   Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.
+ * Shapes  the parameters', which broadcast, or `shape`.   Rule  in both parameters.   Errors  BadInput for an invalid key, or for parameters that are not positive;
+ *         ShapeMismatch.
  * Source  `jax.random.weibull_min`.
  * @example weibull(key(0), 1, 2, { shape: [2] })   // [0.73625, 0.49368]
  */
@@ -166,10 +170,10 @@ export const weibull = <const A extends Parameter, const B extends Parameter, co
   return mul(parameters[0]!, pow(e, div(1, parameters[1]!))) as never
 }
 /**
- * Triangular numbers from `left` to `right`, likeliest at `mode`.
+ * Samples of the triangular distribution from `left` to `right`, most likely at `mode`.
  *
- * Shapes  the parameters', which broadcast, or `shape`.   Rule  of all three, with the place in the distribution held still.
- * Errors  BadInput where the key is none, or unless left <= mode <= right with left below right, for plain numbers; ShapeMismatch.   Source  `jax.random.triangular`.
+ * Shapes  the parameters', which broadcast, or `shape`.   Rule  in all three, with the quantile fixed.
+ * Errors  BadInput for an invalid key, or unless left <= mode <= right with left below right, for plain numbers; ShapeMismatch.   Source  `jax.random.triangular`.
  * @example triangular(key(0), 0, 1, 4, { shape: [2] })   // [1.3583, 0.93015]
  */
 export const triangular = <
@@ -220,9 +224,9 @@ export const geometricOptions = {
 /** Options of `geometric`. */
 export type GeometricOptions = OptionsOf<typeof geometricOptions>
 /**
- * How many trials it takes until one succeeds, each with probability p: from 1 on.
+ * Samples of the geometric distribution: the number of trials, 1 or more, until one succeeds, each with probability p.
  *
- * Shapes  p's, or `shape`.   Dtype  i32, 2147483647 at most.   Rule  none.   Errors  BadInput for numbers that are not above 0 and at most 1.   Source  `jax.random.geometric`.
+ * Shapes  p's, or `shape`.   Dtype  i32, 2147483647 at most.   Rule  none.   Errors  BadInput unless 0 < p <= 1.   Source  `jax.random.geometric`.
  * @example geometric(key(0), 0.3, { shape: [3] })   // [3, 5, 1]
  */
 export const geometric = <const P extends Parameter, const O extends GeometricOptions = NoOptions>(
@@ -255,9 +259,9 @@ export interface BallOptions<D extends Float = Float> extends DtypeOption<D> {
   readonly p?: number | undefined
 }
 /**
- * Points of d coordinates, uniform in the ball whose norm of order p is at most 1.
+ * Points of d coordinates, uniform in the unit ball of the norm of order p.
  *
- * Shapes  [...shape, d].   Errors  BadInput where the key is none, or for a dimension below 1 or a p that is not positive.
+ * Shapes  [...shape, d].   Errors  BadInput for an invalid key, or for a dimension below 1 or a p that is not positive.
  * Source  Barthe et al. 2005; `jax.random.ball`.
  * @example ball(key(0), 3, [2]).shape   // [2, 3]
  */
@@ -270,7 +274,7 @@ export const ball = <const N extends number, const S extends readonly number[] =
   const op = 'ball'
   const { dtype, p } = readOptions(ballOptions, options as never, op)
   const n = integerOf(d, 'd', op)
-  if (n < 1) badInput(op, `d is ${n}.`, 'give a whole number from 1 on.')
+  if (n < 1) badInput(op, `d is ${n}.`, 'give a positive integer.')
   const to = shapeIn(shape, op)
   const words = wordsOf(key, op)
   const [first, second] = [childKey(words, 0), childKey(words, 1)]

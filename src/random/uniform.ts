@@ -59,9 +59,9 @@ export const epsOf = (dtype: Float): number => (dtype === 'f32' ? 2 ** -23 : 2 *
 
 /** Options of `uniform`. */
 export interface UniformOptions<D extends Float = Float> extends DtypeOption<D> {
-  /** The least number: 0 unless given. An array broadcasts to the shape. */
+  /** The lower bound: 0 unless given. An array broadcasts to the shape. */
   readonly min?: Parameter | undefined
-  /** What all numbers are below (but for rounding): 1 unless given. */
+  /** The upper bound, excluded (up to rounding): 1 unless given. */
   readonly max?: Parameter | undefined
 }
 /** uniform(key, shape, { min, max, dtype }). */
@@ -80,11 +80,11 @@ export interface UniformFn {
 }
 export const uniformOptions = { dtype: float, min: raw<Parameter, 0>(0), max: raw<Parameter, 1>(1) } satisfies OptionsFor<UniformOptions>
 /**
- * Numbers from `min` to below `max` (0 and 1 unless given), all equally likely.
+ * Samples of the uniform distribution from `min` to below `max` (0 and 1 unless given). They are those of `jax.random.uniform`, bit for bit
+ * between 0 and 1: 23 random bits in f32, 52 in f64.
  *
- * Rule    with the bits held still: y = min + u (max - min).
- * Errors  BadInput where the key is none, or the shape is no shape; ShapeMismatch where min or max does not broadcast to it.
- * Those of `jax.random.uniform`, bit for bit between 0 and 1: 23 random bits in f32, 52 in f64.
+ * Rule    with the random bits fixed: y = min + u (max - min).
+ * Errors  BadInput for an invalid key or shape; ShapeMismatch if min or max does not broadcast to it.
  * @example uniform(key(0), [2])   // [0.41846, 0.2163]
  */
 export const uniform: UniformFn = (key: Key, shape?: unknown, options?: UniformOptions) => {
@@ -111,7 +111,7 @@ const probability = (x: number): boolean => x >= 0 && x <= 1
  * True with probability p, 0.5 unless given: u < p for a uniform u.
  *
  * Shapes  p's, or `shape`.   Dtype  bool.   Rule  none.   Source  `jax.random.bernoulli`.
- * Errors  BadInput for numbers outside of 0 to 1.
+ * Errors  BadInput for p outside [0, 1].
  * @example bernoulli(key(0), 0.5, { shape: [3] })   // [false, false, true]
  */
 export const bernoulli = <const P extends Parameter = number, const O extends BernoulliOptions = NoOptions>(

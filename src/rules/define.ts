@@ -184,8 +184,8 @@ export const scalarRule = <N extends string, P, const A extends readonly ArgKind
 /**
  * As `scalarRule`, for an elementwise primitive with several results: the matrix of the partials dy_i/dx_j, a row for each result.
  *
- * Entries are expressions, numbers (0 is no work), ZeroTangent, or NoTangent in the `int` slots; `ZeroTangent` stands for a whole row, as that
- * of a result that is no float. Only the products that are needed are built.
+ * Entries are expressions, numbers (0 costs nothing), ZeroTangent, or NoTangent in the `int` slots; `ZeroTangent` stands for a whole row, such as that of a result that is not a
+ * float. Only the products that are needed are built.
  * @example
  * const polar = elementwise({ name: 'polar', args: ['float', 'float'], results: ['float', 'float'], scalar: (x, y) => [Math.hypot(x!, y!), Math.atan2(y!, x!)], source: 'definition' })
  * const polarRule = multiScalarRule(polar, ({ x: [x, y], y: [r] }) => [[div(x, r!), div(y, r!)], [neg(div(y, square(r!))), div(x, square(r!))]])
@@ -231,7 +231,7 @@ export const linearRule = <N extends string, P, const A extends readonly ArgKind
 /**
  * As `linearRule`, for a primitive with several results, linear in all its float arguments together: dys are the primitive of the tangents.
  *
- * The transpose is given a cotangent of each result, all of them expressions: zeros where only others have one, and it is not called where none has.
+ * The transpose is given a cotangent of each result, all of them expressions: zeros if only others have one. It is not called if none has.
  * @example
  * const halves = primitive({
  *   name: 'halves',
@@ -308,7 +308,7 @@ export const nonDifferentiable = <N extends string, P, const A extends readonly 
 export const estimating = <P>(given: Rule, at: (params: P) => boolean): Rule => ({ ...given, estimates: at as Rule['estimates'] & object })
 
 /**
- * A rule that is deliberately not the derivative of its primitive: an estimator. The checker does not hold it against differences.
+ * A rule that is deliberately not the derivative of its primitive: an estimator. The checker does not compare it with differences.
  *
  * For whole functions there are `straightThrough` and `customRule(f, { ..., estimates: true })`.
  * @example
@@ -329,7 +329,7 @@ export const optOuts: OptionsFor<OptOut<never, readonly []>> = { when: neededFun
 /**
  * A rule that declines some signatures, after ChainRules' @opt_out: there the mode differentiates `via`, or raises MissingRule.
  *
- * The batch rule stays. Source  ChainRulesCore, "opting out of rules".
+ * The batch rule stays.   Source  ChainRulesCore, "opting out of rules".
  * @example
  * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
  * const cubeRule = scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))])

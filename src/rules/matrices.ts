@@ -46,7 +46,7 @@ export const isEmpty = (x: AnyExpr): boolean => dims(x).includes(0)
 export const forced = (x: Forced | undefined): AnyExpr | undefined => (x?._tag === 'Expr' ? x : undefined)
 /** The solution of triangular systems. */
 export const solveIn = (a: AnyExpr, b: AnyExpr, params: TriangularParams): AnyExpr => asExpr(triangularNode(asNode(a), asNode(b), params))
-/** Batches of systems. One matrix for all right sides makes their columns longer. */
+/** Batches of systems. One matrix for all right-hand sides makes their columns longer. */
 export const batchOfSystems =
   <P>(primitive: Primitive<string, P>) =>
   (xs: readonly AnyExpr[], batched: readonly boolean[], params: P, size: number): AnyExpr => {

@@ -12,7 +12,7 @@ import { type ArrayTree, dot, type Flat, noOptions, norm, paramsOf, type Unknown
 export const fixedPointOptions = {
   /** Found where |f(x) - x| <= tolerance: 1e-10 unless given, 1e-5 in f32. */
   tolerance: positive,
-  /** At most so many steps: 1000 unless given. */
+  /** The maximum number of steps: 1000 unless given. */
   maxSteps: whole(1000),
   /** 'plain' unless given: x = f(x); 'anderson' combines the last steps. */
   method: choice(['plain', 'anderson'], 'plain'),
@@ -96,12 +96,12 @@ const anderson =
   }
 
 /**
- * x with f(x, params) = x, by x = f(x) again and again or by Anderson's method, from x0: trees of floats; f gives a tree like x.
+ * x with f(x, params) = x, by iterating x = f(x) or by Anderson acceleration, from x0. x is a tree of floats; f returns a tree like it.
  *
  * Result  { x, steps, residual, converged }: residual is |f(x) - x|, converged says that it is at most the tolerance.
- * Rule    (I - f_x) dx = f_p dp, in reverse its transpose, of any order; nothing of the steps is kept. NaN where that system is not solved. x0 and
- *         what f captures have no derivative: what f depends on belongs in the parameters.
- * Errors  ShapeMismatch or DTypeMismatch where f's result is unlike x0; BadInput.
+ * Rule    (I - f_x) dx = f_p dp, in reverse mode its transpose, to any order; the steps leave no residuals. NaN if that system is not solved. x0
+ *         and captured values have no derivative: pass what f depends on as parameters.
+ * Errors  ShapeMismatch or DTypeMismatch if f's result is unlike x0; BadInput for invalid arguments or options.
  * @example
  * evaluate(fixedPoint((x) => cos(x), tensor(1)).x)   // 0.739085
  * grad((a: AnyExpr) => fixedPoint((x, p) => mul(p, cos(x)), tensor(1), a, { method: 'anderson' }).x)(1)   // 0.44161

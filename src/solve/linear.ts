@@ -42,22 +42,22 @@ export const linearOptions = {
   method: choice(['cg', 'gmres', 'bicgstab'], 'gmres'),
   /** Solved where |b - A x| <= tolerance |b|: 1e-10 unless given, 1e-5 in f32. */
   tolerance: positive,
-  /** At most so many steps: twice the number of unknowns, and 1000, unless given. */
+  /** The maximum number of steps: twice the number of unknowns, and 1000, unless given. */
   maxSteps: wholeOrNone,
   /** How many directions gmres keeps before it begins again: 30 unless given. */
   restart: whole(30),
 }
 /** Options of `linearSolve`, for unknowns X and parameters P. */
 export interface LinearSolveOptions<X = AnyExpr, P = AnyExpr> extends OptionsOf<typeof linearOptions> {
-  /** About A^-1 r, linear in r; the second argument is the parameters (for a matrix A that itself). The result does not depend on it. */
+  /** An approximation of A^-1 r, linear in r; the second argument is the parameters (for a matrix A, A itself). The result does not depend on it. */
   readonly preconditioner?: ((r: X, params: P) => ArrayTree) | undefined
 }
-/** What a solver found, and whether it is what was asked for. */
+/** What a solver found, and whether it converged. */
 export type Solution<X> = {
   readonly x: X
   /** How many steps were taken. */
   readonly steps: Scalar<'i32'>
-  /** The length of what is left of the equation. It has no derivative. */
+  /** The norm of the residual. It has no derivative. */
   readonly residual: Scalar<Float>
   /** Is the residual within the tolerance? */
   readonly converged: Scalar<'bool'>
@@ -184,9 +184,9 @@ const withMatrix = (A: unknown, b: unknown, options?: Given): Solution<unknown> 
  * x with A x = b, by a Krylov method: A a matrix, or a function linear in its first argument, over trees, with parameters.
  *
  * Result  { x, steps, residual, converged }: residual is |b - A x|, converged says that it is at most tolerance |b|.
- * Rule    A dx = db - dA x ;  A^T bBar = xBar, the parameters' cotangent is that of -A x for bBar. NaN where that solve does not converge.
- *         What f captures has no derivative: what A depends on belongs in the parameters.
- * Errors  ShapeMismatch for a matrix that is not square, or f's result unlike b; DTypeMismatch; BadInput for options.
+ * Rule    A dx = db - dA x ;  A^T bBar = xBar, the parameters' cotangent is that of -A x for bBar. NaN if that solve does not converge.
+ *         Captured values have no derivative: pass what A depends on as parameters.
+ * Errors  ShapeMismatch for a matrix that is not square, or if f's result is unlike b; DTypeMismatch; BadInput for invalid options.
  * @example
  * evaluate(linearSolve([[4, 1], [1, 3]], [1, 2], { method: 'cg' }).x)   // [0.090909, 0.636364]
  * evaluate(linearSolve((x, d) => mul(d, x), tensor([2, 3]), tensor([4, 2])).x)   // [0.5, 1.5]

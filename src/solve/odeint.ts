@@ -48,17 +48,17 @@ const notNegative = (given: unknown, what: string, op: string): number => {
 export const odeOptions = {
   /** 'dopri5' unless given, of order 5; 'rk4', of order 4, in equal steps. */
   method: choice(['dopri5', 'rk4'], 'dopri5'),
-  /** A step is taken where its error is at most atol + rtol |y|: 1e-6 unless given, 1e-4 in f32. */
+  /** A step is accepted if its error is at most atol + rtol |y|: 1e-6 unless given, 1e-4 in f32. */
   rtol: positive,
   /** 1e-9 unless given, 1e-6 in f32. */
   atol: or(undefined, notNegative),
-  /** At most so many steps, with those that are not taken: 1000 unless given. */
+  /** The maximum number of steps, rejected ones included: 1000 unless given. */
   maxSteps: whole(1000),
   /** The length that is tried first; from f unless given. */
   firstStep: positive,
-  /** So many equal steps from each time to the next, whatever their error; of 'rk4' 1 unless given. */
+  /** The number of equal steps from each time to the next, whatever their error; 1 for 'rk4' unless given. */
   substeps: wholeOrNone,
-  /** The derivative: 'steps' unless given, that of the steps as they were taken; 'adjoint' solves the equation of the derivative, and keeps no steps. */
+  /** The derivative: 'steps' unless given, that of the steps taken; 'adjoint' solves the equation of the derivative, and keeps no steps. */
   adjoint: choice(['steps', 'adjoint'], 'steps'),
 }
 /** Options of `odeint`. */
@@ -92,15 +92,15 @@ export type TimeOf<Y> = [DTypesOf<Y>] extends [never]
     : [DTypesOf<Y>] extends ['f64']
       ? 'f64'
       : Float
-/** What `odeint` found, and whether it is what was asked for. */
+/** What `odeint` found, and whether it reached the last time. */
 export type Trajectory<Y, N extends Dim = number> = {
-  /** The states at the times, along a first axis; of times that were not reached the last state. */
+  /** The states at the times, along a first axis; for times that were not reached the last state. */
   readonly ys: AtTimes<Y, N>
   /** How many steps were tried. */
   readonly steps: Scalar<'i32'>
   /** The time that was reached. It has no derivative. */
   readonly t: Scalar<Float>
-  /** Was the last time reached, over times in one direction, and (in equal steps) by numbers? */
+  /** Was the last time reached, with times in one direction, and (with equal steps) without NaN? */
   readonly done: Scalar<'bool'>
 }
 
@@ -154,13 +154,13 @@ const oneWay = (ts: AnyExpr): { readonly good: AnyExpr; readonly times: AnyExpr 
 }
 
 /**
- * The states y(ts) of dy/dt = f(t, y, params) with y(ts[0]) = y0: y a tree of floats, f gives a tree like it; the times go up or down.
+ * The states y(ts) of dy/dt = f(t, y, params) with y(ts[0]) = y0: y is a tree of floats, and f returns a tree like it; the times ascend or descend.
  *
- * Result  { ys, steps, t, done }: ys has the times as its first axis. Where maxSteps were not enough, or f is not a number, done is false, t is the
- *         time reached, and ys has the last state beyond it. Of times that are computed, the rows from the first that turns on are NaN, and done is false.
- * Rule    of y0, ts and params: that of the steps as they were taken, their lengths held; with adjoint: 'adjoint' that of the equation, solved from the last time to
- *         the first (forward: beside y), and NaN where that needs more than maxSteps. What f captures has a derivative with 'steps' alone.
- * Errors  BadInput without times, for known times that turn, and for options; ShapeMismatch or DTypeMismatch where f's result is unlike y0.
+ * Result  { ys, steps, t, done }: ys has the times as its first axis. If maxSteps are not enough, or f is NaN, done is false, t is the time reached, and ys repeats
+ *         the last state beyond it. If computed times change direction, the rows from there on are NaN, and done is false.
+ * Rule    in y0, ts and params: that of the steps taken, with their lengths fixed; with adjoint: 'adjoint' that of the equation, solved from the last time to the
+ *         first (in forward mode together with y), and NaN if that needs more than maxSteps. Captured values have a derivative with 'steps' alone.
+ * Errors  BadInput without times, for known times that change direction, and for invalid options; ShapeMismatch or DTypeMismatch if f's result is unlike y0.
  * @example
  * evaluate(odeint((_t, y) => neg(y), tensor(1), [0, 1, 2]).ys)   // [1, 0.36788, 0.135335]
  * evaluate(odeint((_t, y, k) => mul(k, y), tensor(1), [0, 1], tensor(2), { method: 'rk4', substeps: 20 }).ys)   // [1, 7.389]

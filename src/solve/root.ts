@@ -16,7 +16,7 @@ export const inner: Kind<LinearHow, Omit<LinearSolveOptions, 'preconditioner'>> 
 export const rootOptions = {
   /** Found where |f(x)| <= tolerance: 1e-10 unless given, 1e-5 in f32. */
   tolerance: positive,
-  /** At most so many steps: 30 unless given. */
+  /** The maximum number of steps: 30 unless given. */
   maxSteps: whole(30),
   /** How the linear systems of the steps and of the derivative are solved: by gmres unless given. */
   linear: inner,
@@ -63,12 +63,12 @@ const newton =
   }
 
 /**
- * x with f(x, params) = 0, by Newton's method with shortened steps, from x0: trees of floats; f gives a tree like x.
+ * x with f(x, params) = 0, by Newton's method with damped steps, from x0. x is a tree of floats; f returns a tree like it.
  *
  * Result  { x, steps, residual, converged }: residual is |f(x)|, converged says that it is at most the tolerance.
- * Rule    f_x dx = -f_p dp, in reverse its transpose, of any order; nothing of the steps is kept. NaN where that system is not solved. x0 and what
- *         f captures have no derivative: what f depends on belongs in the parameters.
- * Errors  ShapeMismatch or DTypeMismatch where f's result is unlike x0; BadInput.
+ * Rule    f_x dx = -f_p dp, in reverse mode its transpose, to any order; the steps leave no residuals. NaN if that system is not solved. x0 and
+ *         captured values have no derivative: pass what f depends on as parameters.
+ * Errors  ShapeMismatch or DTypeMismatch if f's result is unlike x0; BadInput for invalid arguments or options.
  * @example
  * evaluate(root((x, a) => sub(mul(x, x), a), tensor(1), tensor(2)).x)   // 1.41421356
  * grad((a: AnyExpr) => root((x, p) => sub(mul(x, x), p), tensor(1), a).x)(2)   // 0.35355339

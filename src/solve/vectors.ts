@@ -33,7 +33,7 @@ import {
 
 /** An array of numbers, nested to any depth. */
 export type NumberLists = readonly (number | NumberLists)[]
-/** What a function that is solved may return: expressions, tensors or numbers, in the structure of what it was given. */
+/** What a function may return to a solver: expressions, tensors or numbers, in the structure of its argument. */
 export type ArrayTree = AnyExpr | Tensor | NoTangent | number | readonly ArrayTree[] | { readonly [key: string]: ArrayTree }
 /** The tree of expressions that stands for T: of a number and of an array of numbers too. */
 export type Unknowns<T> = T extends Expr<infer S, infer D> | Tensor<infer S, infer D> | Spec<infer S, infer D>

@@ -8,7 +8,7 @@ import { seed, wholeOf } from './given.js'
 import { permutation, SPLIT_STREAM } from './order.js'
 import { type Batch, gather, roomFor, tableOf } from './rows.js'
 
-/** Where `train` takes its batches from: each follows from its place alone, so that a run can go on anywhere. */
+/** Where `train` takes its batches from: each depends on its position alone, so that a run can resume anywhere. */
 export interface Source<out B> {
   /** Batches in an epoch. */
   readonly steps: number
@@ -27,7 +27,7 @@ export interface Batches<out B> extends Source<B> {
 export const batchOptions = {
   /** Rows of a batch. */
   size: needed<unknown, number>((x) => x), // its bound is the number of rows
-  /** Shuffles: the order of an epoch follows from this whole number and the epoch. Without it the rows come in their own order. */
+  /** Shuffles: the order of an epoch depends on this whole number and the epoch alone. Without it the rows come in their own order. */
   seed,
   /** Leaves out the rows of the last, smaller batch (false unless given). */
   dropLast: flag(),
@@ -47,10 +47,10 @@ const outside = (what: string, x: unknown, most: number): never =>
  * Minibatches of a data set: a tree of tensors, typed arrays or nested arrays whose first axis counts the rows.
  *
  * Shapes  leaves [rows, ...s] -> [size, ...s], dtypes stay; `rows % size` remaining rows at the end of an epoch make a smaller batch (another
- * shape, so another plan: it is made once), so that none is lost in silence. `dropLast: true` leaves them out, and `size` is in the types.
- * With a `seed` each epoch has an order of its own that follows from both alone, the same on every machine. A row is copied into its batch; the
- * data set is not. `reuse: true` allocates nothing after the first batch of a size.
- * Errors  ShapeMismatch where leaves have different numbers of rows; BadInput for a size that is no whole number from 1 to the number of rows.
+ *         shape, so another plan, which is made once), so that no row is silently lost. `dropLast: true` leaves them out, and `size` is in the
+ *         types. With a `seed` each epoch has an order of its own, which depends on seed and epoch alone: it is the same on every machine. A
+ *         row is copied into its batch; the data set is not. `reuse: true` allocates nothing after the first batch of a size.
+ * Errors  ShapeMismatch if leaves have different numbers of rows; BadInput unless the size is an integer from 1 to the number of rows.
  * @example
  * const data = batches({ x: [[1, 2], [3, 4], [5, 6]], y: new Int32Array([0, 1, 0]) }, { size: 2 })
  * data.at(0, 0)   // { x: [[1, 2], [3, 4]], y: [0, 1] }
@@ -88,7 +88,7 @@ export const batches = <T, const O extends BatchOptions>(data: T, options: O): B
 }
 
 export const splitOptions = {
-  /** The rows of each part follow from this whole number. Without it the first rows are the first part's, and so on. */
+  /** The rows of each part depend on this whole number alone. Without it the first rows are the first part's, and so on. */
   seed,
 }
 /** How `splitData` chooses. */
@@ -118,7 +118,7 @@ const endsOf = (parts: readonly number[], rows: number): readonly number[] => {
  * A data set in parts, every row in one of them: `[0.8, 0.2]` by shares, `[8000, 2000]` by numbers of rows. The parts are copies.
  *
  * Shapes  leaves [rows, ...s] -> [rows of the part, ...s]. With a `seed` the rows of each part follow from it; without one they stay in order.
- * Errors  BadInput where the parts do not add up, or where one would have no row; otherwise as for `batches`.
+ * Errors  BadInput if the parts do not add up, or if one would have no row; otherwise as for `batches`.
  * @example
  * const [training, test] = splitData({ x: [1, 2, 3, 4, 5] }, [0.8, 0.2])
  * training   // { x: [1, 2, 3, 4] }

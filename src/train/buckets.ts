@@ -6,28 +6,29 @@ import { integer, kind, number, type OptionsOf, readOptions } from '../core/erro
 import { type DType, isTensor, type Shape, type Tensor, tensor, treeLeaves, treeMap } from '../index.js'
 
 export const bucketOptions = {
-  /** Each size is so many times the one before, rounded up: 2 unless given. */
+  /** The factor from one size to the next, rounded up: 2 unless given. */
   factor: kind<number, number>((given = 2, what, op) =>
     typeof given === 'number' && given > 1 && given < Number.POSITIVE_INFINITY
       ? given
       : badInput(op, `${what} is ${shown(given)}.`, 'give a number above 1.'),
   ),
-  /** The least size: 1 unless given. */
+  /** The smallest size: 1 unless given. */
   least: integer(1, { from: 1 }),
 }
 /** Options of `bucket`. */
 export type BucketOptions = OptionsOf<typeof bucketOptions>
 /**
- * The least of a few sizes that n fits into: of a list of sizes, or 1, 2, 4, 8 ... A function compiled for padded arrays has one plan for each of them, not one for each n.
+ * The smallest of a few sizes that n fits into: those of a list, or 1, 2, 4, 8 ... A function compiled for padded arrays then has one plan for each size, not one for each
+ * n.
  *
- * Errors  BadInput where n is no whole number from 0 on, or fits into no size of the list.
+ * Errors  BadInput unless n is a non-negative integer that fits into a size of the list.
  * @example
  * bucket(5)   // 8
  * bucket(5, [4, 16, 64])   // 16
  */
 export const bucket = (n: number, sizes?: readonly number[] | BucketOptions): number => {
   const count = integerOf(n, 'n', 'bucket')
-  if (count < 0) badInput('bucket', `n is ${count}.`, 'give a number of entries, from 0 on.')
+  if (count < 0) badInput('bucket', `n is ${count}.`, 'give a number of entries, 0 or more.')
   if (holds(() => Array.isArray(sizes))) {
     const fitting = listOf(sizes, 'the sizes', 'bucket')
       .map((s) => integerOf(s as number, 'a size', 'bucket'))
@@ -45,7 +46,7 @@ export const bucket = (n: number, sizes?: readonly number[] | BucketOptions): nu
 export const padToOptions = {
   /** The axis of the entries: the first unless given. */
   axis: integer(0, { from: 0 }),
-  /** What stands where there is no entry: 0 unless given. */
+  /** The value of the padding: 0 unless given. */
   fill: number(0),
 }
 /** Options of `padTo`. */
@@ -83,10 +84,10 @@ export type Padded<T> =
       ? Tensor<Shape & readonly number[], 'f64'>
       : { readonly [K in keyof T]: Padded<T[K]> }
 /**
- * Arrays of one number of entries padded to a size, and a mask of the entries that are there: { data, mask, count }.
+ * Arrays with the same number of entries, padded to a size, and a mask of the entries that are there: { data, mask, count }.
  *
  * Shapes  each array with `size` entries along the axis; mask: [size] of bool.   Dtype  the arrays'.
- * Errors  BadInput where an array has more entries than the size, no such axis, or another number of entries than the first.
+ * Errors  BadInput if an array has more entries than the size, no such axis, or not as many entries as the first.
  * @example
  * const { data, mask } = padTo({ words: tensor([5, 7, 2], [3], 'i32') }, bucket(3))
  * data.words   // [5, 7, 2, 0]

@@ -10,7 +10,7 @@ import type { Position } from './events.js'
 import { isRecord } from './given.js'
 import { decoded, either, encoded, type Like, type LoadOptions, loadOptions } from './safetensors.js'
 
-/** What a run goes on from: what `train` gives, and what its events have. */
+/** What a run resumes from: the result of `train`, or one of its events. */
 export interface Checkpoint<out S> {
   readonly state: S
   readonly position: Position
@@ -26,7 +26,7 @@ export const checkpointOf = (given: Checkpoint<unknown>, where: string): Checkpo
     if (!isRecord(given) || !('state' in given))
       return badInput(
         where,
-        `${isRecord(given) ? 'an object without a state' : shown(given)} is no checkpoint.`,
+        `${isRecord(given) ? 'an object without a state' : shown(given)} is not a checkpoint.`,
         'give { state, position }.',
       )
     const { state, position } = given
@@ -47,7 +47,9 @@ const positionIn = (text: string | undefined): Position => {
     ? { epoch: position.epoch, step: position.step }
     : raise({
         _tag: 'Decode',
-        errors: [{ path: `__metadata__.${KEY}`, reason: `is ${text === undefined ? 'missing: this is no checkpoint' : 'no position'}.` }],
+        errors: [
+          { path: `__metadata__.${KEY}`, reason: `is ${text === undefined ? 'missing: this is not a checkpoint' : 'no position'}.` },
+        ],
       })
 }
 /** As `decodeCheckpoint`, raising its errors; they name the function `where`. */
@@ -62,16 +64,16 @@ export const decodedCheckpoint = (bytes: unknown, options: unknown, where: strin
 /**
  * A checkpoint as bytes: a safetensors file of the state whose metadata has the position. In Node `saveCheckpoint` writes it.
  *
- * Errors  BadInput where the state has leaves that are no arrays or numbers, or tensors on a device (read them by `onHost`).
+ * Errors  BadInput if the state has leaves that are not arrays or numbers, or tensors on a device (read them by `onHost`).
  * @example encodeCheckpoint({ state: { w: tensor([1]) }, position: { epoch: 0, step: 1 } }).length   // 136
  */
 export const encodeCheckpoint = (checkpoint: Checkpoint<unknown>): Uint8Array<ArrayBuffer> =>
   encodedCheckpoint(checkpointOf(checkpoint, 'encodeCheckpoint'), 'encodeCheckpoint')
 
 /**
- * The checkpoint in such bytes, its state read onto the tree `like`: the state that the run began with, or its declaration.
+ * The checkpoint that `encodeCheckpoint` wrote, its state read onto the tree `like`: the state that the run began with, or its declaration.
  *
- * Errors  Left of a Decode where the bytes are no checkpoint, or not one of such a state; it never throws.
+ * Errors  Left of a Decode if the bytes are not a checkpoint of such a state; it never throws.
  * @example
  * const bytes = encodeCheckpoint({ state: { w: tensor([5]), t: 3 }, position: { epoch: 1, step: 2 } })
  * decodeCheckpoint(bytes, { like: { w: f64(1), t: 0 } })   // Right({ state: { w: [5], t: 3 }, position: { epoch: 1, step: 2 } })

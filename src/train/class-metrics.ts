@@ -88,7 +88,7 @@ const classesOf = (given: AnyExpr, wanted: AnyExpr, { threshold, ignoreIndex }: 
 }
 
 const thresholdOption = {
-  /** From where a single score is class 1: above it; 0.5 unless given, 0 for logits. */
+  /** The threshold above which a single score means class 1: 0.5 unless given; use 0 for logits. */
   threshold: number(0.5),
 }
 const ignoreOption = {
@@ -100,9 +100,11 @@ export const accuracyOptions = { ...thresholdOption, ...ignoreOption }
 /** Options of `accuracy`. */
 export interface AccuracyOptions extends OptionsOf<typeof accuracyOptions> {}
 /**
- * The share of rows whose class is right. Predictions are scores [..., k], of which the largest wins (the first of equals), one score for each row, or whole numbers.
+ * The share of rows whose class is predicted correctly. Predictions are scores [..., k], of which the largest wins (the first among equals), one score for each row, or
+ * whole numbers.
  *
- * Shapes  predictions: [..., k] or [...], targets: [...], classes or one-hot.   Edge cases  of no row NaN; NaN where a score is.   Source  scikit-learn accuracy_score.
+ * Shapes  predictions: [..., k] or [...], targets: [...], classes or one-hot.   Edge cases  NaN without rows, and if a score is NaN.   Source  scikit-learn
+ *         accuracy_score.
  * @example
  * measured(accuracy(), [[0.1, 0.9], [0.8, 0.2]], [1, 1])   // 0.5
  * measured(accuracy(), [0.7, 0.2, 0.6], [1, 0, 0], [true, true, false])   // 1
@@ -119,9 +121,10 @@ export const topKOptions = { ...ignoreOption }
 /** Options of `topKAccuracy`. */
 export interface TopKOptions extends OptionsOf<typeof topKOptions> {}
 /**
- * The share of rows whose class is among the k of the largest scores. Of equal scores the first come first, as in `accuracy`, which is k = 1.
+ * The share of rows whose class is among the k largest scores. Among equal scores the first come first, as in `accuracy`, which is k = 1.
  *
- * Shapes  predictions: [..., classes], targets: [...].   Edge cases  as accuracy.   Source  scikit-learn top_k_accuracy_score, but for ties.
+ * Shapes  predictions: [..., classes], targets: [...].   Edge cases  as accuracy.   Source  scikit-learn top_k_accuracy_score, except for
+ *         ties.
  * @example measured(topKAccuracy(2), [[0.1, 0.3, 0.6], [0.5, 0.4, 0.1]], [1, 2])   // 0.5
  */
 export const topKAccuracy = (k: number, options?: TopKOptions): MeanMeasure => {
@@ -144,7 +147,8 @@ export interface PerplexityOptions extends OptionsOf<typeof perplexityOptions> {
 /**
  * exp of the mean of -log p(target), p = softmax(prediction): of logits, or of log probabilities, which are logits too.
  *
- * Shapes  predictions: [..., k], targets: [...], classes.   Edge cases  of no row NaN; NaN for a class out of range.   Source  Jelinek et al. 1977.
+ * Shapes  predictions: [..., k], targets: [...], classes.   Edge cases  NaN without rows, and for a class out of range.   Source  Jelinek et al.
+ *         1977.
  * @example measured(perplexity({ ignoreIndex: -1 }), [[0, 0, 0, 0], [1, 1, 1, 1], [5, 0, 0, 0]], [0, 3, -1])   // 4
  */
 export const perplexity = (options?: PerplexityOptions): MeanMeasure => {
@@ -163,7 +167,7 @@ export const perplexity = (options?: PerplexityOptions): MeanMeasure => {
   )
 }
 
-/** The state of `confusion`: how many rows of each class are taken for each, and how many of a class out of range. */
+/** The state of `confusion`: how many rows of each class are predicted as each class, and how many have a class out of range. */
 export interface ConfusionState {
   readonly matrix: Tensor<[number, number], 'f64'>
   readonly outside: Tensor<[], 'f64'>
@@ -210,9 +214,10 @@ export const confusionOptions = {
 /** Options of `confusion`. */
 export interface ConfusionOptions extends OptionsOf<typeof confusionOptions> {}
 /**
- * How many rows of class i are taken for class j: the entry [i][j].
+ * The confusion matrix: entry [i][j] counts the rows of class i that are predicted as class j.
  *
- * Shapes  as accuracy.   Edge cases  NaN scores make the row of their class NaN.   Errors  BadInput of `value` where a class is out of range.   Source  scikit-learn confusion_matrix.
+ * Shapes  as accuracy.   Edge cases  NaN scores make the row of their class NaN.   Errors  BadInput from `value` if a class is out of range.   Source  scikit-learn
+ *         confusion_matrix.
  * @example measured(confusion({ classes: 3 }), tensor([0, 2, 1, 1], [4], 'i32'), [0, 2, 2, 1])   // [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
  */
 export const confusion = (options?: ConfusionOptions): Measure<ConfusionState, readonly (readonly number[])[], Exprs<ConfusionState>> => {
@@ -223,7 +228,7 @@ export const confusion = (options?: ConfusionOptions): Measure<ConfusionState, r
 export const averageOptions = {
   /** How many classes there are: 2 unless given. */
   classes,
-  /** 'binary': of class 1 ; 'macro': the mean over the classes that occur ; 'micro': of all rows together. 'binary' of two classes unless given, else 'macro'. */
+  /** 'binary': of class 1 ; 'macro': the mean over the classes that occur ; 'micro': of all rows together. 'binary' for two classes unless given, else 'macro'. */
   average: whichOf(['binary', 'macro', 'micro']),
   ...thresholdOption,
   ...ignoreOption,
@@ -259,9 +264,10 @@ const averaged =
     )
   }
 /**
- * The share of the rows taken for a class that are of it: TP / (TP + FP). 0 where none is taken for it.
+ * The share of the rows predicted as a class that belong to it: TP / (TP + FP). 0 if none is predicted as it.
  *
- * Shapes  as accuracy.   Edge cases  of no row NaN; NaN where a score is.   Errors  as confusion.   Source  scikit-learn precision_score.
+ * Shapes  as accuracy.   Edge cases  NaN without rows, and if a score is NaN.   Errors  as confusion.   Source  scikit-learn
+ *         precision_score.
  * @example measured(precision(), [0.9, 0.8, 0.1], [1, 0, 1])   // 0.5
  */
 export const precision: (options?: AverageOptions) => ClassMeasure = /*#__PURE__*/ averaged('precision', (right, taken) => [
@@ -269,7 +275,7 @@ export const precision: (options?: AverageOptions) => ClassMeasure = /*#__PURE__
   right + taken,
 ])
 /**
- * The share of the rows of a class that are taken for it: TP / (TP + FN). 0 where there is none.
+ * The share of the rows of a class that are predicted as it: TP / (TP + FN). 0 if there are none.
  *
  * Shapes, edge cases, errors  as precision.   Source  scikit-learn recall_score.
  * @example measured(recall(), [0.9, 0.8, 0.1, 0.6], [1, 0, 1, 1])   // 0.6666666666666666
@@ -279,7 +285,7 @@ export const recall: (options?: AverageOptions) => ClassMeasure = /*#__PURE__*/ 
   right + missed,
 ])
 /**
- * The harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN). 0 where there is nothing of a class.
+ * The harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN). 0 if a class neither occurs nor is predicted.
  *
  * Shapes, edge cases, errors  as precision.   Source  scikit-learn f1_score.
  * @example measured(f1({ classes: 3, average: 'macro' }), tensor([0, 2, 1, 1], [4], 'i32'), [0, 2, 2, 1])   // 0.7777777777777777

@@ -63,7 +63,7 @@ export const readable: Readonly<Record<string, StoredType>> = {
     dtype: 'bool',
     read: (bytes, out) => {
       const wrong = bytes.findIndex((x) => x > 1)
-      return wrong < 0 ? copied(bytes, out) : `entry ${wrong} is ${bytes[wrong]}, which is no boolean.`
+      return wrong < 0 ? copied(bytes, out) : `entry ${wrong} is ${bytes[wrong]}, which is not a boolean.`
     },
   },
   F16: each('f32', 2, (view, at) => half(view.getUint16(at, true))),

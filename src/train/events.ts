@@ -1,7 +1,7 @@
 /** What a run is given, what happens in it and what it comes to: types alone. */
 import type { AdError, Tensor } from '../index.js'
 
-/** Where a run goes on: the next step. `step` may be the number of steps of an epoch: its evaluation comes next. */
+/** Where a run resumes: the next step. `step` may be the number of steps of an epoch: its evaluation comes next. */
 export interface Position {
   readonly epoch: number
   readonly step: number
@@ -18,14 +18,14 @@ export interface StepAt extends Position {
 export type Metric = number | Tensor
 /** Metrics by name. */
 export type Metrics = Readonly<Record<string, Metric>>
-/** Those of R as numbers; `state` is none. */
+/** The metrics of R as numbers; `state` is not one of them. */
 export type Numbers<R> = { readonly [K in Exclude<keyof R, 'state'>]: number }
 /** The tree S with arrays that may be readonly, as those of compiled functions' results are. */
 export type ReadonlyTree<S> = S extends Tensor ? S : S extends object ? { readonly [K in keyof S]: ReadonlyTree<S[K]> } : S
-/** What a step gives: the state after it, and metrics. */
+/** What a step gives: the next state, and metrics. */
 export type StepResult<S, R> = { readonly state: S | ReadonlyTree<S> } & { readonly [K in Exclude<keyof R, 'state'>]: Metric }
 
-/** What a run has come to. `state` and `position` are what the next run goes on from. */
+/** The result of a run. The next run resumes from `state` and `position`. */
 export interface Trained<out S, out R = unknown, out V = unknown> {
   readonly state: S
   readonly position: Position
@@ -36,10 +36,10 @@ export interface Trained<out S, out R = unknown, out V = unknown> {
   /** What `evaluate` gave, by epoch. */
   readonly evaluations: readonly { readonly epoch: number; readonly metrics: Numbers<V> }[]
 }
-/** An AdError that names epoch and step, with what the run had come to: the last good state and its position. */
+/** An AdError that names epoch and step, with the result so far: the last good state and its position. */
 export type TrainError<S, R = unknown, V = unknown> = AdError & {
   readonly last: Trained<S, R, V>
-  /** What was thrown, where it was no error of codual. */
+  /** The exception, if it was not an error of codual. */
   readonly cause?: unknown
 }
 
@@ -76,7 +76,7 @@ export type TrainEvent<S = unknown, R = unknown, V = unknown> =
 export interface EventOptions<S, V = unknown> {
   /** Epochs in all, those before `position` too. */
   readonly epochs: number
-  /** What the first step is given. */
+  /** The state that the first step is given. */
   readonly state: S
   /** Where to begin (the first step unless given): the `position` that a run or a checkpoint ended with. */
   readonly position?: Position | undefined
@@ -89,8 +89,8 @@ export interface EventOptions<S, V = unknown> {
 }
 /** How `train` runs. */
 export interface TrainOptions<S, R, V = unknown> extends EventOptions<S, V> {
-  /** Told of every event. A promise is awaited; a Left (of `saveCheckpoint`, say) and what is thrown end the run. */
+  /** Called with every event. A promise is awaited; a Left (of `saveCheckpoint`, say) or an exception ends the run. */
   readonly onProgress?: ((event: TrainEvent<S, R, V>) => unknown) | undefined
 }
-/** One step: the state before it and a batch to the state after it and metrics. */
+/** One step: from a state and a batch to the next state and metrics. */
 export type Step<S, B, R> = (state: S, batch: B, at: StepAt) => R | PromiseLike<R>

@@ -70,9 +70,9 @@ const faultOf = (json: string): string | undefined => {
 }
 
 const textOf = (bytes: Uint8Array): { readonly json: string; readonly start: number } => {
-  if (bytes.length < 8) return refuse(`${bytes.length} bytes are no safetensors file: the first 8 say how long its header is.`)
+  if (bytes.length < 8) return refuse(`${bytes.length} bytes are not a safetensors file: the first 8 say how long its header is.`)
   const size = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true)
-  if (size > LONGEST) return refuse(`the header would have ${size} bytes, more than ${LONGEST}: this is no safetensors file.`)
+  if (size > LONGEST) return refuse(`the header would have ${size} bytes, more than ${LONGEST}: this is not a safetensors file.`)
   const start = 8 + Number(size)
   if (start > bytes.length) return refuse(`the header has ${size} bytes, of which ${bytes.length - 8} are there: the file was cut off.`)
   try {
@@ -103,7 +103,7 @@ const entryOf = (name: string, given: unknown, length: number): Entry | string =
   const [stored, shape, offsets] = [own(given, 'dtype'), own(given, 'shape'), own(given, 'data_offsets')]
   if (typeof stored !== 'string' || !Object.hasOwn(readable, stored))
     return `its dtype is ${shown(stored)}; what can be read: ${Object.keys(readable).join(', ')}.`
-  if (!Array.isArray(shape) || !shape.every(isCount)) return 'its shape is no array of sizes.'
+  if (!Array.isArray(shape) || !shape.every(isCount)) return 'its shape is not an array of sizes.'
   if (!Array.isArray(offsets) || offsets.length !== 2 || !offsets.every(isCount)) return 'its data_offsets are not [begin, end].'
   const [begin, end] = offsets as unknown as readonly [number, number]
   if (begin > end || end > length) return `its data_offsets [${begin}, ${end}] are not within the ${length} bytes of data.`
@@ -139,7 +139,7 @@ export const headerOf = (bytes: Uint8Array): Header => {
       if (name === '__metadata__') {
         if (isRecord(given) && Object.values(given).every((x) => typeof x === 'string'))
           metadata = given as Readonly<Record<string, string>>
-        else faults.push({ path: name, reason: 'is no record of strings.' })
+        else faults.push({ path: name, reason: 'is not a record of strings.' })
         continue
       }
       const entry = entryOf(name, given, length)

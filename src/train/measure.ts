@@ -25,11 +25,11 @@ import {
 /** What a metric is given: an array, nested numbers, or an expression. */
 export type Rows = Operand | readonly unknown[]
 /**
- * A metric that accumulates over batches, one of your own too. A is what it has come to so far, `Next` what `add` gives: expressions of an A where it
- * is made of operations, so that it may stand in a compiled step.
+ * A metric that accumulates over batches, one of your own too. A is its running state, `Next` the result of `add`: expressions of an A if it consists
+ * of operations, so that it may be part of a compiled step.
  */
 export interface Measure<A, V = number, Next = A> {
-  /** What it has come to before the first batch. */
+  /** Its state before the first batch. */
   readonly zero: A
   /**
    * With one batch more: what the model gave, the targets and, where there is one, the mask. A mask, one element a row (or for each target), leaves
@@ -40,7 +40,7 @@ export interface Measure<A, V = number, Next = A> {
   value(acc: A): V
   /** Which of two values is better, the lower one unless given: `fit` asks where it monitors the metric. */
   readonly better?: 'higher' | 'lower'
-  /** Is `add` made of operations, so that it may be compiled? Unless given, it is; false where it reads numbers, as of tensors' `data`. */
+  /** Is `add` made of operations, so that it may be compiled? True unless given; false if it reads numbers, such as a tensor's `data`. */
   readonly traced?: boolean
 }
 /** A weighted sum and the sum of the weights. */
@@ -57,7 +57,7 @@ export const same = (a: readonly number[], b: readonly number[]): boolean => a.l
 export const shown = (shape: readonly number[]): string => `[${shape.join(', ')}]`
 export const to = (x: AnyExpr, dtype: DType): AnyExpr => (x.dtype === dtype ? x : cast(x, dtype))
 export const misfit = (op: string, y: AnyExpr, t: AnyExpr, fix: string): never =>
-  badShape(op, [y.shape, t.shape], `targets ${shown(t.shape)} do not belong to predictions ${shown(y.shape)}.`, fix)
+  badShape(op, [y.shape, t.shape], `targets ${shown(t.shape)} do not fit predictions ${shown(y.shape)}.`, fix)
 
 /** Weights for an array of that shape: of each row, or of each of its elements. */
 export const weightsIn = (mask: unknown, shape: readonly number[], dtype: DType, op: string): AnyExpr | undefined => {
@@ -66,12 +66,7 @@ export const weightsIn = (mask: unknown, shape: readonly number[], dtype: DType,
   const more = given.shape.slice(shape.length)
   const w = more.length > 0 && more.every((d) => d === 1) ? (reshape(given, given.shape.slice(0, shape.length)) as AnyExpr) : given
   if (!w.shape.every((d, i) => d === shape[i]))
-    badShape(
-      op,
-      [shape, w.shape],
-      `the mask ${shown(w.shape)} does not belong to targets ${shown(shape)}.`,
-      'give one element for each row.',
-    )
+    badShape(op, [shape, w.shape], `the mask ${shown(w.shape)} does not fit targets ${shown(shape)}.`, 'give one element for each row.')
   return mul(to(reshape(w, [...w.shape, ...shape.slice(w.shape.length).map(() => 1)]), dtype), full(shape, 1, dtype))
 }
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)
@@ -135,5 +130,7 @@ export const measureIn = (given: unknown, where: string): Measure<unknown, unkno
     typeof m.value === 'function' &&
     (m.traced === undefined || typeof m.traced === 'boolean') &&
     (m.better === undefined || m.better === 'higher' || m.better === 'lower')
-  return holds(isOne) ? m : badInput(where, 'what was given is no metric.', 'give what accuracy(), f1() ... give, or { zero, add, value }.')
+  return holds(isOne)
+    ? m
+    : badInput(where, 'the argument is not a metric.', 'give what accuracy(), f1() ... give, or { zero, add, value }.')
 }

@@ -52,10 +52,10 @@ const write = async (path: string, bytes: Uint8Array): Promise<void> => {
 const read = async (path: string): Promise<Uint8Array> => (await import('node:fs/promises')).readFile(path)
 
 /**
- * A safetensors file of a tree of tensors, as `encodeSafetensors` has it; tensors on a device are read back first. The file is written beside
- * its place and then moved there, so it is never half a file.
+ * A safetensors file of a tree of tensors, as `encodeSafetensors` has it; tensors on a device are read back first. The file is written under
+ * another name and then moved to its place, so it is never incomplete.
  *
- * Errors  Left of BadInput for a path that cannot be written, and for what `encodeSafetensors` refuses.
+ * Errors  Left of BadInput for a path that cannot be written, and as for `encodeSafetensors`.
  * @example await save('/no such folder/w.safetensors', { w: tensor([1]) })()   // Left({ _tag: 'BadInput', reason: '...ENOENT...', ... })
  */
 export const save = (path: string, tree: unknown, metadata?: Metadata): TaskEither<AdError, void> =>
@@ -76,8 +76,8 @@ export const load = ((path: string, options?: { readonly like?: unknown }) =>
   task(path, 'load', async (p) => decoded(await read(p), options, 'load'))) as Load // the overloads say what `like` gives
 
 /**
- * A checkpoint file, as `encodeCheckpoint` has it; tensors on a device are read back first. It takes what `train` gives and what its events
- * have, and never leaves half a file.
+ * A checkpoint file, as `encodeCheckpoint` has it; tensors on a device are read back first. It takes the result of `train` or one of its
+ * events, and never leaves an incomplete file.
  *
  * Errors  as `save`.
  * @example
@@ -127,10 +127,10 @@ const newBar = async ({ name, stream }: BarOptions) => {
 }
 
 /**
- * A progress bar in the terminal, as an `onProgress` of `train`: steps, epoch, running means of the metrics, and the time that is left. Drawn by
- * the package cli-progress, an optional peer that is loaded at the first event; nothing is drawn where there is no terminal.
+ * A progress bar in the terminal, as an `onProgress` of `train`: steps, epoch, running means of the metrics, and the remaining time. Drawn by the package
+ * cli-progress, an optional peer that is loaded at the first event; without a terminal nothing is drawn.
  *
- * Errors  Unsupported where cli-progress is not installed; BadInput for options that are none.
+ * Errors  Unsupported if cli-progress is not installed; BadInput for invalid options.
  * @example
  * const data = batches([1, 2, 3, 4], { size: 2 })
  * await train((w: number, x) => ({ state: w + x.data[0]! }), data, { state: 0, epochs: 1, onProgress: progressBar({ name: 'sums' }) })()   // Right({ state: 4, ... })

@@ -40,7 +40,7 @@ import {
 /**
  * The mean of (prediction - target)^2 over all numbers.
  *
- * Shapes  both alike.   Edge cases  of no number NaN.   Source  scikit-learn mean_squared_error.
+ * Shapes  both the same.   Edge cases  NaN without numbers.   Source  scikit-learn mean_squared_error.
  * @example measured(meanSquaredError(), [1, 3], [1, 1])   // 2
  */
 export const meanSquaredError = (): MeanMeasure =>
@@ -66,8 +66,9 @@ export interface R2Options extends OptionsOf<typeof r2Options> {}
 /**
  * The coefficient of determination: 1 - sum (t - y)^2 / sum (t - mean t)^2, the mean over outputs.
  *
- * Batches are merged by their means (Chan, Golub and LeVeque 1983), so that nothing cancels.
- * Shapes  both [..., outputs], or [...] of one.   Edge cases  of fewer than two rows NaN; of a constant target 1 where all is right, else 0.   Source  scikit-learn r2_score.
+ * Batches are merged by their means (Chan, Golub and LeVeque 1983), without cancellation.
+ * Shapes  both [..., outputs], or [...] of one.   Edge cases  NaN for fewer than two rows; for a constant target 1 if all predictions are right, else 0.
+ * Source  scikit-learn r2_score.
  * @example measured(r2(), [1, 2, 4], [1, 2, 3])   // 0.5
  */
 export const r2 = (options?: R2Options): Measure<R2State, number, Exprs<R2State>> => {
@@ -131,10 +132,12 @@ const numbersIn = (x: unknown): { readonly data: Float64Array; readonly shape: r
   return { data: Float64Array.from(given.data), shape: given.shape }
 }
 /**
- * The area under the ROC curve: how likely a row of class 1 has a higher score than one of class 0, ties half. Exact: it keeps all scores and sorts them at the end.
+ * The area under the ROC curve: the probability that a row of class 1 has a higher score than one of class 0, with ties counted half. It is exact: it keeps all scores and
+ * sorts them at the end.
  *
- * Shapes  predictions: one score for each row (probabilities or logits), targets: 0 or 1.   Edge cases  of one class alone, or none, NaN; NaN where a score is.
- * Errors  BadInput for expressions (it is no part of a compiled step), and targets that are neither 0 nor 1.   Source  Hanley and McNeil 1982; scikit-learn roc_auc_score.
+ * Shapes  predictions: one score for each row (probabilities or logits), targets: 0 or 1.   Edge cases  NaN unless there are rows of both classes, and if a score is NaN.
+ * Errors  BadInput for expressions (it cannot be part of a compiled step), and targets that are neither 0 nor 1.   Source  Hanley and McNeil 1982; scikit-learn
+ *         roc_auc_score.
  * @example measured(auc(), [0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])   // 0.75
  */
 export const auc = (): Measure<AucState> => ({
@@ -149,7 +152,7 @@ export const auc = (): Measure<AucState> => ({
       badShape(
         'auc',
         [y.shape, t.shape],
-        `targets ${shown(t.shape)} do not belong to predictions ${shown(y.shape)}.`,
+        `targets ${shown(t.shape)} do not fit predictions ${shown(y.shape)}.`,
         'give one score for each row.',
       )
     const m = mask === undefined ? undefined : numbersIn(mask)

@@ -12,7 +12,7 @@ import { isRecord, reasonOf } from './given.js'
 import { type Entry, type Fault, headerOf, LONGEST } from './header.js'
 import { type Named, namedLeaves, tensorOf } from './names.js'
 
-/** What a file says of itself beside its tensors. */
+/** What a file says of itself besides its tensors. */
 export type Metadata = Readonly<Record<string, string>>
 /** Tensors by their names in a file. */
 export type Flat = Readonly<Record<string, Tensor>>
@@ -120,7 +120,7 @@ export const encoded = (tree: unknown, metadata: Metadata | undefined, where: st
  *
  * Numbers and arrays at leaves are saved as the tensors that `tensor` makes of them; `metadata` is strings by name. The bytes are those of
  * the format's own library for the same tensors.
- * Errors  BadInput where two leaves have one name ('a.b' is { a: { b } } and { 'a.b' }), where a leaf is no array or is on a device.
+ * Errors  BadInput if two leaves have the same name ('a.b' is { a: { b } } and { 'a.b' }), or if a leaf is not an array or is on a device.
  * @example encodeSafetensors({ w: tensor([1, 2], [2], 'f32') }).length   // 72
  */
 export const encodeSafetensors = (tree: unknown, metadata?: Metadata): Uint8Array<ArrayBuffer> =>
@@ -239,8 +239,8 @@ export interface DecodeSafetensors {
  * The tensors and the metadata of a safetensors file: a record by name, or the tree `like` with the file's values at its leaves.
  *
  * Dtypes  F64, F32, I32, BOOL as they are; F16 and BF16 as f32; U8, I8, U16, I16 as i32; U32, I64, U64 as i32 where it holds every entry.
- * Errors  Left of a Decode that names each tensor that is wrong: of another shape or dtype than `like` has, missing or too many; offsets that
- * overlap, leave bytes out or leave the file; keys given twice. Bytes may come from anyone: it never throws.
+ * Errors  Left of a Decode that names each tensor that is wrong: of another shape or dtype than `like` has, missing or unexpected; offsets
+ *         that overlap, leave bytes out or leave the file; keys given twice. The bytes need not be trusted: it never throws.
  * @example
  * const bytes = encodeSafetensors({ layers: [{ w: tensor([1, 2], [2], 'f32') }] })
  * decodeSafetensors(bytes)   // Right({ tensors: ..., metadata: {} })

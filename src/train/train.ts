@@ -271,8 +271,8 @@ async function* running<S, B, R, V>(
 }
 
 /**
- * The events of a training run as they happen, for a page: `for await (const event of trainEvents(step, data, options))`. As `train`, whose
- * arguments it takes; a loop that is left early stops the run.
+ * The events of a training run as they happen, for a page: `for await (const event of trainEvents(step, data, options))`. As `train`, whose arguments it takes;
+ * leaving the loop early stops the run.
  *
  * Each step runs when its event is asked for. The last event is `Done`, with what `train` gives, or `Failed`, with its error: it never throws.
  * @example
@@ -297,12 +297,12 @@ export const trainEvents = <S, B, R extends StepResult<S, R>, V extends Metrics 
 /**
  * A training run as a TaskEither: `step(state, batch, at)` gives the next state and metrics, `{ state, loss }`, over every batch of every epoch.
  *
- * Nothing happens before it is run. A step may give a promise: functions compiled for any backend fit. Metrics are numbers or tensors of one
- * element; `evaluate(state, epoch)` gives others after each epoch. `onProgress` is told of every event and may give a promise, or a Left that
- * ends the run. An aborted `signal` ends it before the next step: Right, with `done: false`. `{ state, position }` of what it gives continue from
- * there, bit for bit.
- * Errors  Left of an AdError that names epoch and step and has what the run had come to in `last`: what a step, a batch, `evaluate` or
- * `onProgress` throws; a metric that is NaN or infinite, unless `onNonFinite: 'ignore'`; BadInput for arguments that do not fit.
+ * Nothing happens before it is run. A step may return a promise, so that functions compiled for any backend can be used. Metrics are numbers or
+ * tensors of one element; `evaluate(state, epoch)` gives others after each epoch. `onProgress` is called with every event and may return a
+ * promise, or a Left that ends the run. An aborted `signal` ends it before the next step: Right, with `done: false`. `{ state, position }` of its
+ * result resume the run, bit for bit.
+ * Errors  Left of an AdError that names epoch and step and has the result so far in `last`: for exceptions of a step, a batch, `evaluate` or
+ *         `onProgress`, and for a metric that is NaN or infinite, unless `onNonFinite: 'ignore'`; BadInput for invalid arguments.
  * @example
  * const data = batches([1, 2, 3, 4], { size: 2 })
  * const mean = train((w: number, x) => ({ state: 0.5 * w + 0.5 * x.data[0]!, w }), data, { state: 0, epochs: 2 })

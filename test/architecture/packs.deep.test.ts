@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { build, transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { exampleValues, primitivesIn } from '../../scripts/docs/described.js'
+import { publicNames, root } from '../../scripts/docs/public-names.js'
 import { shakeable, withPacks } from '../../scripts/shakeable.js'
 import { type Pack, packOf } from '../../src/core/calculus/pack.js'
 import { expandAll, isScalarProgram } from '../../src/core/graph/expand.js'
@@ -12,8 +14,6 @@ import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { ones } from '../../src/modes/common.js'
 import { pullback } from '../../src/modes/transform.js'
 import { coreRegistry } from '../../src/packs/all.js'
-import { publicNames, root } from '../docs/public-names.js'
-import { exampleValues, primitivesIn } from '../docs/reference.js'
 
 const packs = new Map<Pack, string>()
 const dist = mkdtempSync(join(tmpdir(), 'codual-packs-'))

@@ -140,7 +140,7 @@ describe('what is drawn for a sample', () => {
     for (const [draw, words] of [
       [() => [1, 2], 'draw gave 2 numbers, the shape [2, 2] has 4 elements'],
       [() => [1, 2, 3, 4, 5], 'draw gave 5 numbers'],
-      [() => [1, 2, 3, Number.NaN], 'draw gave something that is no number'],
+      [() => [1, 2, 3, Number.NaN], 'draw gave something that is not a number'],
       [
         () => [
           [1, 2],

@@ -166,6 +166,13 @@ describe('codual show and explain', () => {
     expect(mermaid).toMatch(/^flowchart TD\n {2}n0\["p\.w<br\/>f64 \[\]"\]\n/)
     expect(mermaid.match(/ --> /g)).toHaveLength(7)
   })
+  it('write graphs of what only a file has: its primitives, and derivatives by its rules', async () => {
+    const kernel = (await codual('show', `${fixture('rules.ts')}#fromBehind`, '--derivative', '--mermaid')).out
+    expect(kernel.match(/turnedRound/g)).toHaveLength(2)
+    const volume = (await codual('show', `${small}#volume`, '--size', 'n=2', '--derivative', '--dot')).out
+    expect(volume).toMatch(/^digraph "derivative of volume" /)
+    expect(volume).toContain('label="mul\\nf64 [2]"')
+  })
 })
 
 describe('codual bench', () => {

@@ -154,7 +154,7 @@ describe('what does not fit is one error', () => {
   const x = wave([2, 4, 5, 6])
   it.each([
     ['a reduction', () => op.mseLoss!([1], [1], { reduction: 'max' }), "mseLoss: 'max' is not a reduction"],
-    ['a target that is larger', () => op.huberLoss!([1], [[1], [2]]), 'huberLoss: the target [2, 1] does not belong to the prediction [1]'],
+    ['a target that is larger', () => op.huberLoss!([1], [[1], [2]]), 'huberLoss: the target [2, 1] does not fit the prediction [1]'],
     ['a delta of 0', () => op.huberLoss!([1], [1], { delta: 0 }), 'huberLoss: delta is 0.'],
     ['an option of another', () => op.mseLoss!([1], [1], { delta: 1 }), 'mseLoss: there is no option delta'],
     ['a share above 1', () => op.crossEntropy!([[1, 2]], [0], { labelSmoothing: 2 }), 'crossEntropy: labelSmoothing is 2.'],
@@ -180,19 +180,19 @@ describe('what does not fit is one error', () => {
     [
       'columns of other windows',
       () => op.fold!(wave([1, 4, 5]), { size: 3, window: 2 }),
-      'fold: columns [1, 4, 5] do not belong to 4 windows of 4 positions',
+      'fold: columns [1, 4, 5] do not fit 4 windows of 4 positions',
     ],
     ['a factor', () => op.pixelShuffle!(x, 3), 'pixelShuffle: 4 channels are not a multiple of 9'],
     ['half a factor', () => op.pixelUnshuffle!(x, 0.5), 'pixelUnshuffle: factor must be a whole number'],
     [
       'widths of q and k',
       () => op.scaledDotProductAttention!(wave([2, 3]), wave([2, 4]), wave([2, 4])),
-      'scaledDotProductAttention: q [2, 3], k [2, 4] and v [2, 4] do not belong together',
+      'scaledDotProductAttention: q [2, 3], k [2, 4] and v [2, 4] do not fit together',
     ],
     [
       'heads',
       () => op.scaledDotProductAttention!(wave([5, 2, 3]), wave([2, 2, 3]), wave([2, 2, 3])),
-      'scaledDotProductAttention: 5 heads of q are no multiple of the 2 of k',
+      'scaledDotProductAttention: 5 heads of q are not a multiple of the 2 of k',
     ],
     [
       'a mask',

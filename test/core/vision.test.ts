@@ -347,7 +347,7 @@ describe('what does not fit is one error', () => {
       'resize: region is ',
     ],
     ['a coefficient of another method', () => op.resize!(x, 3, { cubic: -0.5 }), "resize: the method 'linear' has no coefficient."],
-    ['antialias of corners', () => op.resize!(x, 3, { antialias: true, coordinates: 'alignCorners' }), 'resize: antialias is of linear'],
+    ['antialias of corners', () => op.resize!(x, 3, { antialias: true, coordinates: 'alignCorners' }), 'resize: antialias is for linear'],
     ['nearest inside', () => op.resize!(x, 3, { method: 'nearest', excludeOutside: true }), 'resize: nearest positions are inside.'],
     ['a scale of 0', () => op.resize!(x, 3, { scale: 0 }), 'resize: scale is 0.'],
     ['three scales of two axes', () => op.resize!(x, 3, { scale: [1, 2, 3] }), 'resize: scale is '],
@@ -382,9 +382,9 @@ describe('what does not fit is one error', () => {
     [
       'a grid of other images',
       () => op.gridSample!(x, wave([3, 2, 2, 2])),
-      'gridSample: the grid [3, 2, 2, 2] does not belong to x [2, 4, 5, 6].',
+      'gridSample: the grid [3, 2, 2, 2] does not fit x [2, 4, 5, 6].',
     ],
-    ['coordinates of volumes', () => op.gridSample!(x, wave([2, 2, 2, 3])), 'gridSample: the grid [2, 2, 2, 3] does not belong'],
+    ['coordinates of volumes', () => op.gridSample!(x, wave([2, 2, 2, 3])), 'gridSample: the grid [2, 2, 2, 3] does not fit'],
     [
       'an image without positions',
       () => op.gridSample!(wave([1, 1, 0, 2]), wave([1, 2, 2, 2])),
@@ -408,7 +408,7 @@ describe('what does not fit is one error', () => {
     ['neighbours of no channel', () => op.localResponseNorm!(x, 0), 'localResponseNorm: size is 0.'],
     ['no channels', () => op.localResponseNorm!([1], 2), 'localResponseNorm: x is [1].'],
     ['one axis twice', () => op.reverseSequence!(x, [1, 1], { axis: 1 }), 'reverseSequence: axis and batchAxis are both 1.'],
-    ['lengths of others', () => op.reverseSequence!(x, [1, 1]), 'reverseSequence: lengths [2] do not belong to x [2, 4, 5, 6].'],
+    ['lengths of others', () => op.reverseSequence!(x, [1, 1]), 'reverseSequence: lengths [2] do not fit x [2, 4, 5, 6].'],
     ['a number that is no sequence', () => op.reverseSequence!(1, [1]), 'reverseSequence: '],
     ['an axis twice', () => op.softmax!(x, { axis: [1, -3] }), 'softmax: '],
     ['an axis that is not there', () => op.logSoftmax!(x, { axis: [0, 4] }), 'logSoftmax: axis 4'],
@@ -416,7 +416,7 @@ describe('what does not fit is one error', () => {
     [
       'boxes of five',
       () => op.nonMaxSuppression!(wave([2, 5]), [1, 2]),
-      'nonMaxSuppression: boxes [2, 5] and scores [2] do not belong together.',
+      'nonMaxSuppression: boxes [2, 5] and scores [2] do not fit together.',
     ],
     ['scores of other boxes', () => op.nonMaxSuppression!(wave([2, 4]), [1]), 'nonMaxSuppression: boxes [2, 4] and scores [1]'],
     ['an overlap above 1', () => op.nonMaxSuppression!(wave([1, 4]), [1], { iou: 2 }), 'nonMaxSuppression: iou is 2.'],

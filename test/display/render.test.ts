@@ -10,7 +10,7 @@ import { accuracy, batches, fit as learn, train } from '../../src/train/index.js
 import { broken } from '../errors/hostile.js'
 
 const { graphOf, plot, render, renderInNotebooks } = display
-const { add, compile, f32, fn, grad, mean, mul, sin, sum, tanh, tensor, toProgram } = cd
+const { add, compile, f32, fn, fromProgram, grad, mean, mul, sin, sum, tanh, tensor, toProgram } = cd
 const JUPYTER = Symbol.for('Jupyter.display')
 
 /** Elements that are written, each opened and closed in turn; throws where markup is not well formed. */
@@ -147,6 +147,10 @@ describe('an expression and a program', () => {
       return { a: add(y, y), b: mul(y, -0) }
     })
     const { nodes, edges, outputs } = graphOf(toProgram(f))
+    expect(graphOf(fromProgram(toProgram(f)))).toEqual({ nodes, edges, outputs })
+    const labels = (of: ReturnType<typeof graphOf>): readonly string[] => of.nodes.map((n) => n.label).sort()
+    expect(labels(graphOf(f))).toEqual(labels({ nodes, edges, outputs }))
+    expect(() => graphOf((() => 1) as never)).toThrow('BadInput')
     expect(nodes.map((n) => `${n.kind} ${n.label}: ${n.dtype} [${n.shape}]`)).toEqual(
       expect.arrayContaining(['input p.w: f32 [3]', 'input x: f32 [3]', 'apply mul: f32 [3]', 'apply add: f32 [3]', 'literal -0: f32 []']),
     )

@@ -1,5 +1,7 @@
 // Every public name has a docstring where it is defined, and every public function an example that shows its result.
 import { describe, expect, it } from 'vitest'
+import { examplesOf as examples } from '../../scripts/docs/described.js'
+import { entries, exportsOf, type PublicName, publicNames, shortPath } from '../../scripts/docs/public-names.js'
 import * as blas from '../../src/backends/blas/index.js'
 import * as check from '../../src/check/index.js'
 import * as property from '../../src/check/property.js'
@@ -12,8 +14,6 @@ import * as solve from '../../src/solve/index.js'
 import * as train from '../../src/train/index.js'
 import * as trainNode from '../../src/train/node.js'
 import { patternOf } from './expected.js'
-import { examplesIn } from './extract.js'
-import { entries, exportsOf, type PublicName, publicNames, shortPath } from './public-names.js'
 
 const values: Readonly<Record<string, unknown>> = {
   ...codual,
@@ -31,8 +31,7 @@ const values: Readonly<Record<string, unknown>> = {
 const names = publicNames()
 const where = (n: PublicName): string => `${n.name} (${shortPath(n.file)}:${n.line})`
 const isFunction = (n: PublicName): boolean => !n.type && typeof values[n.name] === 'function'
-const examplesOf = (n: PublicName): readonly string[] =>
-  n.doc === undefined ? [] : examplesIn('doc.ts', `${n.doc.text}\nexport const x = 0`).map((e) => e.code)
+const examplesOf = (n: PublicName): readonly string[] => examples(n).map((e) => e.code)
 const showsResult = (code: string): boolean =>
   code.split('\n').some((line) => patternOf(/\s\/\/ (.*)$/.exec(line)?.[1] ?? '') !== undefined)
 

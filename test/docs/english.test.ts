@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { cellsOf } from '../../scripts/docs/extract.js'
+import { root } from '../../scripts/docs/public-names.js'
 import { findings, patterns, texts } from './english.js'
-import { cellsOf } from './extract.js'
-import { root } from './public-names.js'
 
 const style = readFileSync(join(root, 'docs/style.md'), 'utf8')
 const pairs = [...style.matchAll(/^\|.*\|$/gm)].slice(2).map((row) => cellsOf(row[0]))

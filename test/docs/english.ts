@@ -1,14 +1,14 @@
 // The patterns of English that went wrong most often, and the texts that users read: docs/style.md has an example of each.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { publicNames, root, shortPath } from '../../scripts/docs/public-names.js'
 import { sourcesUnder } from '../architecture/sources.js'
-import { publicNames, root, shortPath } from './public-names.js'
 
 /** What not to write, and what to write in its place. */
 export const patterns: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bway back\b/i, 'residuals, the reverse pass, or the inverse'],
   [/\b(?:has|have) (?:no|a) say\b/i, 'does not affect'],
-  [/\b(?:rows|elements|entries|those) that are left\b/i, 'the remaining rows'],
+  [/\b(?:rows|elements|entries|those|places|axes) that are left\b/i, 'the remaining rows'],
   [/\band (?:its|their) kin\b/i, 'the other functions, by the name of their kind'],
   [/\bhands? on\b/i, 're-exports, passes'],
   [/\b(?:sums?|means?|max|min|maximum|minimum|products?) of nothing\b/i, 'of an empty array'],
@@ -19,6 +19,13 @@ export const patterns: readonly (readonly [pattern: RegExp, instead: string])[] 
   [/\bheld (?:against|to)\b/i, 'compared with, tested against'],
   [/\bmoves? with what\b/i, 'changes with its parameters'],
   [/\bas ever\b/i, 'as before'],
+  [/(?<!\bthere )\b(?:is|are) no (?!longer\b|more\b)\w+/i, 'is not a'],
+  [/\bthat (?:is|are) none\b/i, 'invalid'],
+  [/\bof another form\b/i, 'invalid'],
+  [/\bcomes twice\b/i, 'repeated'],
+  [/\banswers? later\b/i, 'asynchronous'],
+  [/\bstands? behind\b/i, 'follows, is given after'],
+  [/\bbelongs? together\b/i, 'fit together'],
 ]
 
 /** What is wrong with a text: the words, and what to write in their place. */

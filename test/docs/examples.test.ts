@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { isAdException } from '../../src/index.js'
 import { some } from '../depth.js'
+import { allExamples } from './all-examples.js'
 import { fits, patternOf, shown } from './expected.js'
-import { allExamples } from './extract.js'
 import { type Check, generate, type Runs, typeErrors } from './generate.js'
 
 const examples = allExamples()

@@ -1,8 +1,8 @@
 // The comparison of values with comments: what fits, what does not, and what is no value at all.
 import { describe, expect, it } from 'vitest'
+import { blocksIn, examplesIn, tablesIn } from '../../scripts/docs/extract.js'
 import { add, emptyRegistry, NoTangent, tensor } from '../../src/index.js'
 import { fits, patternOf } from './expected.js'
-import { blocksIn, examplesIn, tablesIn } from './extract.js'
 
 const holds = (comment: string, x: unknown): boolean => {
   const p = patternOf(comment)

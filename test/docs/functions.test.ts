@@ -1,46 +1,45 @@
-// docs/functions.md and docs/reference are what the sources say. `npm run docs:functions` writes it anew.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// docs/functions.md and docs/reference are what the sources say. `npm run docs:functions` writes them anew.
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { described } from '../../scripts/docs/described.js'
+import { fileOf, listed } from '../../scripts/docs/function-list.js'
+import { functionPages } from '../../scripts/docs/make.js'
+import { publicNames, root } from '../../scripts/docs/public-names.js'
 import { signatureOf } from '../../src/core/ops/operation.js'
 import * as codual from '../../src/index.js'
-import { fileOf, functionsPage, listed } from './function-list.js'
-import { publicNames, root } from './public-names.js'
-import { labelled, referencePage } from './reference.js'
 
-const path = join(root, 'docs/functions.md')
 const all = listed()
-const page = functionsPage(all)
-const folder = join(root, 'docs/reference')
-const pages = new Map(all.map(([section, functions]) => [fileOf(section), referencePage(section, functions)]))
-if (process.env.WRITE_DOCS === '1') {
-  writeFileSync(path, page)
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder)
-  for (const [file, text] of pages) writeFileSync(join(folder, file), text)
-}
+const pages = functionPages(all)
+const page = pages.get('functions.md')!
+const inFolder = [...pages.keys()].filter((path) => path.startsWith('reference/')).map((path) => path.slice('reference/'.length))
 
 it('lists every function', () => {
   const missing = publicNames().filter((n) => !n.type && !new RegExp(`^\\| \`${n.name}[(\`]`, 'm').test(page))
   expect(missing.map((n) => n.name)).toEqual([])
 })
-it('is up to date', () => expect(readFileSync(path, 'utf8')).toBe(page))
-it('has a page for each section, up to date', () => {
-  expect(pages.size).toBe(all.length)
-  expect(readdirSync(folder).sort()).toEqual([...pages.keys()].sort())
-  for (const [file, text] of pages) expect(readFileSync(join(folder, file), 'utf8'), file).toBe(text)
+it('is up to date: `npm run docs:functions` makes it so', () => {
+  for (const [path, text] of pages) expect(readFileSync(join(root, 'docs', path), 'utf8'), path).toBe(text)
+})
+it('has a page for each section', () => {
+  expect(inFolder.length).toBe(all.length)
+  expect(readdirSync(join(root, 'docs/reference')).sort()).toEqual([...inFolder].sort())
 })
 it('says of each function what it is, shows an example, and has every label of its docstring', () => {
   for (const [section, functions] of all)
     for (const { of } of functions) {
-      const part = pages.get(fileOf(section))!.split(`\n## ${of.name}\n`)[1]?.split('\n## ')[0] ?? ''
+      const part =
+        pages
+          .get(`reference/${fileOf(section)}`)!
+          .split(`\n## ${of.name}\n`)[1]
+          ?.split('\n## ')[0] ?? ''
       if (/@example/.test(of.doc?.text ?? '')) expect(part, of.name).toContain('```typescript\n')
-      for (const [label] of labelled(of).labels) expect(part, of.name).toContain(`\n- ${label}: `)
-      if (/\n \* (Rule|Source|Errors) {2}/.test(of.doc?.text ?? '')) expect(labelled(of).labels.length, of.name).toBeGreaterThan(0)
+      for (const [label] of described(of).labels) expect(part, of.name).toContain(`\n- ${label}: `)
+      if (/\n \* (Rule|Source|Errors) {2}/.test(of.doc?.text ?? '')) expect(described(of).labels.length, of.name).toBeGreaterThan(0)
     }
 })
 it('says where a function runs: on backends that have the kernels of its parts', () => {
-  const of = (file: string, name: string): string => pages.get(file)!.split(`\n## ${name}\n`)[1]!.split('\n## ')[0]!
+  const of = (file: string, name: string): string => pages.get(`reference/${file}`)!.split(`\n## ${name}\n`)[1]!.split('\n## ')[0]!
   expect(of('elementwise.md', 'tanh')).toContain('- Backends: reference, CPU, WebGPU\n')
   expect(of('elementwise.md', 'abs')).toContain('- Kinks: at 0 the partial is 0 (the middle of the subgradients)')
   expect(of('reductions-sorting-running-totals.md', 'logsumexp')).toMatch(/- Made of: `\w+`.*\n- Backends: reference, CPU, WebGPU\n/)

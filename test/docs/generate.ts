@@ -3,8 +3,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import ts from 'typescript'
-import type { Example } from './extract.js'
-import { definitionOf, entries, exportsOf, publicNames, root } from './public-names.js'
+import type { Example } from '../../scripts/docs/extract.js'
+import { definitionOf, entries, exportsOf, publicNames, root } from '../../scripts/docs/public-names.js'
 
 /** The folder of the generated modules; git ignores it. */
 const folder = join(root, 'out', 'examples')

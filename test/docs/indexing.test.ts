@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { root } from '../../scripts/docs/public-names.js'
 import * as cd from '../../src/index.js'
-import { root } from './public-names.js'
 
 const cells = (line: string): readonly string[] =>
   line

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ESLint, type Linter } from 'eslint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cellsOf, codeIn } from '../../scripts/docs/extract.js'
+import { root } from '../../scripts/docs/public-names.js'
 import * as codual from '../../src/index.js'
-import { cellsOf, codeIn } from './extract.js'
-import { root } from './public-names.js'
 
 const page = readFileSync(join(root, 'docs/linting.md'), 'utf8')
 const folder = join(root, 'out', 'lint')

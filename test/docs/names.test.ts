@@ -1,16 +1,15 @@
-// docs/names.md is made of names/table.txt: all names of the lists are there, functions are exported, expressions give what the other library gives.
-import { readFileSync, writeFileSync } from 'node:fs'
+// docs/names.md is made of scripts/docs/names/table.txt: all names of the lists are there, functions are exported, expressions give what the other library gives.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { byFamily, byLibrary, countsOf, namesPage } from '../../scripts/docs/names/page.js'
+import { asked, isFunction, others, outdated, twice, values, without, written } from '../../scripts/docs/names/table.js'
+import { root } from '../../scripts/docs/public-names.js'
 import * as codual from '../../src/index.js'
 import * as random from '../../src/random/index.js'
-import { byFamily, byLibrary, countsOf, namesPage } from './names/page.js'
-import { asked, isFunction, others, outdated, twice, values, without, written } from './names/table.js'
-import { root } from './public-names.js'
 
 const path = join(root, 'docs/names.md')
 const page = namesPage()
-if (process.env.WRITE_DOCS === '1') writeFileSync(path, page)
 
 it('every name of the lists is a function, an expression or has a reason', () => {
   const unknown = [...byFamily.map(([f, , names]) => [f, names] as const), ...byLibrary].flatMap(([list, names]) =>
@@ -79,4 +78,4 @@ it('the page counts as many as there are', () => {
   expect(all.length).toBeGreaterThan(283)
   expect(countsOf(all).functions / all.length).toBeGreaterThan(0.7)
 })
-it('is up to date', () => expect(readFileSync(path, 'utf8')).toBe(page))
+it('is up to date: `npm run docs:functions` makes it so', () => expect(readFileSync(path, 'utf8')).toBe(page))

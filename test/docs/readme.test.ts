@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import measured from '../../docs/measured.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
+import { root } from '../../scripts/docs/public-names.js'
 import { recorded } from '../../scripts/sizes.js'
-import { root } from './public-names.js'
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const page = (path: string): string => readFileSync(join(root, path), 'utf8')

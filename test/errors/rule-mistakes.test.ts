@@ -287,7 +287,7 @@ describe('a shape rule gives', () => {
     ['no size', () => ({ shape: [2], dtype: 'f32' }), 'f32 [2] with the size undefined', "aval([2], 'f32')"],
     ['no dtype', () => ({ shape: [2], size: 2 }), 'an aval of dtype undefined', 'aval([2], x.dtype)'],
     ['a shape alone', () => [2], 'a list, and there is one result', 'declare multi: true'],
-    ['nothing', () => undefined, 'it gave undefined, which is no aval', 'aval(shape, x.dtype)'],
+    ['nothing', () => undefined, 'it gave undefined, which is not an aval', 'aval(shape, x.dtype)'],
     [
       'the input changed',
       ([a]: readonly cd.Aval[]) => Object.assign({ ...a! }, { shape: [1, 2] }),

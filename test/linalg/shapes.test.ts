@@ -213,10 +213,10 @@ describe('what is refused', () => {
     for (const bad of [v, 3]) expect(() => fn(name)(bad), name).toThrow(/needs a matrix/)
     for (const bad of ['x', undefined, null]) expect(() => fn(name)(bad), name).toThrow()
   })
-  it.each(['solve', 'triangularSolve', 'lstsq'])('%s: right sides that do not fit', (name) => {
+  it.each(['solve', 'triangularSolve', 'lstsq'])('%s: right-hand sides that do not fit', (name) => {
     for (const b of [cd.zeros([4]), cd.zeros([4, 1]), cd.zeros([2, 4, 3])])
-      expect(() => fn(name)(a, b)).toThrow(/right sides .* do not belong/)
-    expect(() => fn(name)(cd.zeros([2, 3, 3]), cd.zeros([4, 3, 1]))).toThrow(/right sides/)
+      expect(() => fn(name)(a, b)).toThrow(/right-hand sides .* do not fit/)
+    expect(() => fn(name)(cd.zeros([2, 3, 3]), cd.zeros([4, 3, 1]))).toThrow(/right-hand sides/)
     expect(() => fn(name)(a, 3)).toThrow(/needs a matrix/)
   })
   it('options and numbers that are none', () => {

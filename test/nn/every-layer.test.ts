@@ -192,7 +192,7 @@ describe('what a layer is told', () => {
     const apply = layer.apply as unknown as (...xs: readonly unknown[]) => unknown
     expect(() => apply(undefined, x)).toThrow(/dense: the parameters have been left out/)
     expect(() => apply({ b: p.b }, x)).toThrow(/dense: the parameters have no w/)
-    expect(() => apply({ ...p, w: 3 }, x)).toThrow(/dense: w of the parameters is 3: no array/)
+    expect(() => apply({ ...p, w: 3 }, x)).toThrow(/dense: w of the parameters is 3, which is not an array/)
     expect(() => apply({ ...p, w: cd.ones([2, 2], 'f32') }, x)).toThrow(/w of the parameters is \[2, 2\]; the layer declares \[3, 2\]/)
     expect(() => apply(p, x, { training: 1 })).toThrow(/training must be true or false/)
     const norm = nn.batchNorm(3)

@@ -57,10 +57,10 @@ describe('init', () => {
     const { data } = nn.init({ w: f32(400, 100) }, key(3)).w
     expect(data.reduce((s, x) => s + x * x, 0) / data.length).toBeCloseTo(1 / 400, 4)
   })
-  it('says which pattern names nothing, and what has no size', () => {
-    expect(() => nn.init(declared, key(1), { v: 0 })).toThrow(/pattern 'v' names nothing/)
+  it('says which pattern matches nothing, and what has no size', () => {
+    expect(() => nn.init(declared, key(1), { v: 0 })).toThrow(/pattern 'v' matches nothing/)
     expect(() => nn.init({ w: f32('n', 2) }, key(1))).toThrow(/w has an axis 'n' of no size/)
-    expect(() => nn.init({ w: f32(2, 2) }, key(1), { w: 'he' as never })).toThrow(/how w begins is 'he'/)
+    expect(() => nn.init({ w: f32(2, 2) }, key(1), { w: 'he' as never })).toThrow(/the initialiser of w is 'he'/)
   })
 })
 

@@ -121,9 +121,9 @@ describe('errors', () => {
     ['a rule of another shape', () => optim.leafwise('mine', { a: 0 }, ({ g }) => ({ update: g, slots: { a: cd.sum(g) } })).update(w, { count: cd.tensor(0, [], 'i32'), a: w }), /mine: slot a is f64 \[\] beside f64 \[2\]/],
     ['a slot named count', () => optim.leafwise('mine', { count: 0 }, ({ g }) => ({ update: g, slots: { count: g } })), /mine: count is the number of steps, and no slot/],
     ['an empty chain', () => optim.chain(), /chain: it was given nothing/],
-    ['a chain of what is none', () => optim.chain(3 as never), /chain: 3 is no transformation: it has not both init and update/],
+    ['a chain of what is none', () => optim.chain(3 as never), /chain: 3 is not a transformation: it lacks init or update/],
     ['a mask of numbers', () => optim.masked(adam, { w: 1 } as never).init({ w }), /masked: w: the mask is 1 there, not true or false/],
-    ['no micro-batches', () => optim.multiSteps(adam, 0), /multiSteps: the number of gradients must be a whole number from 1 on, not 0/],
+    ['no micro-batches', () => optim.multiSteps(adam, 0), /multiSteps: the number of gradients must be a whole number of at least 1, not 0/],
     ['an axis without size beside a factor', () => optim.adafactor().init({ w: cd.f32('n', 2) }), /adafactor: w: the axis 'n' has no size/],
     ['a factor of other parameters', () => optim.muon({ learningRate: 1 }).update(w, optim.muon({ learningRate: 1 }).init(cd.tensor([[1, 2]])) as never), /muon: m is f64 \[1, 2\] beside f64 \[2\]/],
     ['preconditioners of other parameters', () => optim.shampoo({ learningRate: 1 }).update({ w }, optim.shampoo({ learningRate: 1 }).init({ w: cd.tensor([[1, 2]]) }) as never), /shampoo: w: left is not of a gradient \[2\]/],
@@ -135,10 +135,10 @@ describe('errors', () => {
     ['a line search that is none', () => optim.lbfgs({ lineSearch: 'wolfe' as never }), /lbfgs: lineSearch is 'wolfe'[\s\S]*'backtracking' or 'none'/],
     ['an axis without size', () => optim.lbfgs().init({ w: cd.f32('n') }), /lbfgs: w: the axis 'n' has no size/],
     ['no floats to solve for', () => optim.gaussNewton().step(() => cd.zeros([2]), { n: cd.tensor(1, [], 'i32') }, { count: cd.tensor(0, [], 'i32') }), /gaussNewton: the parameters hold no floats/],
-    ['a function that gives no expression', () => optim.gaussNewton().step((() => 'x') as never, w, optim.gaussNewton().init(w)), /gaussNewton: the function gave no expression of floats/],
+    ['a function that gives no expression', () => optim.gaussNewton().step((() => 'x') as never, w, optim.gaussNewton().init(w)), /gaussNewton: the function returned no expression of floats/],
     ['a vector to minimise', () => optim.lbfgs().step(((x: cd.AnyExpr) => x) as never, w, optim.lbfgs().init(w)), /needs a scalar/],
     ['a cycle that does not turn', () => optim.oneCycleSchedule({ peakValue: 1, transitionSteps: 10, pctStart: 1 }), /pctStart must be between 0 and 1, not 1/],
-    ['a schedule without steps', () => optim.cosineDecaySchedule({ initValue: 1, decaySteps: 0 }), /decaySteps must be a whole number from 1 on, not 0/],
+    ['a schedule without steps', () => optim.cosineDecaySchedule({ initValue: 1, decaySteps: 0 }), /decaySteps must be a whole number of at least 1, not 0/],
   ] // biome-ignore format: one row each
   it.each(cases)('%s', (_, f, says) => {
     let said = ''

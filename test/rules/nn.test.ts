@@ -495,6 +495,6 @@ describe('errors', () => {
   })
   it('in words', () => {
     expect(() => conv(x, [[[[1]], [[1]]]])).toThrow('conv: x [1, 1, 2, 2] has 1 channel, k [1, 2, 1, 1] with 1 group wants 2.')
-    expect(() => crossEntropy([[1, 2]], [0, 1])).toThrow('crossEntropy: targets [2] do not belong to logits [1, 2].')
+    expect(() => crossEntropy([[1, 2]], [0, 1])).toThrow('crossEntropy: targets [2] do not fit logits [1, 2].')
   })
 })

@@ -1,25 +1,24 @@
 /** The site of documentation: a page for each name, no dead link, examples that the playground can run; and a sample of it built and opened in Chromium. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
-import { extname, join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { join } from 'node:path'
 import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { entries, publicNames, root } from '../../scripts/docs/public-names.js'
 import { entries as inBrowsers } from '../../site/build/declarations.js'
 import { anchorsIn, deadLinks, slugOf, targetsIn, withTargets } from '../../site/docs/links.js'
 import { writePages } from '../../site/docs/make.js'
 import { entryPath, pathOf } from '../../site/docs/names.js'
 import { allPages, deadLinksOf, documents } from '../../site/docs/pages.js'
 import { addressOf, programOf, runLink } from '../../site/docs/programs.js'
+import { serve } from '../../site/docs/serve.js'
 import { groups } from '../../site/docs/sidebar.js'
 import { programOf as programIn } from '../../site/share.js'
 import { hasChromium, howToHave, openChromium } from '../browser/chromium.js'
-import { allExamples } from '../docs/extract.js'
-import { entries, publicNames, root } from '../docs/public-names.js'
+import { allExamples } from '../docs/all-examples.js'
 
 const pages = allPages()
 const names = publicNames()
@@ -123,33 +122,6 @@ describe('examples', () => {
 
 /** Where the sample is served: below a path, as many hosts do. */
 const base = '/codual/'
-const kinds: Readonly<Record<string, string>> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.svg': 'image/svg+xml',
-}
-/** Serves a folder as hosts of static files do: compressed. */
-const serve = (folder: string): Promise<Server> =>
-  new Promise((started) => {
-    const server = createServer((request, response) => {
-      const path = decodeURIComponent((request.url ?? '/').replace(/\?.*/, '')).replace(/\/$/, '/index.html')
-      try {
-        if (!path.startsWith(base)) throw new Error('not below the base')
-        const body = gzipSync(readFileSync(join(folder, path.slice(base.length))))
-        response.writeHead(200, {
-          'content-type': kinds[extname(path)] ?? 'application/octet-stream',
-          'content-encoding': 'gzip',
-          'content-length': body.length,
-        })
-        response.end(body)
-      } catch {
-        response.writeHead(404).end()
-      }
-    })
-    server.listen(0, '127.0.0.1', () => started(server))
-  })
-
 const required = process.env.CODUAL_REQUIRE_BROWSER === '1'
 if (!hasChromium) console.warn(`the tests of the built site are skipped: ${howToHave}`)
 it('Chromium is there where it is required', () => expect(hasChromium || !required, howToHave).toBe(true))
@@ -179,8 +151,9 @@ describe.skipIf(!hasChromium)('a sample of the site, built', () => {
       env: { ...process.env, SITE_FOLDER: folder, SITE_BASE: base, NODE_ENV: 'production', NODE_OPTIONS: '' },
       stdio: 'pipe',
     })
-    server = await serve(join(root, folder, 'page'))
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${base.slice(0, -1)}`
+    const served = await serve(join(root, folder, 'page'), base)
+    server = served.server
+    address = served.address
     browser = await openChromium()
     mkdirSync(join(root, 'out/browser'), { recursive: true })
   }, 360_000)

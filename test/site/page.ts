@@ -54,7 +54,7 @@ export const openPage = async (browser: Browser, address: string, options: Param
     },
     show: async (tab) => {
       await page.click(`#tab-${tab}`)
-      await page.locator(`#panel[aria-labelledby=tab-${tab}]`).waitFor()
+      await page.locator(`#panel[aria-labelledby=tab-${tab}][aria-busy=false]`).waitFor()
       return page.locator('#panel').innerText()
     },
     finished: () => page.locator('#status', { hasText: /Ran in|Stopped/ }).waitFor(),

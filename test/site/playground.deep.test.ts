@@ -7,12 +7,12 @@ import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import type { PreviewServer } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { examplesOf } from '../../scripts/docs/described.js'
+import { publicNames, shortPath } from '../../scripts/docs/public-names.js'
 import { addressOf, programOf } from '../../site/docs/programs.js'
 import type { Printed } from '../../site/run/messages.js'
 import { hasChromium, howToHave, openChromium } from '../browser/chromium.js'
 import { sample } from '../depth.js'
-import { examplesIn } from '../docs/extract.js'
-import { publicNames, shortPath } from '../docs/public-names.js'
 import { agrees, expectedOf, plain } from './expected.js'
 import { openPage, servePlayground } from './page.js'
 
@@ -328,7 +328,7 @@ typeof worker.document
       ['uniform', 'codual/random'],
     ] as const) {
       const of = publicNames().find((n) => n.name === name && n.entry === entry)!
-      const [example] = examplesIn('doc.ts', `${of.doc!.text}\nexport const x = 0`)
+      const [example] = examplesOf(of)
       const program = programOf(shortPath(of.file), example!.code)!
       const { page, context, finished, status } = await open(address + addressOf(program).replace(/^.*#/, '#'))
       await page.locator('#status', { hasText: 'From a link' }).waitFor()
@@ -347,6 +347,28 @@ typeof worker.document
     expect(compared).toBeGreaterThan(4)
   })
 
+  it('moves nothing about while it opens, wide and on a phone', { timeout: limit }, async () => {
+    for (const viewport of [
+      { width: 1280, height: 860 },
+      { width: 390, height: 844 },
+    ]) {
+      const { page, context, finished } = await open(address, { viewport })
+      await finished()
+      const shift = await page.evaluate(
+        () =>
+          new Promise<number>((resolve) => {
+            let sum = 0
+            new PerformanceObserver((list) => {
+              for (const entry of list.getEntries()) sum += (entry as PerformanceEntry & { readonly value: number }).value
+            }).observe({ type: 'layout-shift', buffered: true })
+            setTimeout(() => resolve(sum), 500)
+          }),
+      )
+      // Values beside the lines of the editor may wrap one of them.
+      expect(shift, `${viewport.width}`).toBeLessThan(0.05)
+      await context.close()
+    }
+  })
   it('has nothing that axe finds, in light and dark, wide and on a phone, where nothing is wider than the screen', {
     timeout: limit,
   }, async () => {

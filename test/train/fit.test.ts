@@ -411,7 +411,7 @@ describe('a mask', () => {
     // One element for each number of targets that are probabilities is none of rows.
     const rows = { x: cd.tensor([1, 2], [1, 2]), y: [[0, 1]], mask: [[1, 1]] }
     expect(reason(await fitTo(times as never, rows, { ...still, loss: 'crossEntropy' })())).toContain(
-      'crossEntropy: the mask [1, 2] does not belong to [1].',
+      'crossEntropy: the mask [1, 2] does not fit [1].',
     )
   })
 })
@@ -483,14 +483,14 @@ describe('what goes wrong is a Left that says what', () => {
     expect(await of({ monitor: 'auc' })).toContain("there is no metric 'auc' to monitor")
     expect(await of({ monitor: 'loss' })).toContain('there is no validation loss to monitor')
     expect(await of({ validation: 1.5 })).toContain('the share of validation is 1.5')
-    expect(await of({ validation: { x } })).toContain('{ x } has not both x and y')
-    expect(await of({ metrics: { a: 1 } })).toContain('fit: a: what was given is no metric')
+    expect(await of({ validation: { x } })).toContain('{ x } lacks x or y')
+    expect(await of({ metrics: { a: 1 } })).toContain('fit: a: the argument is not a metric')
     expect(await of({ metrics: 1 })).toContain('metrics are 1')
     expect(await of({ key: -1 })).toContain('the key must be a whole number')
     expect(await of({ epoch: 1 })).toContain('epoch')
     expect(await of({ from: { state: 1, position: { epoch: 0, step: 0 } } })).toContain('the checkpoint is not one of a fit')
     expect(await of({ from: new Uint8Array(3) })).toContain('Decode')
-    expect(reason(await fitTo({} as never, { x, y }, options)())).toContain('the model has not both init and apply')
+    expect(reason(await fitTo({} as never, { x, y }, options)())).toContain('the model lacks init or apply')
     expect(reason(await fitTo(line, batches({ x, y }, { size: 4 }), { ...options, validation: 0.5 })())).toContain('a share of batches')
   })
   it('of callbacks', async () => {

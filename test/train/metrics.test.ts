@@ -111,10 +111,8 @@ describe('accuracy', () => {
     expect(train.measured(a, [[1, 1]], [0])).toBe(1)
   })
   it('refuses targets and masks that do not belong', () => {
-    expect(() => train.measured(train.accuracy(), [[1, 2]], [1, 2])).toThrow('accuracy: targets [2] do not belong to predictions [1, 2].')
-    expect(() => train.measured(train.accuracy(), [1, 2], [1, 0], [1, 0, 0])).toThrow(
-      'accuracy: the mask [3] does not belong to targets [2]',
-    )
+    expect(() => train.measured(train.accuracy(), [[1, 2]], [1, 2])).toThrow('accuracy: targets [2] do not fit predictions [1, 2].')
+    expect(() => train.measured(train.accuracy(), [1, 2], [1, 0], [1, 0, 0])).toThrow('accuracy: the mask [3] does not fit targets [2]')
     expect(() => train.topKAccuracy(0)).toThrow('topKAccuracy: k must be a whole number of at least 1')
   })
 })
@@ -144,7 +142,7 @@ describe('auc', () => {
   })
   it('refuses other targets, and expressions', () => {
     expect(() => train.measured(train.auc(), [1, 2], [0, 2])).toThrow('auc: target 1 is 2.')
-    expect(() => train.measured(train.auc(), [1, 2], [0])).toThrow('auc: targets [1] do not belong to predictions [2].')
+    expect(() => train.measured(train.auc(), [1, 2], [0])).toThrow('auc: targets [1] do not fit predictions [2].')
     expect(() => train.auc().add([], cd.add(1, [1, 2]), [0, 1])).toThrow('auc: it takes values, not expressions')
   })
 })
@@ -173,7 +171,7 @@ describe('perplexity', () => {
 })
 describe('measured', () => {
   it('refuses what is no metric', () => {
-    expect(() => train.measured({} as never, [1], [1])).toThrow('measured: what was given is no metric.')
+    expect(() => train.measured({} as never, [1], [1])).toThrow('measured: the argument is not a metric.')
   })
 })
 
@@ -244,6 +242,6 @@ describe('a metric of your own', () => {
       { ...mae, better: 'up' },
       { ...mae, value: 3 },
     ])
-      expect(() => train.measured(wrong as never, [1], [1])).toThrow('what was given is no metric')
+      expect(() => train.measured(wrong as never, [1], [1])).toThrow('the argument is not a metric')
   })
 })

@@ -72,8 +72,8 @@ describe('save and load', () => {
       /layers\.0\.w: has shape \[1, 2\], not \[1\]\.\n.*layers\.1\.w: is in the file/,
     )
     expect(await left(saveCheckpoint(at('x'), { state: params } as never))).toMatch(/the position is not/)
-    expect(await left(saveCheckpoint(at('x'), null as never))).toMatch(/null is no checkpoint/)
-    expect(await left(loadCheckpoint(at('p.safetensors'), { like: params }))).toMatch(/this is no checkpoint/)
+    expect(await left(saveCheckpoint(at('x'), null as never))).toMatch(/null is not a checkpoint/)
+    expect(await left(loadCheckpoint(at('p.safetensors'), { like: params }))).toMatch(/this is not a checkpoint/)
     expect(existsSync(at('x'))).toBe(false)
   })
   it('leave the old file, and nothing else, where writing fails', async () => {

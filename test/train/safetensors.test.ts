@@ -189,7 +189,7 @@ describe('what is not written', () => {
       () => encodeCheckpoint({ state: 1, position: { epoch: 0.5, step: 0 } }),
       /the position is not/,
     ],
-    ['no checkpoint', () => encodeCheckpoint(7 as never), /7 is no checkpoint/],
+    ['no checkpoint', () => encodeCheckpoint(7 as never), /7 is not a checkpoint/],
   ])('%s', (_, f, message) => {
     // biome-ignore format: a table
     expect(messageOf(f)).toMatch(message)
@@ -237,13 +237,13 @@ const huge = (n: bigint): Uint8Array => {
 
 describe('bytes that someone made up', () => {
   it.each<readonly [string, Uint8Array | ArrayBuffer, string]>([
-    ['nothing', new Uint8Array(), 'header: 0 bytes are no safetensors file: the first 8 say how long its header is.'],
-    ['7 bytes', new ArrayBuffer(7), 'header: 7 bytes are no safetensors file: the first 8 say how long its header is.'],
+    ['nothing', new Uint8Array(), 'header: 0 bytes are not a safetensors file: the first 8 say how long its header is.'],
+    ['7 bytes', new ArrayBuffer(7), 'header: 7 bytes are not a safetensors file: the first 8 say how long its header is.'],
     ['a header longer than the file', huge(9n), 'header: the header has 9 bytes, of which 8 are there: the file was cut off.'],
     [
       'a header of 2^64 - 1 bytes',
       huge(2n ** 64n - 1n),
-      'header: the header would have 18446744073709551615 bytes, more than 100000000: this is no safetensors file.',
+      'header: the header would have 18446744073709551615 bytes, more than 100000000: this is not a safetensors file.',
     ],
     ['no header', huge(0n), 'header: the header does not begin with {.'],
     ['an array', file('[]'), 'header: the header does not begin with {.'],
@@ -265,7 +265,7 @@ describe('bytes that someone made up', () => {
       "header: the header has the key 'dtype' twice.",
     ],
     ['metadata twice', file('{"__metadata__":{},"__metadata__":{}}'), "header: the header has the key '__metadata__' twice."],
-    ['metadata of numbers', file({ __metadata__: { a: 1 } }), '__metadata__: is no record of strings.'],
+    ['metadata of numbers', file({ __metadata__: { a: 1 } }), '__metadata__: is not a record of strings.'],
     ['an entry that is a number', file({ w: 1 }), 'w: is 1, not { dtype, shape, data_offsets }.'],
     ['an entry that is null', file({ w: null }), 'w: is null, not { dtype, shape, data_offsets }.'],
     [
@@ -283,8 +283,8 @@ describe('bytes that someone made up', () => {
       file('{"w":{"__proto__":{"dtype":"F32"},"shape":[2],"data_offsets":[0,8]}}', 8),
       'w: its dtype is undefined; what can be read: F64, F32, I32, BOOL, F16, BF16, U8, I8, U16, I16, U32, I64, U64.',
     ],
-    ['a negative size', file({ w: { ...w, shape: [-2] } }, 8), 'w: its shape is no array of sizes.'],
-    ['a size of 1.5', file({ w: { ...w, shape: [1.5] } }, 8), 'w: its shape is no array of sizes.'],
+    ['a negative size', file({ w: { ...w, shape: [-2] } }, 8), 'w: its shape is not an array of sizes.'],
+    ['a size of 1.5', file({ w: { ...w, shape: [1.5] } }, 8), 'w: its shape is not an array of sizes.'],
     [
       'sizes beyond any memory',
       file({ w: { ...w, shape: [2 ** 40, 2 ** 40] } }, 8),
@@ -307,7 +307,7 @@ describe('bytes that someone made up', () => {
     [
       'a boolean of 2',
       file({ b: { dtype: 'BOOL', shape: [2], data_offsets: [0, 2] } }, Uint8Array.of(1, 2)),
-      'b: entry 1 is 2, which is no boolean.',
+      'b: entry 1 is 2, which is not a boolean.',
     ],
     ['an empty axis beside 2^53 - 1', file({ w: { dtype: 'F32', shape: [0, Number.MAX_SAFE_INTEGER, 3], data_offsets: [0, 0] } }), ''],
   ])('%s', (_, bytes, message) => {
@@ -422,7 +422,7 @@ describe('a checkpoint', () => {
     const left = (b: Uint8Array) => decodeCheckpoint(b, { like: state })
     expect(left(encodeSafetensors(state))).toMatchObject({
       _tag: 'Left',
-      left: { errors: [{ path: '__metadata__.codual.position', reason: 'is missing: this is no checkpoint.' }] },
+      left: { errors: [{ path: '__metadata__.codual.position', reason: 'is missing: this is not a checkpoint.' }] },
     })
     for (const text of ['{', '[]', '{"epoch":-1,"step":0}', '{"epoch":1}', 'null'])
       expect(left(encodeSafetensors(state, { 'codual.position': text }))).toMatchObject({

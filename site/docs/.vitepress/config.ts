@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createServer } from 'vite'
 import { type DefaultTheme, defineConfig, type MarkdownRenderer } from 'vitepress'
-import { entries } from '../../../test/docs/public-names.js'
+import { entries } from '../../../scripts/docs/public-names.js'
 import { slugOf } from '../links.js'
 import { groups } from '../sidebar.js'
 
@@ -81,7 +81,7 @@ export default defineConfig({
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
-      { text: 'Start', link: '/start' },
+      { text: 'Get started', link: '/start' },
       { text: 'Functions', link: '/functions' },
       { text: 'Examples', link: '/examples' },
       { text: 'Playground', link: '/playground/', target: '_self' },

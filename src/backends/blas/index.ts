@@ -22,11 +22,11 @@ const found = (path: string | undefined) => {
 }
 
 /**
- * A library of the system for `cpu({ blas: blas() })`: products of matrices, and factorisations where it has LAPACK, above the size from which it is faster than the backend's own kernels.
- * It is called on the backend's memory, nothing is copied. Last bits differ from those of the backend's own kernels and between libraries.
- * Where there is none, `reason` says why, so does `explain().blas`, and the backend's own kernels run. Needs the package `koffi`.
+ * The system's linear algebra library for `cpu({ blas: blas() })`: matrix products, and factorisations if it has LAPACK, above the size from which it is faster than the backend's
+ * own kernels. It works on the backend's memory, so nothing is copied. The last bits of results differ from those of the backend's own kernels, and between libraries. If there is
+ * no library, `reason` and `explain().blas` say why, and the backend's own kernels run. Needs the package `koffi`.
  *
- * Errors  Unsupported for a `path` that is no such library, or `threads` that it does not take.
+ * Errors  Unsupported for a `path` that is not such a library, or for `threads` that it does not take.
  * @example cpu({ blas: blas({ threads: 1 }) }).name   // 'cpu'
  */
 export const blas = (given?: BlasOptions): Blas => {

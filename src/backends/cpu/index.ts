@@ -278,10 +278,11 @@ const openCpu = (options: CpuInside): CpuBackend => {
 
 const shared = /*#__PURE__*/ sharedByOptions<CpuOptions, CpuBackend>(makeCpu)
 /**
- * The CPU backend; equal options give the same one, so that two compiled functions share plans and memory. Kernels are equal by identity:
- * what was planned with one table is never run with another.
+ * The CPU backend. Equal options give the same backend, so that compiled functions share plans and memory. Kernels are compared by
+ * identity: a plan made with one table never runs with another.
  *
- * Errors  MissingKernel where a program has a primitive of your own without a kernel; DuplicatePrimitive for another kernel of one of ours.
+ * Errors  MissingKernel if a program has a primitive of your own without a kernel; DuplicatePrimitive for a second kernel of a shipped
+ *         primitive.
  * @example compile((x) => sum(mul(x, x)), cpu({ simd: false }))([1, 2])   // 5
  */
 export const cpu = (given?: CpuOptions): CpuBackend => shared(readOptions(cpuOptions, given, 'cpu'))

@@ -218,7 +218,7 @@ export class Kernels {
         _tag: 'Unsupported',
         backend: 'cpu',
         what: `${MODULES} modules of WebAssembly are in use, and engines have no room for more`,
-        fix: 'dispose compiled functions that are not called any more.',
+        fix: 'dispose compiled functions that you no longer call.',
       })
     const { indices, bytes } = this.arena.engine!.install(module, names, imports)
     stats.modules++

@@ -19,7 +19,8 @@ const flopsOfNode = (n: Node): number =>
     n.payload,
   )
 /**
- * The reference as a backend: plain loops in f64, no plan, one "kernel" per node. Slow, simple, and what other backends are tested against.
+ * The reference as a backend: plain loops in f64, no plan, one "kernel" per node. Slow and simple; the other backends are tested against
+ * it.
  *
  * @example compile((x) => sum(mul(x, x)), reference())([1, 2])   // 5
  */

@@ -228,10 +228,10 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
 
 const shared = /*#__PURE__*/ sharedByOptions<WebGpuOptions, WebGpuBackend>(makeWebGpu)
 /**
- * The WebGPU backend; equal options give the same one, so that compiled functions share a device, plans and memory. The device is opened by
- * the first call: `navigator.gpu` in browsers, the optional package webgpu in Node.
+ * The WebGPU backend. Equal options give the same backend, so that compiled functions share a device, plans and memory. The first call
+ * opens the device: `navigator.gpu` in browsers, the optional package webgpu in Node.
  *
- * Errors  of calls: Device where there is no adapter or the device is lost, Unsupported for f64, OutOfMemory, MissingKernel.
+ * Errors  of calls: Device if there is no adapter or the device is lost, Unsupported for f64, OutOfMemory, MissingKernel.
  * @example webgpu() === webgpu()   // true
  */
 export const webgpu = (given?: WebGpuOptions): WebGpuBackend => {

@@ -3,7 +3,7 @@ import { raise } from '../../core/errors/explain.js'
 import { Lru } from '../../core/functions/lru.js'
 import type { Opened } from './device.js'
 
-/** Figures of what was asked of the device; tests read them. */
+/** Counts of the work sent to the device; tests read them. */
 export interface DeviceStats {
   /** Since the backend was made. */
   dispatches: number
@@ -272,7 +272,7 @@ export class Device {
         _tag: 'Device',
         backend: 'webgpu',
         reason: `a shader was refused${line === undefined ? '' : ` at line ${first!.lineNum}, \`${line}\``}: ${words}`,
-        fix: 'mend the kernel of yours that the line names; without one, report it with the shader.',
+        fix: 'correct your kernel that the line names; if there is none, report it with the shader.',
       })
     }
   }

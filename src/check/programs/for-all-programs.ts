@@ -140,12 +140,12 @@ const counterexample = (
 
 /**
  * Random programs made of the primitives of a registry, of a plugin or of several: values on the CPU backend (or others), derivatives in every
- * mode to the second order against differences and each other, vmap, and JSON there and back. A failure is made small, and the primitive
- * named whose rule, kernel or codec is to blame.
+ * mode to the second order against differences and each other, vmap, and a round trip through JSON. A failing program is shrunk, and the
+ * report names the primitive whose rule, kernel or codec is to blame.
  *
- * Steps are samples of the primitives; arguments are values made before, brought into shape and domain. Primitives that are not the
- * shipped ones get half of the steps.
- * Errors  BadInput for options that are none of these, and for backends that answer later: forAllProgramsAsync takes those.
+ * Steps are samples of the primitives; their arguments are earlier values, brought into shape and domain. Half of the steps are of primitives
+ * that are not shipped ones.
+ * Errors  BadInput for unknown options, and for asynchronous backends, which `forAllProgramsAsync` takes.
  * @example
  * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
  * const wrong = coreRegistry.with(scalarRule(twice, () => [3]))
@@ -181,9 +181,9 @@ const smallest = (p: RandomProgram, findings: readonly Finding[], given: Setting
 }
 
 /**
- * The same on backends that answer later too, such as webgpu(): a Promise of what forAllPrograms gives.
+ * `forAllPrograms` on asynchronous backends too, such as webgpu(): a Promise of its result.
  *
- * Errors  BadInput for options that are none of these.
+ * Errors  BadInput for unknown options.
  * @example
  * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
  * const doubling = coreRegistry.with(scalarRule(twice, () => [2]))

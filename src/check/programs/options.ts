@@ -16,9 +16,9 @@ export const programOptions = {
   runs: integer(undefined, { from: 1 }),
   /** The seed of the first program; the next one has the next seed (default 1). */
   seed: integer(),
-  /** At most so many applications in a program, beside what makes arguments fit (default 8). */
+  /** The maximum number of applications in a program, besides those that make arguments fit (default 8). */
   steps: integer(undefined, { from: 1 }),
-  /** At most so many elements in a value that is not a sample's own (default 24). */
+  /** The maximum number of elements of a value that is not a sample's own (default 24). */
   size: integer(undefined, { from: 1 }),
   /** Dtypes of floats: f64, f32 or both (default both). */
   dtypes: or<readonly ('f64' | 'f32')[], undefined>(undefined, (given, what, where) => {
@@ -27,19 +27,19 @@ export const programOptions = {
       ? list
       : badInput(where, `${what} are ${list.map(shown).join(', ') || 'none'}.`, "give ['f64'], ['f32'] or both.")
   }),
-  /** Programs apply these primitives alone, but for what makes arguments fit. */
+  /** Programs apply only these primitives, besides those that make arguments fit. */
   only: list<string>(),
   /** How often a primitive is drawn, by name (default 1; those that are not the shipped ones get half of the steps together). */
   weights: object<Readonly<Record<string, number>>>(),
-  /** What is held against the reference (default: the CPU backend, with the kernels of the plugins). */
+  /** The backends that are compared with the reference (default: the CPU backend, with the kernels of the plugins). */
   backends: list<Backend>(),
-  /** Derivatives to which order are checked (default 2). */
+  /** The highest order of derivatives that is checked (default 2). */
   order: orders(1, 2),
   /** Turns single checks off. */
   checks: switches,
-  /** At most so many smaller programs are tried for a failure (default 400). */
+  /** The maximum number of smaller programs that are tried for a failure (default 400). */
   shrinks: integer(undefined, { from: 0 }),
-  /** Told after each program. */
+  /** Called after each program. */
   progress: func<((done: number, runs: number) => void) | undefined>(),
 }
 /** What is drawn, and what is checked of each program. */
@@ -100,7 +100,7 @@ const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): rea
     registry.rules.has(name) ? registry.rules.get(name)!.primitive === p : p.name === name
   const known = (name: string, what: string): void => {
     const rule = [...registry.byPrimitive.values()].find((r) => isCalled(r.primitive, name))
-    if (rule === undefined) badInput(where, `${what} names ${shown(name)}, which is no primitive of the registry.`)
+    if (rule === undefined) badInput(where, `${what} names ${shown(name)}, which is not a primitive of the registry.`)
     else if (rule.primitive.samples.length === 0)
       badInput(where, `${what} names ${name}, which has no samples to be applied at.`, 'declare samples or a domain.')
   }
@@ -110,7 +110,7 @@ const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): rea
   for (const [name, w] of Object.entries(o.weights ?? {})) {
     known(name, 'weights')
     if (!(numberOf(w, name, `${where}: weights`) >= 0 && w < Infinity))
-      badInput(where, `the weight of ${name} is ${w}.`, 'give a number from 0 on.')
+      badInput(where, `the weight of ${name} is ${w}.`, 'give a number that is not negative.')
   }
   const rules = [...registry.byPrimitive.values()].filter(
     (r) => r.primitive.samples.length > 0 && (o.only?.some((name) => isCalled(r.primitive, name)) ?? true),

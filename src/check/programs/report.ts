@@ -14,7 +14,8 @@ const given = (c: ProgramsChecked): ProgramsChecked =>
     : badInput('reportPrograms', `${shown(c)} is not the result of random programs.`, 'give what forAllPrograms gives.')
 
 /**
- * A result of forAllPrograms in at most ten lines: what was reached; or whom to blame, the program, its inputs, what was found, and how to see it again.
+ * A result of forAllPrograms in at most ten lines: what was reached; or the primitive to blame, the program, its inputs, the findings, and how to
+ * reproduce them.
  *
  * @example reportPrograms(forAllPrograms(coreRegistry, { runs: 3, only: ['sin', 'mul'] }))   // 'ok   3 programs, ...'
  */

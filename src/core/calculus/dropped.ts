@@ -8,9 +8,9 @@ import { dependents } from '../graph/program.js'
 import { type Tangent, watchForced } from '../graph/tangent.js'
 
 /**
- * Why there is no cotangent of an argument. Nothing that is differentiated leads to it: `inactive`, the rule made none; `unforced`, the rule
- * gave a thunk, which was never forced; `unused`, the rule built one in vain. Or: `zero`, the rule says that it is exactly zero;
- * `unreached`, no cotangent arrived at the results, so the rule was not asked.
+ * Why an argument has no cotangent. Nothing that is differentiated leads to it: `inactive`, the rule made none; `unforced`, the rule gave a
+ * thunk, which was never forced; `unused`, the rule built one in vain. Or: `zero`, the rule says that it is exactly zero; `unreached`, no
+ * cotangent arrived at the results, so the rule was not called.
  */
 export type DropReason = 'inactive' | 'unforced' | 'unused' | 'zero' | 'unreached'
 /** Cotangents that derivatives leave out: of which argument (counted from 0) of which primitive, why, and how many. */

@@ -9,7 +9,7 @@ export interface Dual<P, T = P> {
 /**
  * A dual number (x, dx): a primal with its tangent.
  *
- * Carriers are free: forward mode has expressions, `dualAlgebra` concrete arrays, the example plain numbers.
+ * The carrier is free: forward mode has expressions, `dualAlgebra` concrete arrays, the example plain numbers.
  * @example Dual(3, 1).tangent   // 1
  */
 export const Dual = <P, T>(primal: P, tangent: T): Dual<P, T> => ({ primal, tangent })

@@ -70,7 +70,7 @@ export const nothingMore = (more: unknown, where: string): void => {
   )
   badInput(
     where,
-    `${reading(where, () => shown(more))} stands behind its argument.`,
+    `${reading(where, () => shown(more))} is given after its argument.`,
     `${named === undefined ? '' : `${named} `}write ${where}(x): it takes no options.`,
   )
 }

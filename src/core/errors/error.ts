@@ -101,7 +101,7 @@ export type AdError =
 /** The tag of an `AdError`. */
 export type AdErrorTag = AdError['_tag']
 
-/** Carrier of an `AdError` through code that throws. The message is what `explain` says. */
+/** The exception that carries an `AdError` through code that throws. The message is what `explain` says. */
 export class AdException extends Error {
   declare readonly name: 'AdException'
   declare readonly _tag: 'AdException'

@@ -11,10 +11,7 @@ const bytes = (n: number): string =>
 const notScalar = ({ op, shape, dtype, tree }: Extract<AdError, { readonly _tag: 'NotScalar' }>): readonly [what: string, fix: string] => {
   const needs = `NotScalar: ${op} needs a scalar of a float dtype, f returned`
   if (tree !== undefined)
-    return [
-      `${needs} ${tree}.`,
-      'return the scalar alone; what else is wanted goes beside it: [loss, aux] with { aux: true } of valueAndGrad.',
-    ]
+    return [`${needs} ${tree}.`, 'return the scalar alone; return other results beside it: [loss, aux] with { aux: true } of valueAndGrad.']
   const float = dtype === 'f64' || dtype === 'f32'
   if (float) return [`${needs} ${dtype} ${showShape(shape)}.`, 'Perhaps you meant jacrev(f), or sum the result.']
   const none = dtype === 'bool' ? 'a truth has no derivative' : 'integers have no derivative'
@@ -38,7 +35,7 @@ const nonFinite = (e: Extract<AdError, { readonly _tag: 'NonFinite' }>): readonl
   return [
     [`NonFinite: ${e.where}: ${at} is ${e.value}.`, ...causes].join('\n'),
     first === undefined
-      ? 'evaluated operation by operation it is finite: this backend rounds or overflows otherwise. Compare with reference().'
+      ? 'evaluated operation by operation it is finite: this backend rounds or overflows differently. Compare with reference().'
       : first.primitive === undefined
         ? `look at the data: isfinite(x) is false where they are not finite.`
         : `choose what ${first.derivativeOf ?? first.primitive} is given, where(ok, x, safe), or among its results: what where leaves out reaches neither value nor derivative.`,
@@ -75,7 +72,7 @@ const headline = (e: AdError): readonly [what: string, fix?: string] => {
     case 'OutOfMemory':
       return [
         `OutOfMemory: ${e.backend} needs ${bytes(e.neededBytes)}, its limit is ${bytes(e.limitBytes)}.`,
-        `smaller batches, or checkpoint.`,
+        `use smaller batches, or checkpoint.`,
       ]
     case 'Unsupported':
       return [`Unsupported: ${e.backend}: ${e.what}`, e.fix]
@@ -138,7 +135,7 @@ const known = (e: AdError, where: string): AdError =>
 /**
  * An AdError in words: what, where (the equation and the user's own line), what to do.
  *
- * Errors  BadInput for anything but an AdError: of an AdException give `error`.
+ * Errors  BadInput for anything but an AdError; for an AdException, pass its `error`.
  * @example explain({ _tag: 'NotScalar', op: 'grad', shape: [3], dtype: 'f64' })   // 'NotScalar: grad needs a scalar ...'
  */
 export const explain = (given: AdError): string => {

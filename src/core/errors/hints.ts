@@ -334,7 +334,7 @@ export const meantArray = (given: unknown): string => {
   if (typeof given === 'function') return 'call it, and pass what it gives; grad, vmap and the other transforms take functions.'
   if (typeof given === 'string')
     return `text is no number: ${Number.isFinite(Number.parseFloat(given)) ? `write ${Number.parseFloat(given)}` : 'pass an expression, a tensor, a number or a nested array of numbers'}.`
-  if (given === null) return 'null is no array: leave the argument out where it may be, or pass 0, or a tensor.'
+  if (given === null) return 'null is not an array: leave the argument out where it may be, or pass 0, or a tensor.'
   if (typeof given === 'object') return meantObject(given)
   return 'pass an expression, a tensor, a number or a nested array of numbers.'
 }

@@ -91,10 +91,10 @@ export const checkedDeclaration = <N extends string, P, A extends readonly ArgKi
 /**
  * A primitive of your own: name, family, kinds of its arguments, shape rule, meaning (plain loops over row-major arrays) and source.
  *
- * One that is made of other primitives gives `expand` in place of a meaning. One with programs among its parameters gives `programs` and
- * `withPrograms`: then it prints, is saved, and is planned with what they hold.
- * Everything else has the plain default: one result, opaque to planners, no parameters, no samples for the checker. `unary` and `binary`
- * declare elementwise ones. It is applied by `applyPrimitive`; its rules and kernels are given to `definePlugin`.
+ * A composition of other primitives gives `expand` in place of a meaning. A primitive with programs among its parameters gives `programs`
+ * and `withPrograms`: then printing, saving and planning look into them. Everything else has a default: one result, opaque to planners, no
+ * parameters, no samples for the checker. `unary` and `binary` declare elementwise ones. It is applied by `applyPrimitive`; its rules and
+ * kernels are given to `definePlugin`.
  * @example
  * const reversed = primitive({
  *   name: 'reversed',
@@ -124,7 +124,8 @@ const drawn = <P>(name: string, sample: Sample<P>): Sample<P> => {
         const size = sizeOf(shape)
         const numbers = Array.from(draw(next, shape))
         if (numbers.length === size && numbers.every((x) => typeof x === 'number' && !Number.isNaN(x))) return numbers
-        const what = numbers.length === size ? 'something that is no number' : `${numbers.length} number${numbers.length === 1 ? '' : 's'}`
+        const what =
+          numbers.length === size ? 'something that is not a number' : `${numbers.length} number${numbers.length === 1 ? '' : 's'}`
         return badInput(
           where,
           `draw gave ${what}, the shape ${showShape(shape)} has ${size} element${size === 1 ? '' : 's'}.`,
@@ -187,7 +188,8 @@ export const unary = <const N extends string, const I extends boolean = false, c
   unaryOf(withScalar(d, 'unary'), (given) => declared({ ...given, samples: samplesIn(given.args, d.domain, [NO_PARAMS]) }))
 
 /**
- * An elementwise operation of two arguments, which broadcast: the function users call, with its primitive. A literal takes its sibling's dtype.
+ * An elementwise operation of two arguments, which broadcast: the function users call, with its primitive. A literal takes the dtype of the
+ * other argument.
  *
  * @example binary({ name: 'times', scalar: (a, b) => a! * b!, source: 'definition' })([1, 2], 3)   // [3, 6]
  */

@@ -155,9 +155,9 @@ const checked = (given: Declared): Declared => {
  * An elementwise operation of any number of arguments: the function users call, with its primitive. Arguments of kind `float` are lifted,
  * broadcast and promoted as those of the shipped operations; one of kind `int` (an index, a count, a condition) has no derivative.
  *
- * Parameters have a codec of io-ts, `params`, and are the last argument of a call; then the function of numbers is `scalarWith(params)`. With
- * `results` the function gives a list, a call a list of expressions, and the rule is a `multiScalarRule`; else a `scalarRule`.
- * Errors  BadInput for another number of arguments or other parameters; ShapeMismatch, DTypeMismatch.
+ * Parameters have an io-ts codec, `params`, and are the last argument of a call; then the function of numbers is `scalarWith(params)`. With `results` the function
+ * gives a list, a call a list of expressions, and the rule is a `multiScalarRule`; else a `scalarRule`.
+ * Errors  BadInput for a wrong number of arguments or invalid parameters; ShapeMismatch, DTypeMismatch.
  * @example
  * const power = elementwise({ name: 'power', args: ['float', 'int'], scalar: (x, n) => x! ** n!, source: 'definition' })
  * power([2, 3], [[2], [3]])   // [[4, 9], [8, 27]]

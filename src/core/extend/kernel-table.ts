@@ -63,7 +63,7 @@ export interface Missing {
 export type Facet<I = never, W = never> = Inline<I> | Whole<W> | Planned | ByMeaning | PerElement | Call | Lower | Missing
 /** The facets of a family: one row for each primitive that it declares. */
 export type FacetTable<F, I = never, W = never> = { readonly [K in keyof F]: Facet<I, W> }
-/** Facets by primitive, never by name: two users' primitives of one name have nothing in common. */
+/** Facets by primitive, never by name: primitives of two users may share a name. */
 export type KernelTable<I = never, W = never> = ReadonlyMap<AnyPrimitive, Facet<I, W>>
 
 /** What inline code is made of, where a backend takes text: the names or literals of its arguments, their dtypes, the result's, the parameters. */

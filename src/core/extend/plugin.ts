@@ -68,7 +68,7 @@ export interface PluginSpec<O extends PluginOps, L extends PropertyKey> {
   }
 }
 
-/** Primitives with their facets. A value: but for the names of its primitives, it changes nothing until codual and a backend are made with it. */
+/** Primitives with their facets. A value: apart from naming its primitives it changes nothing until codual and a backend are made with it. */
 export interface Plugin {
   readonly name: string
   /** By their own names; of several plugins together by their names in the namespace of each: `mine/cube`. */
@@ -221,7 +221,7 @@ const union = <K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>, clash: (key: K)
 }
 
 /**
- * Union of plugins. What both give differently (a name, a rule, a kernel) is kept from the second and reported in `duplicates`.
+ * Union of plugins. If both define a name, a rule or a kernel, the second is kept, and `duplicates` reports it.
  *
  * @example
  * const doubling = () => {

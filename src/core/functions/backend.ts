@@ -8,7 +8,7 @@ import { type OptionsOf, oneOf } from '../errors/options.js'
 import type { NDArray, TypedArray } from '../graph/ndarray.js'
 import type { Program } from '../graph/program.js'
 
-/** A program made ready for one backend: its shapes are fixed. */
+/** A program prepared for one backend, with fixed shapes. */
 export interface Executable {
   /**
    * Runs on the data of the inputs (row-major, one typed array each); results are fresh arrays, or `into[i]` where given
@@ -47,7 +47,7 @@ export interface KeptArray {
 /** Elements of an array: in the host's memory or on a device. */
 export type Elements = TypedArray | DeviceArray
 
-/** A program made ready for a backend that answers later (a GPU). */
+/** A program prepared for an asynchronous backend (a GPU). */
 export interface AsyncExecutable {
   /**
    * As `Executable.run`, later: nothing but this call touches the arrays of `inputs` and `into` until the Promise settles, and calls of one

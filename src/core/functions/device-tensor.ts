@@ -103,13 +103,12 @@ export const hosted = (xs: readonly Elements[], where: string): readonly TypedAr
 }
 
 /**
- * A tree of tensors with their elements on the backend's device: functions compiled for it take them as they are, and `.into` writes them
- * in place, so that a training loop moves no parameter. On cpu() they are in the memory in which its kernels work: nothing is copied at calls, and `data` is a view that is read anew
- * after each call. On a backend without such a place: copies.
+ * A tree of tensors with their elements on the backend's device: functions compiled for it take them as they are, and `.into` writes them in place, so that a training loop moves
+ * no parameter. On cpu() they are in the memory of its kernels: calls copy nothing, and `data` is a view that you read again after each call. A backend without such memory makes
+ * copies.
  *
- * `storage: 'f16'` stores f32 tensors in half of the memory: rounded to 11 significant bits here and wherever `.into` writes them, f32 in
- * every computation, read back as f32. Other dtypes stay as they are.
- * `dispose()` on a tensor frees its memory at once; what is forgotten is freed some time later.
+ * `storage: 'f16'` stores f32 tensors in half of the memory: rounded to 11 significant bits here and wherever `.into` writes them, f32 in every computation, read back as f32.
+ * Other dtypes stay as they are. `dispose()` on a tensor frees its memory at once; a tensor that is no longer reachable is freed some time later.
  * Errors  Unsupported for a dtype or a storage that the device lacks; OutOfMemory; BadInput for a tensor that is on a device already.
  * @example
  * const w = await onDevice(tensor([1, 2], [2], 'f32'), cpu())
@@ -150,9 +149,9 @@ export const onDevice: OnDeviceFn = typed(async (tree: unknown, backend: Backend
 })
 
 /**
- * The same tree in the host's memory: device tensors are read back, after all that was asked of the device before; others stay as they are.
+ * The same tree in the host's memory: device tensors are read back after all earlier work of the device; others stay as they are.
  *
- * Errors  Device where the device, and what was on it, is lost.
+ * Errors  Device if the device is lost, with what was on it.
  * @example (await onHost({ w: tensor([1, 2], [2]) })).w   // Tensor f64 [2] [1, 2]
  */
 export const onHost: OnHostFn = typed(async (tree: unknown): Promise<unknown> => {

@@ -14,7 +14,7 @@ export const explanationText = (e: Explanation): string => {
     `${many(e.bytes, 'byte')} moved`,
     `${grouped(e.peakBytes)} at the peak`,
     ...(e.copiedAccumulators > 0 ? [`${many(e.copiedAccumulators, 'accumulator')} copied`] : []),
-    e.cached ? 'its plan was there' : `planned in ${e.planMs.toFixed(1)} ms`,
+    e.cached ? 'its plan was cached' : `planned in ${e.planMs.toFixed(1)} ms`,
     ...(e.verified === undefined ? [] : [`verified: ${e.verified}`]),
   ]
   const steps = tableOf(

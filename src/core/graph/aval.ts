@@ -29,7 +29,7 @@ const scalars: Readonly<Record<DType, Aval>> = {
 /**
  * The aval of a shape and a dtype: what a primitive's shape rule gives.
  *
- * Errors  BadInput for lengths that are negative or not whole, more elements than an array can have, or what is not a dtype.
+ * Errors  BadInput for lengths that are negative or not whole, more elements than an array can have, or an invalid dtype.
  * @example aval([2, 3], 'f32').size   // 6
  */
 export const aval = (shape: readonly number[], dtype: DType): Aval => {
@@ -69,7 +69,7 @@ const noAval = (name: string, given: unknown, place: string): never => {
   const { shape, dtype, size } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Aval>
   const listed = Array.isArray(shape)
   const reason = !listed
-    ? `it gave ${shown(given)}${place}, which is no aval.`
+    ? `it gave ${shown(given)}${place}, which is not an aval.`
     : dtype === undefined || itemBytes[dtype] === undefined
       ? `it gave an aval${place} of dtype ${shown(dtype)}.`
       : `it gave ${dtype} ${showShape(shape)}${place} with the size ${shown(size)}, which is not that of its shape.`

@@ -279,9 +279,9 @@ const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType 
  * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given: as
  * tensor(data, dtype), or after a shape.
  *
- * Takes what JSON.stringify wrote of a tensor too, once parsed, and what structuredClone or postMessage made of one: every number comes back, NaN and -0 among them.
- * Errors  BadInput for ragged or non-numeric data, for shapes and dtypes that are none, and for numbers that an i32 does not hold (fractions, NaN, 2^31);
- * ShapeMismatch where the data does not fill the shape.
+ * It also takes a tensor that went through JSON.stringify and JSON.parse, structuredClone or postMessage: every number comes back, NaN and -0 included.
+ * Errors  BadInput for ragged or non-numeric data, for invalid shapes and dtypes, and for numbers that an i32 cannot hold (fractions, NaN, 2^31); ShapeMismatch if
+ *         the data does not fill the shape.
  * @example
  * tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
  * tensor([[1, 2], [3, 4]], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]

@@ -58,7 +58,7 @@ const noLeaf = (x: unknown, where: string, declares: boolean): string =>
     : declares
       ? "declare each input by its dtype and shape: f64() a number, f64(2, 3), f32('batch', 3)."
       : typeof x === 'function'
-        ? 'call it, and give what it gives.'
+        ? 'call it, and pass its result.'
         : x === null || x === undefined
           ? 'an argument is missing, or it has no value: give a number, an array, a tensor or a tree of them.'
           : typeof x === 'string'
@@ -69,10 +69,10 @@ const classes = new WeakMap<object, TreeClass>()
 /** The class of an object, if it is a registered one. */
 export const classOf = (x: object): TreeClass | undefined => classes.get(Object.getPrototypeOf(x) ?? x)
 /**
- * Objects of a class as trees: what `toTree` gives stands for one, and `fromTree` makes one of such a tree with other leaves: expressions while a function is traced, tensors
- * in results, NoTangent where a gradient has nothing. Texts, functions and null in that tree are the object's fixed part.
+ * Objects of a class as trees: `toTree` gives the tree of an object, and `fromTree` makes an object from such a tree with other leaves: expressions while a function is
+ * traced, tensors in results, NoTangent where a gradient has none. Strings, functions and null in that tree are the object's fixed part.
  *
- * Errors  BadInput for a class that is registered already, and for what is no class.
+ * Errors  BadInput for a class that is registered already, and for anything but a class.
  * Source  JAX, jax.tree_util.register_pytree_node.
  * @example
  * class Line<A extends Arg> { constructor(readonly slope: A, readonly name: string) {} }

@@ -36,7 +36,7 @@ import {
 export const runningOptions = {
   /** Does it run from the end? */
   reverse: flag(),
-  /** Is an element left out of its own total? */
+  /** Is each element excluded from its own total? */
   exclusive: flag(),
 }
 const scanned = <F>(prim: typeof cumsumPrimitive | typeof cumprodPrimitive): F =>
@@ -115,17 +115,17 @@ const sorted = <F>(name: string, result: 0 | 1): F =>
   operation(name, { x: array }, { ...axisOptions, ...sortOptions }, ({ x }, params) => asExpr(sortNodes(asNode(x), params)[result]))
 
 /**
- * x in ascending order along an axis (the last by default), equals in their order; a NaN counts as the largest.
+ * x in ascending order along an axis (the last by default), equal elements in their order; NaN counts as the largest.
  *
  * Shapes  x's.   Dtype  x's.
- * Rule    dy = dx in the same order; xBar = yBar put back. Equals keep their own entries.
+ * Rule    dy = dx in the same order; xBar = yBar put back. Equal elements keep their own entries.
  * Errors  BadInput for an axis out of range.
  * @example sort([3, 1, 2])   // [1, 2, 3]
  */
 export const sort: ChoosingAlongAxisFn<'sort', SortOptions> = sorted('sort', 0)
 
 /**
- * The indices that sort x along an axis (the last by default), equals in their order; a NaN counts as the largest.
+ * The indices that sort x along an axis (the last by default), equal elements in their order; NaN counts as the largest.
  *
  * Shapes  x's.   Dtype  i32.   Rule  none: indices have no tangent.
  * Errors  BadInput for an axis out of range.
@@ -136,16 +136,16 @@ export const argsort: ArgSortFn = sorted('argsort', 1)
 export const topkOptions = {
   /** The largest, unless it is false: the smallest. */
   largest: flag(true),
-  /** How many of the first of the order are left out: 0 unless given. */
+  /** The number of elements that are skipped first: 0 unless given. */
   from: integer(0, { from: 0, fix: 'give a number of places, from 0.' }),
 }
 /**
- * The k largest elements along an axis (the last by default), the largest first, and where they are; with `largest: false` the k smallest, the smallest
- * first; with `from` those behind so many. A NaN counts as the largest. Where k is small beside the axis, what is far from them is not sorted.
+ * The k largest elements along an axis (the last by default), the largest first, and their indices; with `largest: false` the k smallest, the smallest
+ * first. `from` skips that many first. NaN counts as the largest. If k is small compared with the axis, the rest is not sorted.
  *
  * Shapes  x's with k along the axis.   Dtype  x's, and i32 for the indices.
  * Rule    xBar = valuesBar put back at the indices.
- * Errors  BadInput unless k is a whole number from 0 to the axis' length less `from`.
+ * Errors  BadInput unless k is an integer from 0 to the axis' length less `from`.
  * @example
  * topk([1, 4, 3], 2).values                       // [4, 3]
  * topk([1, 4, 3], 2, { largest: false }).values   // [1, 3]
@@ -170,7 +170,7 @@ export const topk: TopKFn = operation(
 )
 
 /**
- * Product over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`; 1 for an empty axis.
+ * Product over axes (all by default), times `initial`; with a mask `where`, of the elements where it holds. 1 for an empty axis.
  *
  * Shapes  as `sum`.   Dtype  x's; bool becomes i32, i32 wraps.
  * Rule    xBar_i = yBar times the product of the others, from products of both sides: exact where some x are zero.

@@ -68,7 +68,8 @@ export const mul: BinaryOp<'mul'> = binary({
  * a b, but a where a is 0, whatever b is: a strong zero.
  *
  * Shapes  a and b broadcast.   Rule  dy = strongMul(da, b) + strongMul(a, db).   Source  Enzyme's strong zero; TensorFlow multiply_no_nan.
- * Derivatives multiply a (co)tangent with it that may hold zeros that were put there: they stay 0 beside an infinite partial.
+ *         Derivatives use it to multiply a (co)tangent that may hold masked zeros by a partial: they stay 0 even if the partial is
+ *         infinite.
  * @example strongMul([0, 2], [Infinity, 3])   // [0, 6]
  */
 export const strongMul: FloatBinaryOp<'strongMul'> = binary({
@@ -137,7 +138,8 @@ const choosing = <const N extends string>(own: BinaryOp<N>, logic: (a: AnyExpr, 
 /**
  * The larger of a and b; NaN where one is NaN.
  *
- * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  the cotangent goes to the larger; ties share, half each.   Source  NumPy maximum.
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  the cotangent goes to the larger; at a tie, half to each.   Source  NumPy
+ *         maximum.
  * @example maximum([1, 5], 3)   // [3, 5]
  */
 export const maximum: ChoosingOp<'maximum'> = choosing(
@@ -155,7 +157,8 @@ export const maximum: ChoosingOp<'maximum'> = choosing(
 /**
  * The smaller of a and b; NaN where one is NaN.
  *
- * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  the cotangent goes to the smaller; ties share, half each.   Source  NumPy minimum.
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  the cotangent goes to the smaller; at a tie, half to each.   Source  NumPy
+ *         minimum.
  * @example minimum([1, 5], 3)   // [1, 3]
  */
 export const minimum: ChoosingOp<'minimum'> = choosing(
@@ -253,7 +256,7 @@ export const select: WhereFn = where
 // ---- identities ------------------------------------------------------------------------------------------------------
 
 /**
- * The same values, taken as constants by every derivative. Of a tree: every leaf; integers and booleans stay as they are.
+ * The same values, taken as constants by every derivative. For a tree, every leaf; integers and booleans stay as they are.
  *
  * Rule  dy = 0.   Source  JAX stop_gradient. Plans copy nothing for it.
  * @example stopGradient([1, 2])   // [1, 2]
@@ -276,7 +279,7 @@ export const stopGradient: IdentityFn = typed(
  * x in another dtype: f32 rounds to nearest even, i32 truncates and saturates (NaN is 0), bool is x != 0.
  *
  * Rule  dy = dx in the dtype of y; none through i32 and bool.   Source  IEEE 754; WebAssembly trunc_sat.
- * Errors  BadInput for what is not a dtype.
+ * Errors  BadInput for an invalid dtype.
  * @example cast([1.7, -1.7], 'i32')   // [1, -1]
  */
 export const cast: CastFn = typed((x: unknown, dtype: DType): AnyExpr => asExpr(declared(lift(x, 'cast'), dtypeOf(dtype, 'cast'))))

@@ -45,7 +45,7 @@ const COUNTS: readonly number[] = [0, 1, 5, 31, 32, -1, 40, 16]
 /**
  * The bits that a and b both have.
  *
- * Shapes  a and b broadcast.   Dtype  i32; bool of two bools, whose `and` it is.   Rule  none: NoTangent.   Source  NumPy bitwise_and.
+ * Shapes  a and b broadcast.   Dtype  i32; for two bools bool, their `and`.   Rule  none: NoTangent.   Source  NumPy bitwise_and.
  * Errors  DTypeMismatch for floats.
  * @example bitwiseAnd([12, -1], 10)   // [8, 10]
  */
@@ -56,7 +56,7 @@ export const bitwiseAnd: BitwiseOp<'bitwiseAnd'> = two(
 /**
  * The bits that a or b has.
  *
- * Shapes  a and b broadcast.   Dtype  i32; bool of two bools, whose `or` it is.   Rule  none: NoTangent.   Source  NumPy bitwise_or.
+ * Shapes  a and b broadcast.   Dtype  i32; for two bools bool, their `or`.   Rule  none: NoTangent.   Source  NumPy bitwise_or.
  * Errors  DTypeMismatch for floats.
  * @example bitwiseOr([12, 0], 10)   // [14, 10]
  */
@@ -65,9 +65,9 @@ export const bitwiseOr: BitwiseOp<'bitwiseOr'> = two(
   or,
 )
 /**
- * The bits that one of a and b has.
+ * The bits that exactly one of a and b has.
  *
- * Shapes  a and b broadcast.   Dtype  i32; bool of two bools: do they differ?   Rule  none: NoTangent.   Source  NumPy bitwise_xor.
+ * Shapes  a and b broadcast.   Dtype  i32; for two bools bool: do they differ?   Rule  none: NoTangent.   Source  NumPy bitwise_xor.
  * Errors  DTypeMismatch for floats.
  * @example bitwiseXor([12, -1], 10)   // [6, -11]
  */
@@ -93,7 +93,7 @@ const notPrimitive: Primitive<'bitwiseNot', NoParams, readonly ['int']> = primit
   source: 'NumPy bitwise_not',
 })
 /**
- * Every bit of x turned over: -1 - x; of a bool its `not`.
+ * Every bit of x inverted: -1 - x; for a bool its `not`.
  *
  * Dtype  i32; bool stays bool.   Rule  none: NoTangent.   Source  NumPy bitwise_not.
  * Errors  DTypeMismatch for floats.
@@ -112,7 +112,7 @@ export const bitwiseNot: BitwiseNotOp = typed(
 )
 
 /**
- * The bits of x moved n places to the left, zeros behind them: x 2^n, wrapped. 0 where n is not from 0 to 31.
+ * The bits of x moved n places to the left, filled with zeros: x 2^n, wrapped. 0 unless n is from 0 to 31.
  *
  * Shapes  x and n broadcast.   Dtype  i32; bool counts as 0 or 1.   Rule  none: NoTangent.   Source  NumPy left_shift; JAX for other n.
  * Errors  DTypeMismatch for floats.
@@ -120,7 +120,8 @@ export const bitwiseNot: BitwiseNotOp = typed(
  */
 export const leftShift: ShiftOp<'leftShift'> = shift(integerPair('leftShift', shifts.left, COUNTS, [null, 0], shifting), 'left')
 /**
- * The bits of x moved n places to the right, copies of the sign before them: floor(x / 2^n). The sign alone where n is not from 0 to 31.
+ * The bits of x moved n places to the right, filled with copies of the sign: floor(x / 2^n). Only the sign remains unless n is from 0 to
+ * 31.
  *
  * Shapes  x and n broadcast.   Dtype  i32; bool counts as 0 or 1.   Rule  none: NoTangent.   Source  NumPy right_shift; JAX for other n.
  * Errors  DTypeMismatch for floats.
@@ -128,7 +129,7 @@ export const leftShift: ShiftOp<'leftShift'> = shift(integerPair('leftShift', sh
  */
 export const rightShift: ShiftOp<'rightShift'> = shift(integerPair('rightShift', shifts.right, COUNTS, [null, 0], shifting), 'right')
 /**
- * The bits of x moved n places to the right, zeros before them. 0 where n is not from 0 to 31.
+ * The bits of x moved n places to the right, filled with zeros. 0 unless n is from 0 to 31.
  *
  * Shapes  x and n broadcast.   Dtype  i32; bool counts as 0 or 1.   Rule  none: NoTangent.   Source  JAX shift_right_logical.
  * Errors  DTypeMismatch for floats.

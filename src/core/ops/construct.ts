@@ -35,10 +35,11 @@ const lengthOf = (n: number, op: string): number =>
   Number.isInteger(n) && n >= 0 ? n : badInput(op, `${shown(n)} is not a length.`, `give a non-negative integer.`)
 
 /**
- * An array of one value. Without a dtype: that of the floats beside it, f64 alone. The value may be a scalar expression, whose dtype it has.
+ * An array of one value. Without a dtype it takes that of the floats that it is combined with, else f64. The value may be a scalar
+ * expression, whose dtype it has.
  *
  * Rule    valueBar = the sum of yBar.
- * Errors  BadInput for a shape or a dtype that is not one; ShapeMismatch when the value does not broadcast.
+ * Errors  BadInput for an invalid shape or dtype; ShapeMismatch when the value does not broadcast.
  * @example full([2], 7)   // [7, 7]
  */
 export const full: FullFn = typed((shape: readonly number[], value: unknown, dtype?: DType): AnyExpr => filled(shape, value, dtype, 'full'))
@@ -54,17 +55,17 @@ const filled = (shape: readonly number[], value: unknown, dtype: DType | undefin
 }
 
 /**
- * Zeros: a broadcast literal, no buffer. Without a dtype: that of the floats beside it, f64 alone.
+ * Zeros: a broadcast literal, no buffer. Without a dtype it takes that of the floats that it is combined with, else f64.
  *
- * Errors  BadInput for a shape or a dtype that is not one.
+ * Errors  BadInput for an invalid shape or dtype.
  * @example zeros([2])   // [0, 0]
  */
 export const zeros: FilledFn = typed((shape: readonly number[], dtype?: DType): AnyExpr => filled(shape, 0, dtype, 'zeros'))
 
 /**
- * Ones: a broadcast literal, no buffer. Without a dtype: that of the floats beside it, f64 alone.
+ * Ones: a broadcast literal, no buffer. Without a dtype it takes that of the floats that it is combined with, else f64.
  *
- * Errors  BadInput for a shape or a dtype that is not one.
+ * Errors  BadInput for an invalid shape or dtype.
  * @example ones([2])   // [1, 1]
  */
 export const ones: FilledFn = typed((shape: readonly number[], dtype?: DType): AnyExpr => filled(shape, 1, dtype, 'ones'))
@@ -87,8 +88,8 @@ export const zerosLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 0,
 export const onesLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 1, 'onesLike'))
 
 /**
- * 0, 1, ..., n - 1; or start, start + step, ... as long as they are before stop (1 is the step unless given). Without a dtype: that of the floats
- * beside it, f64 alone.
+ * 0, 1, ..., n - 1; or start, start + step, ... up to stop, which is excluded (the step is 1 unless given). Without a dtype it takes that of the
+ * floats that it is combined with, else f64.
  *
  * Shapes  [n], or [ceil((stop - start) / step)], 0 where that is negative.   Source  NumPy arange.
  * Errors  BadInput unless n is a non-negative integer, for a step of 0, and for bounds that are not finite.
@@ -109,7 +110,7 @@ export const arange: ArangeFn = typed((first: number, second?: DType | number, s
 const progression = (start: number, step: number, n: number, dtype: DType): Node => {
   if (dtype === 'bool') return castNode(progression(start, step, n, 'f64'), 'bool')
   if (dtype === 'i32' && !(Number.isInteger(start) && Number.isInteger(step)))
-    badInput('arange', `from ${start} by ${step} are no integers.`, `cast the result, or take 'f64'.`)
+    badInput('arange', `from ${start} by ${step} are not integers.`, `cast the result, or take 'f64'.`)
   const i = iotaNode([n], 0, dtype)
   const scaled = step === 1 ? i : asNode(mul(asExpr(i), step))
   return start === 0 ? scaled : asNode(add(asExpr(scaled), start))
@@ -125,10 +126,10 @@ const linspaceOptions = { ...spacedOptions, dtype: dtype() }
 interface LinspaceOptions extends OptionsOf<typeof spacedOptions> {}
 
 /**
- * n numbers at equal distances from `from` to `to`, both included unless `endpoint` is false. Without a dtype: that of the floats beside it, f64 alone.
- * The ends may be scalar expressions.
+ * n evenly spaced numbers from `from` to `to`, both included unless `endpoint` is false. Without a dtype it takes that of the floats that it is
+ * combined with, else f64. The ends may be scalar expressions.
  *
- * Rule    dy_i = (1 - i / (n - 1)) dfrom + i / (n - 1) dto; n for n - 1 without the end.
+ * Rule    dy_i = (1 - i / (n - 1)) dfrom + i / (n - 1) dto; n in place of n - 1 without the end.
  * Errors  BadInput unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
  * @example
  * linspace(0, 1, 3)                        // [0, 0.5, 1]
@@ -160,8 +161,8 @@ const spaced = (from: unknown, to: unknown, n: number, dtype: DType | undefined,
 }
 
 /**
- * The n by m matrix with ones on its k-th diagonal, above the main one for a positive k: the identity of n by n where m and k are left out. Without a
- * dtype: that of the floats beside it, f64 alone.
+ * The n by m matrix with ones on its k-th diagonal, above the main one for a positive k: the n by n identity if m and k are left out. Without a dtype
+ * it takes that of the floats that it is combined with, else f64.
  *
  * Source  NumPy eye.   Errors  BadInput unless n and m are non-negative integers and k is an integer.
  * @example
@@ -181,8 +182,8 @@ const diagonalOf = (k: number, op: string): number =>
   Number.isInteger(k) ? k : badInput(op, `${shown(k)} is not the number of a diagonal.`, `give an integer.`)
 
 /**
- * The square matrix with the vector x on its k-th diagonal; or, of a matrix (or a stack of them), the k-th diagonal.
- * k = 0 is the main diagonal, above it k is positive.
+ * The square matrix with the vector x on its k-th diagonal; or, for a matrix (or a stack of them), the k-th diagonal. k = 0 is the main
+ * diagonal; above it k is positive.
  *
  * Shapes  [n] -> [n + |k|, n + |k|]; [..., n, m] -> [..., length of the diagonal].   Dtype  x's.
  * Rule    linear: the diagonal of the cotangent, or the cotangent on the diagonal of zeros.
@@ -226,10 +227,10 @@ export const tril: TriangleFn = typed((x: unknown, k = 0): AnyExpr => triangle('
 export const triu: TriangleFn = typed((x: unknown, k = 0): AnyExpr => triangle('triu', x, k))
 
 /**
- * x itself, once its shape is what was said: numbers must be equal, a name stands for one length wherever it appears.
+ * x itself, if it has this shape: numbers must be equal, and a name stands for one length wherever it appears.
  *
  * Rule    xBar = yBar.
- * Errors  ShapeMismatch when the shape is another; BadInput for what is not a list of numbers and names.
+ * Errors  ShapeMismatch for another shape; BadInput for anything but a list of numbers and names.
  * @example assertShape(tensor([1, 2]), [2])   // [1, 2]
  */
 export const assertShape: AssertShapeFn = typed((x: unknown, shape: readonly (number | string)[]): AnyExpr => {

@@ -136,7 +136,7 @@ export const matmul: MatMulFn = typed((a: unknown, b: unknown): AnyExpr => {
 })
 
 /**
- * acc + A B: what a cotangent of a matrix product adds to an accumulator, in place when the plan may.
+ * acc + A B: how the cotangent of a matrix product is added to an accumulator, in place if the plan allows it.
  *
  * Shapes  acc: [..., m, n], a: [..., m, k], b: [..., k, n].   Rule  accBar = yBar, ABar = yBar B^T, BBar = A^T yBar.
  * @example matmulAdd([[1]], [[1, 2]], [[3], [4]])   // [[12]]

@@ -307,7 +307,7 @@ export const asinh: FloatUnaryOp<'asinh'> = unary({
 })
 
 /**
- * The number that is not negative and whose hyperbolic cosine is x.
+ * The non-negative number whose hyperbolic cosine is x.
  *
  * Domain  x >= 1, NaN below.   Rule  dy = dx / sqrt(x^2 - 1): Infinity at 1.   Source  DLMF 4.37.2.
  * @example acosh([1, 2])   // [0, 1.317]

@@ -57,7 +57,7 @@ export const lgamma: FloatUnaryOp<'lgamma'> = unary({
 const MAX_ORDER = 100
 
 /**
- * The n-th derivative of digamma, n = 0, 1, 2, ... a number.
+ * The n-th derivative of digamma, for a number n = 0, 1, 2, ...
  *
  * Domain  everywhere but 0, -1, -2, ...   Rule  dy = polygamma(n + 1, x) dx.   Source  DLMF 5.15.1.
  * Errors  BadInput when n is not an integer from 0 to 100.

@@ -69,7 +69,7 @@ export const stack: StackFn = operation('stack', { xs: arraysTo('stack') }, { ax
         'stack',
         xs.map((m) => m.shape),
         `${showShape(shape)} and ${showShape(n.shape)} differ.`,
-        `stack joins arrays of one shape; use concat otherwise.`,
+        `stack joins arrays of the same shape; use concat otherwise.`,
       )
   const at = axisOf(o.axis, shape.length + 1, op)
   return asExpr(
@@ -101,7 +101,7 @@ export const unstack: UnstackFn = operation('unstack', { x: array }, { axis: axi
  * @example tile(tensor([1, 2]), [2])   // [1, 2, 1, 2]
  */
 export const tile: TileFn = typed((x: unknown, reps: number | readonly number[], more: unknown = undefined): AnyExpr => {
-  if (more !== undefined) badInput('tile', `${shown(more)} stands behind reps.`, 'write a list: tile(x, [2, 3]).')
+  if (more !== undefined) badInput('tile', `${shown(more)} is given after reps.`, 'write a list: tile(x, [2, 3]).')
   const n = lift(x, 'tile')
   const given = settled(reps, 'reps', 'tile')
   const list = Array.isArray(given) ? integersOf(given, 'reps', 'tile') : [given as number]
@@ -147,7 +147,7 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
   if (length === undefined)
     badInput(
       'repeat',
-      'the length of the result follows from counts that are computed, and a shape is known before.',
+      'the length of the result depends on computed counts, but a shape must be known before the program runs.',
       'give { totalLength }, a whole number; NumPy needs none.',
     )
   const ends = cumsum(known === undefined ? asExpr(node!) : asExpr(makeTensor(known, undefined, 'i32').node))
@@ -158,14 +158,14 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
 const repeatOptions = {
   /** The axis along which it works: the first unless given. */
   axis: axis(0),
-  /** How long the result is, where counts are computed. */
+  /** The length of the result, if counts are computed. */
   totalLength: integer(undefined, { from: 0 }),
 }
 /** Options of `repeat`. */
 interface RepeatOptions extends OptionsOf<typeof repeatOptions> {}
 /**
- * Each element of x repeated `times` times along an axis (the first by default); `times` may be a list, a count for each.
- * Counts that are computed (i32) need `totalLength`: what they leave free repeats the last element, what is over is cut off.
+ * Each element of x repeated `times` times along an axis (the first by default); `times` may be a list, a count for each. Computed counts
+ * (i32) need `totalLength`: a shorter result is filled with the last element, a longer one is cut off.
  *
  * Rule    xBar = the sum of yBar over each element's copies.
  * Errors  BadInput unless times is a non-negative integer, or one for each element; and for computed counts without `totalLength`.

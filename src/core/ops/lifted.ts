@@ -145,7 +145,7 @@ export const liftFloats = (xs: readonly unknown[], op: string, integers: boolean
 export const refuseThird = (name: string, third: unknown): never =>
   badInput(
     name,
-    `${shown(third)} stands behind its two arguments.`,
+    `${shown(third)} is given after its two arguments.`,
     `write ${name}(a, b): it takes no options; of three arrays, ${name}(${name}(a, b), c).`,
   )
 /** An elementwise operation of one argument, as it is declared: `unary` of core/extend/declare.ts checks it first. */

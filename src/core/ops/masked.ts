@@ -46,7 +46,7 @@ export const initialOf = (initial: unknown, dtype: DType, op: string): number | 
 
 /** Options of every reduction. */
 export const reduceOptions = {
-  /** Axes that are folded; all of them where it is absent or null. */
+  /** Axes that are folded; all if it is absent or null. */
   axis: axes(),
   /** Do they stay, with length 1? */
   keepdims: flag(),

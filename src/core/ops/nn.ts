@@ -21,15 +21,15 @@ export const convOptions = {
   padding: raw<Padding>(),
   /** Positions from one element of the kernel to the next, along all axes or each: 1 unless given. */
   dilation: raw<number | readonly number[], 1>(1),
-  /** Into so many groups the channels are parted, each with kernels of its own. */
+  /** The number of groups of channels, each with kernels of its own. */
   groups: integer(1, { from: 1 }),
 }
 /**
- * Cross-correlation of x with the kernels k over all axes behind the second: one, two or three.
+ * Cross-correlation of x with the kernels k over the axes after the second: one, two or three of them.
  *
  * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1; [n, c, w] and [n, c, d, h, w] alike.
  * Dtype   promoted; i32 and bool become f64.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
- * Errors  ShapeMismatch when channels differ or the kernel is larger than x, BadInput for options of another form.
+ * Errors  ShapeMismatch when channels differ or the kernel is larger than x, BadInput for invalid options.
  * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
  */
 export const conv: ConvFn = operation('conv', { x: floats, k: floats }, convOptions, ({ x, k }, { groups, ...o }) => {
@@ -53,7 +53,7 @@ export const conv: ConvFn = operation('conv', { x: floats, k: floats }, convOpti
 })
 
 export const poolOptions = {
-  /** How many positions are one, along all axes or each. */
+  /** The size of a window, along all axes or each. */
   window: must<number | readonly number[]>(),
   /** Positions from one window to the next: the window unless given. */
   stride: raw<number | readonly number[]>(),
@@ -67,7 +67,7 @@ export const avgPoolOptions = {
   countIncludePad: flag(),
 }
 export const maxPoolOptions = {
-  /** How far apart the places of a window are, 1 unless given: a number, or one for each axis. */
+  /** The distance between the elements of a window, 1 unless given: a number, or one for each axis. */
   dilation: raw<number | readonly number[], 1>(1),
 }
 /** All that `maxPool` and `maxPoolWithIndices` read. */
@@ -169,8 +169,9 @@ const padded = (x: Node, padding: readonly number[]): Node => {
 }
 
 /**
- * Maximum over windows of all axes behind the second, one, two or three; stride is the window unless given. NaN wins; among equals the first.
- * With `dilation` the places of a window are so far apart. With `ceilMode` a last window that reaches beyond x and its padding counts too, with what it has of x.
+ * Maximum over windows of the axes after the second: one, two or three of them. The stride is the window unless given. NaN wins; among equal elements the first.
+ * `dilation` is the distance between the elements of a window. With `ceilMode` a last window that reaches beyond x and its padding counts too, over its part of
+ * x.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
@@ -181,7 +182,8 @@ export const maxPool: PoolFn<'maxPool', MaxPoolOptions> = operation('maxPool', {
 )
 
 /**
- * Mean over windows of all axes behind the second, one, two or three; padding does not count unless `countIncludePad`. `ceilMode` as of maxPool.
+ * Mean over windows of the axes after the second: one, two or three of them. Padding does not count unless `countIncludePad` is set. `ceilMode`
+ * is as for `maxPool`.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar spread over each window.
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.

@@ -128,11 +128,7 @@ export const unpoolPrimitive: Primitive<'unpool', PoolParams, readonly ['float',
   shapeRule: ([y, index], p) => {
     const plane = planeShape(y!, p, 'unpool')
     if (index!.shape.join() !== y!.shape.join() || index!.dtype !== 'i32' || !sameAval(out(plane, p, 'unpool'), y!))
-      badShape(
-        'unpool',
-        [y!.shape, index!.shape],
-        `yBar ${showShape(y!.shape)} and index ${showShape(index!.shape)} do not belong together.`,
-      )
+      badShape('unpool', [y!.shape, index!.shape], `yBar ${showShape(y!.shape)} and index ${showShape(index!.shape)} do not fit together.`)
     return plane
   },
   meaning: ([y, index], p, [x]) => {
@@ -162,7 +158,7 @@ export const poolGatherPrimitive: Primitive<'poolGather', PoolParams, readonly [
   shapeRule: ([x, index], p) => {
     const y = out(x!, p, 'poolGather')
     if (index!.shape.join() !== y.shape.join() || index!.dtype !== 'i32')
-      badShape('poolGather', [x!.shape, index!.shape], `index ${showShape(index!.shape)} does not belong to x ${showShape(x!.shape)}.`)
+      badShape('poolGather', [x!.shape, index!.shape], `index ${showShape(index!.shape)} does not fit x ${showShape(x!.shape)}.`)
     return y
   },
   meaning: ([x, index], _p, [y]) => {

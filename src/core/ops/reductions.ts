@@ -24,7 +24,7 @@ import {
 } from './reduce.js'
 
 /**
- * Sum over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`.
+ * Sum over axes (all by default), plus `initial`; with a mask `where`, of the elements where it holds.
  *
  * Shapes  x: any -> without the axes, or with length 1 there when keepdims.   Dtype  x's; bool becomes i32, i32 wraps; f32 sums in blocks with f64 totals.
  * Rule    dy = sum dx; xBar = yBar repeated along the axes.
@@ -46,7 +46,7 @@ const extreme = <F>(prim: Primitive<'max' | 'min', ReduceParams, readonly ['floa
     if (mask !== undefined && initial === undefined)
       badInput(
         op,
-        `where nothing is kept there is no ${op}.`,
+        `if the mask keeps nothing there is no ${op}.`,
         `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${n0.dtype === 'bool' ? op !== 'max' : identity[n.dtype as keyof typeof LEAST]}.`,
       )
     const join: Join = op === 'max' ? maximum : minimum
@@ -60,12 +60,12 @@ const extreme = <F>(prim: Primitive<'max' | 'min', ReduceParams, readonly ['floa
   })
 
 /**
- * Largest element over axes (all by default), `initial` among them if it is given. A NaN among them is the result. With a mask `where`, of the elements where
- * it holds; then `initial` is needed.
+ * Largest element over axes (all by default), `initial` included if it is given; NaN if one of them is NaN. With a mask `where`, of the elements where it
+ * holds; then `initial` is needed.
  *
  * Shapes  as `sum`.   Dtype  x's.
  * Rule    yBar is shared equally by the elements that are the largest: the shares sum to yBar. With `initial` as `maximum` of both.
- * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare; ShapeMismatch for a mask that does not broadcast to x.
+ * Errors  BadInput for an axis out of range or named twice, or if there is nothing to compare; ShapeMismatch for a mask that does not broadcast to x.
  * @example
  * max([[1, 5], [4, 2]], { axis: 1 })                            // [5, 4]
  * max([1, 5, 3], { where: [true, false, true], initial: 0 })    // 3
@@ -73,12 +73,12 @@ const extreme = <F>(prim: Primitive<'max' | 'min', ReduceParams, readonly ['floa
 export const max: ReduceFn<'max', FoldOptions> = extreme(maxPrimitive as never)
 
 /**
- * Smallest element over axes (all by default), `initial` among them if it is given. A NaN among them is the result. With a mask `where`, of the elements
- * where it holds; then `initial` is needed.
+ * Smallest element over axes (all by default), `initial` included if it is given; NaN if one of them is NaN. With a mask `where`, of the elements where
+ * it holds; then `initial` is needed.
  *
  * Shapes  as `sum`.   Dtype  x's.
  * Rule    yBar is shared equally by the elements that are the smallest: the shares sum to yBar. With `initial` as `minimum` of both.
- * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare; ShapeMismatch for a mask that does not broadcast to x.
+ * Errors  BadInput for an axis out of range or named twice, or if there is nothing to compare; ShapeMismatch for a mask that does not broadcast to x.
  * @example min([[1, 5], [4, 2]], { axis: 1 })   // [1, 2]
  */
 export const min: ReduceFn<'min', FoldOptions> = extreme(minPrimitive as never)
@@ -97,25 +97,25 @@ const argReduce = <F>(prim: Primitive<'argmax' | 'argmin', AxisParams, readonly 
   })
 
 /**
- * Index of the largest element along an axis, or in the flattened array: the first of equals; the first NaN where there is one.
+ * Index of the largest element along an axis, or in the flattened array: the first among equals; the first NaN if there is one.
  *
  * Dtype  i32.   Rule  none: indices have no tangent.
- * Errors  BadInput for an axis out of range, or when nothing is there to compare.
+ * Errors  BadInput for an axis out of range, or if there is nothing to compare.
  * @example argmax([1, 3, 2])   // 1
  */
 export const argmax: ArgReduceFn<'argmax'> = argReduce(argmaxPrimitive as never)
 
 /**
- * Index of the smallest element along an axis, or in the flattened array: the first of equals; the first NaN where there is one.
+ * Index of the smallest element along an axis, or in the flattened array: the first among equals; the first NaN if there is one.
  *
  * Dtype  i32.   Rule  none: indices have no tangent.
- * Errors  BadInput for an axis out of range, or when nothing is there to compare.
+ * Errors  BadInput for an axis out of range, or if there is nothing to compare.
  * @example argmin([2, 1, 3])   // 1
  */
 export const argmin: ArgReduceFn<'argmin'> = argReduce(argminPrimitive as never)
 
 /**
- * Arithmetic mean over axes (all by default): sum / count; of the elements where the mask `where` holds, if there is one. NaN for an empty axis.
+ * Arithmetic mean over axes (all by default): sum / count; with a mask `where`, of the elements where it holds. NaN for an empty axis.
  *
  * Dtype  f32 stays f32; i32 and bool become f64.   Rule  xBar = yBar / count repeated, 0 where the mask does not hold.
  * Errors  as `sum`.
@@ -135,7 +135,7 @@ const quantifier = <F>(op: 'any' | 'all'): F =>
   )
 
 /**
- * Is any element over the axes (all by default) true, that is, not 0? Of those where the mask `where` holds, if there is one; false for an empty axis.
+ * Is any element over the axes (all by default) true, that is, not 0? With a mask `where`, of the elements where it holds; false for an empty axis.
  *
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example any([0, 1])   // true
@@ -143,7 +143,7 @@ const quantifier = <F>(op: 'any' | 'all'): F =>
 export const any: CountFn<'any', 'bool', WhereOption> = quantifier('any')
 
 /**
- * Are all elements over the axes (all by default) true, that is, not 0? Of those where the mask `where` holds, if there is one; true for an empty axis.
+ * Are all elements over the axes (all by default) true, that is, not 0? With a mask `where`, of the elements where it holds; true for an empty axis.
  *
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example all([0, 1])   // false
@@ -151,7 +151,7 @@ export const any: CountFn<'any', 'bool', WhereOption> = quantifier('any')
 export const all: CountFn<'all', 'bool', WhereOption> = quantifier('all')
 
 /**
- * How many elements over the axes (all by default) are true, that is, not 0.
+ * The number of elements over the axes (all by default) that are true, that is, not 0.
  *
  * Shapes  as `sum`.   Dtype  i32.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example count([1, 0, 2])   // 2

@@ -18,14 +18,13 @@ const nearest = unary({
   source: 'IEEE 754',
 })
 export const roundOptions = {
-  /** Digits behind the point, 0 unless given, zeros before it where negative. */
+  /** Decimal places, 0 unless given; negative ones are before the point. */
   decimals: integer(0),
 }
 /**
- * The nearest integer, halves to even, as a float; with `decimals` the nearest number of so many digits behind the point, or zeros before it where they
- * are negative.
+ * The nearest integer, halves to even, as a float; with `decimals`, to that many places after the point, or before it if negative.
  *
- * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTiesToEven; NumPy round: x 10^decimals is rounded.   Errors  BadInput for decimals that are no whole number.
+ * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTiesToEven; NumPy round: x 10^decimals is rounded.   Errors  BadInput unless decimals is an integer.
  * @example
  * round([0.5, 1.5, 2.4])                     // [0, 2, 2]
  * round([1.2345, 67.891], { decimals: 2 })   // [1.23, 67.89]

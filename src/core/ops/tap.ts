@@ -46,13 +46,14 @@ export const tapPrimitive: Primitive<'tap', TapParams, readonly ['float']> = pri
 })
 
 /**
- * x itself, shown to f as a tensor (of its own memory) whenever it is computed: at every call, in a loop at every step. Of a tree: every leaf.
+ * x itself, passed to f as a tensor (a copy) whenever it is computed: at every call, and in a loop at every step. For a tree, every leaf.
  *
- * What no result needs is not computed, and not shown; what a loop does not change is computed once; under vmap f sees all examples at once. The same x
- * shown twice to the same function is shown once. f may run compiled functions; what it throws ends the call. A program with a tap is no JSON.
+ * Dead code is not computed, and not shown; a value that a loop does not change is computed once; under vmap f sees all examples at once. The same x
+ * tapped twice with the same function is shown once. f may run compiled functions; an exception that it throws ends the call. A program with a tap has
+ * no JSON form.
  *
  * Rule    dy = dx: its derivatives are not shown, `tapGradient` shows them.
- * Errors  BadInput where f is not a function.
+ * Errors  BadInput unless f is a function.
  * @example
  * const seen: number[] = []
  * const last = fori(3, (_k, c: AnyExpr) => tap(mul(c, 2), (v) => seen.push(v.item())), 1)

@@ -28,7 +28,7 @@ const magnitude = unary({
 /**
  * |x|.
  *
- * Dtype  x's; of i32 the least number, which has no counterpart, stays.   Rule  dy = sign(x) dx, so 0 at the kink 0.   Source  IEEE 754.
+ * Dtype  x's; the least i32, which has no negative, stays.   Rule  dy = sign(x) dx, so 0 at the kink 0.   Source  IEEE 754.
  * @example abs([3, -3])   // [3, 3]
  */
 export const abs: KeepingOp<'abs'> = typed(

@@ -28,7 +28,7 @@ const leavesAs = (def: TreeDef, tree: unknown, op: string, position: number): un
   badInput(
     op,
     `tree ${position} has another structure than tree 0: ${explainDef(def, flatten(tree, op).def) ?? 'its leaves differ'}.`,
-    'give trees of one structure.',
+    'give trees of the same structure.',
   )
 
 /** f at the leaves of trees of one structure; where one of them has NoTangent the first tree's leaf stays. */
@@ -64,7 +64,7 @@ export const treeMap = <T, R>(f: (leaf: NoInfer<AnyLeaf<T>>, path: string) => R,
  * f at the leaves of several trees of one structure; where one of them has NoTangent the first tree's leaf stays.
  *
  * Types   as of `treeMap`, by the leaves of the first tree.
- * Errors  BadInput where a tree has another structure than the first.
+ * Errors  BadInput if a tree differs in structure from the first.
  * @example treeZip((p, g) => sub(p, mul(0.1, g)), { w: tensor([1, 2]) }, { w: tensor([10, 10]) })   // { w: [0, 1] }
  */
 export const treeZip = <T, U extends readonly unknown[], R>(
@@ -81,7 +81,7 @@ export const treeZip = <T, U extends readonly unknown[], R>(
 }
 
 /**
- * The leaves of a tree, in the order of sorted keys; NoTangent is none.
+ * The leaves of a tree, in the order of sorted keys; NoTangent is not a leaf.
  *
  * @example treeLeaves({ b: tensor([2]), a: [tensor(1), NoTangent] })   // [1, [2]]
  */
@@ -102,7 +102,7 @@ export const treeReduce = <T, R>(f: (sum: R, leaf: NoInfer<AnyLeaf<T>>, path: st
 /**
  * A tree taken apart: [leaves, unflatten], the leaves in the order of sorted keys, and the function that puts as many back in their places.
  *
- * Errors  BadInput where unflatten is given more or fewer leaves.
+ * Errors  BadInput if unflatten is given more or fewer leaves.
  * @example treeFlatten({ b: tensor(1), a: tensor(2) })[1](['first', 'second'])   // { a: 'first', b: 'second' }
  */
 export const treeFlatten: TreeFlattenFn = typed((tree: unknown) => {
@@ -160,10 +160,10 @@ const partsOf = (vector: unknown, avals: readonly Aval[]): readonly unknown[] =>
 /**
  * A tree as one vector: [vector, unravel], the leaves' elements in the order of sorted keys, and its inverse.
  *
- * Shapes  a tree of N elements -> [N]; unravel gives each leaf its shape and dtype. NoTangent is left out, and put back.
+ * Shapes  a tree of N elements -> [N]; unravel gives each leaf its shape and dtype. NoTangent is left out and put back.
  * Dtype   the greatest among floats. Expressions give an expression, concrete arrays a tensor.
  * Rule    linear: the vector's cotangent, unravelled.
- * Errors  DTypeMismatch for integers beside floats; ShapeMismatch where unravel is given another length.
+ * Errors  DTypeMismatch for integers beside floats; ShapeMismatch if unravel is given a vector of another length.
  * @example ravel({ w: tensor([[1, 2], [3, 4]]), b: tensor([5]) })[0]   // [5, 1, 2, 3, 4]
  */
 export const ravel: RavelFn = typed((tree: unknown) => {
@@ -207,7 +207,7 @@ export const treeAllCloseOptions = {
  * Are all numbers of the tree a near those of b?   |a - b| <= atol + rtol |b|, infinities equal, NaN only with `equalNan`.
  *
  * Dtypes may differ; `rtol` is 1e-5, `atol` 1e-8 unless given (NumPy's).
- * Errors  BadInput for trees of two structures and for expressions, ShapeMismatch with the leaf's path.
+ * Errors  BadInput for trees that differ in structure and for expressions, ShapeMismatch with the leaf's path.
  * @example treeAllClose({ w: tensor([1, 2]) }, { w: [1, 2 + 1e-9] })   // true
  */
 export const treeAllClose = (a: unknown, b: unknown, options?: TreeAllCloseOptions): boolean => {
@@ -224,7 +224,7 @@ export const treeAllClose = (a: unknown, b: unknown, options?: TreeAllCloseOptio
         place,
         [s.shape, t.shape],
         `shapes [${s.shape.join(', ')}] and [${t.shape.join(', ')}] differ.`,
-        'compare arrays of one shape.',
+        'compare arrays of the same shape.',
       )
     return s.data.every((v: number, j: number) => close(v, t.data[j]!, rtol, atol, nan))
   })

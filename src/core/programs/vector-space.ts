@@ -87,7 +87,7 @@ const uniformOf = (source: RandomSource): (() => number) => {
   if (typeof source !== 'number')
     return badInput(
       'random',
-      `${shown(source)} is no source of random numbers.`,
+      `${shown(source)} is not a source of random numbers.`,
       'give a seed, or a function that gives numbers in [0, 1).',
     )
   let s = source >>> 0
@@ -166,7 +166,7 @@ const untyped = {
  * Trees of tensors as vectors: zero, add, addInto, scale, axpy, dot, norm, random.
  *
  * Integers and booleans have no tangent space: `zero` and `random` give NoTangent there, the others leave the first tree's leaf.
- * Errors  BadInput for trees of two structures, ShapeMismatch and DTypeMismatch with the leaf's path.
+ * Errors  BadInput for trees that differ in structure, ShapeMismatch and DTypeMismatch with the leaf's path.
  * @example vectorSpace.axpy(-0.1, { w: tensor([1, 2]) }, { w: tensor([1, 1]) }).w   // [0.9, 0.8]
  */
 export const vectorSpace = untyped as VectorSpace

@@ -10,8 +10,8 @@ export type Discrete = 'i32' | 'bool'
 /** Holds that nobody declared a dtype; no value has this property. */
 declare const undeclared: unique symbol
 /**
- * The dtype of what was given none, `zeros([3])`, `sqrt(2)`: f64 alone, that of the floats beside it where there are any. It is f64
- * wherever a type is asked for, in both directions; only promotion tells the two apart.
+ * The dtype of a value without one of its own, such as `zeros([3])` or `sqrt(2)`: that of the floats that it is combined with, else f64. It
+ * is f64 wherever a type is asked for, in both directions; only promotion tells the two apart.
  */
 export type WeakF64 = 'f64' & { readonly [undeclared]?: true }
 /** What a WeakF64 has, and no other dtype is assignable to. */

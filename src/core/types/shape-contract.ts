@@ -208,7 +208,7 @@ export type ConvSizes<H extends Shape, K extends Shape, O> = {
   > &
     Dim
 }
-/** The same of a pooling. */
+/** `ConvSizes` of a pooling. */
 export type PoolSizes<H extends Shape, O extends PoolOptions> = ConvSizes<
   H,
   Filled<H, O['window']>,

@@ -49,9 +49,9 @@ export type SolvedRight<A extends Shape, B extends Shape, Op extends string> = B
     ? SwapLast<R>
     : Square<A, Op> extends ShapeError<string>
       ? Square<A, Op>
-      : ShapeError<`${Op}: right sides ${Show<B>} do not belong to matrices ${Show<A>} on the right`>
+      : ShapeError<`${Op}: right-hand sides ${Show<B>} do not fit matrices ${Show<A>} on the right`>
 type SolvedBy<A extends Shape, B extends Shape, I extends Shape, Op extends string> =
-  MatMul<I, B> extends infer R extends Shape ? R : ShapeError<`${Op}: right sides ${Show<B>} do not belong to matrices ${Show<A>}`>
+  MatMul<I, B> extends infer R extends Shape ? R : ShapeError<`${Op}: right-hand sides ${Show<B>} do not fit matrices ${Show<A>}`>
 /** The shape of a product of several matrices, of which the first and the last may be vectors. */
 export type MultiDot<Ss extends readonly unknown[]> = Ss extends readonly [infer A extends Shape]
   ? A

@@ -92,5 +92,5 @@ export type Targets<S extends Shape, T extends Shape, A extends number> = [numbe
       : ReduceAt<S, A, false> extends infer C extends Shape
         ? Belong<C, T> extends true
           ? []
-          : ShapeError<`crossEntropy: targets ${Show<T>} do not belong to logits ${Show<S>} (axis ${ShowDim<A>})`>
+          : ShapeError<`crossEntropy: targets ${Show<T>} do not fit logits ${Show<S>} (axis ${ShowDim<A>})`>
         : never

@@ -20,7 +20,7 @@ import type { Dim, MadeDim, Shape, ShapeError, Show, SizeFor, Unnamed } from './
 
 export type { NoTangent }
 
-/** What belongs to the structure of a tree and is no leaf of it: nothing, a text, a function. */
+/** A part of a tree's structure that is not a leaf: nothing, a text, a function. */
 export type Static = null | undefined | string | ((...args: never[]) => unknown)
 /** Leaves nested in records, tuples and arrays, beside what is static. */
 export type Tree<L> = L | readonly (Tree<L> | Static)[] | { readonly [key: string]: Tree<L> | Static }

@@ -28,7 +28,7 @@ const someAxes = kind<readonly number[]>((given, _what, op, shape) => distinctAx
 const oneAxis = kind<number>((given, _what, op, shape) => axisOf(given as number, shape.length, op))
 
 /**
- * Axes at other places: source[i] goes to destination[i], the others keep their order.
+ * x with axes moved: source[i] goes to destination[i], and the others keep their order.
  *
  * Dtype  x's.   Rule  xBar = yBar with its axes moved back.   Source  NumPy moveaxis.
  * Errors  BadInput for an axis out of range or named twice, or lists that differ in length.
@@ -86,7 +86,7 @@ const atLeast = (x: AnyExpr, rank: 1 | 2 | 3): AnyExpr => {
 const raised = <N extends 1 | 2 | 3>(rank: N): AtLeastFn<N> => operation(`atleast${rank}d`, { x: array }, {}, ({ x }) => atLeast(x, rank))
 
 /**
- * x with one axis at least.
+ * x with at least one axis.
  *
  * Dtype  x's.   Rule  xBar = yBar in x's shape.
  * @example atleast1d(3)   // [3]
@@ -94,7 +94,7 @@ const raised = <N extends 1 | 2 | 3>(rank: N): AtLeastFn<N> => operation(`atleas
 export const atleast1d: AtLeastFn<1> = raised(1)
 
 /**
- * x with two axes at least: a vector becomes a row.
+ * x with at least two axes: a vector becomes a row.
  *
  * Dtype  x's.   Rule  xBar = yBar in x's shape.
  * @example atleast2d([1, 2])   // [[1, 2]]
@@ -102,7 +102,7 @@ export const atleast1d: AtLeastFn<1> = raised(1)
 export const atleast2d: AtLeastFn<2> = raised(2)
 
 /**
- * x with three axes at least: a vector of n becomes [1, n, 1], a matrix [m, n, 1].
+ * x with at least three axes: a vector of n becomes [1, n, 1], a matrix [m, n, 1].
  *
  * Dtype  x's.   Rule  xBar = yBar in x's shape.
  * @example atleast3d([1, 2]).shape   // [1, 2, 1]

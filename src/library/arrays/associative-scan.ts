@@ -76,10 +76,11 @@ interface AssociativeOptions extends OptionsOf<typeof associativeOptions> {}
  *
  * `xs` is a tree of arrays of one length along `axis` (the first by default), taken from its end with `reverse`. `op(a, b)` is called with trees that have
  * some of the elements along the axis, and combines them element by element: `add`, `matmul`, or what you compose. It must be associative: elements are
- * combined in another order than one after the other, so results round otherwise than those of scan.
+ * not combined one after the other, so results are rounded differently from those of `scan`.
  *
- * Rule    those of what op is made of.
- * Errors  BadInput for another tree, lengths that differ or an axis out of range; ShapeMismatch and DTypeMismatch, with the leaf, where op changes one.
+ * Rule    that of the operations in op.
+ * Errors  BadInput if op changes the tree, for lengths that differ or an axis out of range; ShapeMismatch and DTypeMismatch, naming the leaf, if op
+ *         changes a leaf.
  * @example evaluate(associativeScan((a, b) => mul(a, b), tensor([1, 2, 3, 4])))   // [1, 2, 6, 24]
  */
 export const associativeScan: AssociativeScanFn<AssociativeOptions> = operation(

@@ -19,10 +19,10 @@ import { valuesFor } from './indexing/parts.js'
 const several = kind(listOf)
 
 /**
- * The element of the first choice whose condition holds, `otherwise` (0 unless given) where none does: NumPy's select. (`select` here is `where`.)
+ * The element of the first choice whose condition holds, or `otherwise` (0 unless given) if none does: NumPy's select. (`select` here is `where`.)
  *
  * Shapes  all broadcast.   Dtype  promoted.   Rule  each choice has the cotangent where it was chosen, 0 elsewhere.   Source  NumPy select.
- * Errors  BadInput unless there are as many choices as conditions, one at least; ShapeMismatch when they do not broadcast.
+ * Errors  BadInput unless there are as many choices as conditions, and at least one; ShapeMismatch when they do not broadcast.
  * @example selectFirst([[true, false, false], [true, true, false]], [[1, 1, 1], [2, 2, 2]], 9)   // [1, 2, 9]
  */
 export const selectFirst: SelectFirstFn = operation(
@@ -31,15 +31,15 @@ export const selectFirst: SelectFirstFn = operation(
   {},
   ({ conditions, choices, otherwise }, _, op) => {
     const n = conditions.length
-    if (n !== choices.length || n === 0) badInput(op, `${n} conditions for ${choices.length} choices.`, 'give as many, one at least.')
+    if (n !== choices.length || n === 0) badInput(op, `${n} conditions for ${choices.length} choices.`, 'give as many, and at least one.')
     const values = arraysOf([...choices, otherwise], op)
     return conditions.reduceRight<AnyExpr>((rest, c, i) => where(arrayOf(c, op), values[i]!, rest), values[n]!)
   },
 )
 
 /**
- * A function in pieces: at each element of x the function, or the value, of the last condition that holds; of one more than there are conditions where none
- * does, else 0. Every function is computed everywhere; where it is not chosen it affects neither the result nor a derivative.
+ * A piecewise function: at each element of x the function, or the value, of the last condition that holds. If none holds, it is the function after those of
+ * the conditions, or 0 without one. Every function is computed everywhere; where it is not chosen it affects neither the result nor a derivative.
  *
  * Shapes  x's, to which conditions and results broadcast.   Dtype  x's.   Rule  that of the function that was chosen.   Source  NumPy piecewise.
  * Errors  BadInput unless there are as many functions as conditions, or one more; ShapeMismatch for what does not broadcast to x.
@@ -63,10 +63,10 @@ export const piecewise: PiecewiseFn = operation(
 )
 
 /**
- * x with one element replaced for each index, along an axis (the last by default): the counterpart of `takeAlongAxis`. Of an index that comes twice the last wins.
+ * x with one element replaced for each index, along an axis (the last by default): the counterpart of `takeAlongAxis`. For a repeated index the last value wins.
  *
- * Shapes  x and indices have one shape but for the axis; values broadcast to the indices' -> x's.   Dtype  x's; indices i32, negative from the end, clamped.
- * Rule    xBar = yBar with zeros there; valuesBar = yBar at the indices, zero for values that lost.   Source  NumPy put_along_axis, which writes in place.
+ * Shapes  x and indices have the same shape, except along the axis; values broadcast to the indices' -> x's.   Dtype  x's; indices i32, negative from the end, clamped.
+ * Rule    xBar = yBar with zeros there; valuesBar = yBar at the indices, zero for overwritten values.   Source  NumPy put_along_axis, which writes in place.
  * Errors  ShapeMismatch when other axes differ or values do not broadcast; DTypeMismatch for indices that are not i32 or float values of integers; BadInput for an axis out of range.
  * @example putAlongAxis(tensor([[1, 2], [3, 4]]), [[1], [0]], 9)   // [[1, 9], [9, 4]]
  */

@@ -31,8 +31,8 @@ import { segmentSum } from './segments.js'
 /** The size that is asked for: a shape is known before the data are. */
 const sizeOr = (without: string, fix: string) => wholeNumber({}, (n) => (n === undefined ? without : `${shown(n)} is not a size.`), fix)
 const size = sizeOr(
-  'how many there are follows from the data, and a shape is known before.',
-  'give { size }, a whole number: places that are left hold `fill`, what is over is cut off. NumPy needs none.',
+  'how many there are depends on the data, but a shape must be known before the program runs.',
+  'give { size }, a whole number: the remaining places hold `fill`, and what is beyond it is dropped. NumPy needs none.',
 )
 const placesOptions = { size, fill: integer(0) }
 interface PlacesOptions extends OptionsOf<typeof placesOptions> {}
@@ -62,10 +62,10 @@ const coordinates = <F>(name: string, made: (columns: readonly AnyExpr[]) => unk
   })
 
 /**
- * Where x is not 0, in row-major order: for each axis a vector of `size` indices. Places that are left hold `fill` (0 unless given).
+ * Where x is not 0, in row-major order: for each axis a vector of `size` indices. The remaining places hold `fill` (0 unless given).
  *
  * Dtype  i32.   Rule  none: indices have no tangent.   Source  NumPy nonzero, JAX's size.
- * Errors  BadInput without a size, which NumPy needs not: a shape is known before the data are.
+ * Errors  BadInput without a size, which NumPy does not need: here a shape is known before the data.
  * @example nonzero([0, 5, 0, 7], { size: 3, fill: -1 })   // [[1, 3, -1]]
  */
 export const nonzero: NonzeroFn<PlacesOptions> = coordinates('nonzero', (columns) => columns)
@@ -74,7 +74,7 @@ export const nonzero: NonzeroFn<PlacesOptions> = coordinates('nonzero', (columns
  * Where x is not 0, in row-major order, a row of indices for each. The remaining rows hold `fill` (0 unless given).
  *
  * Shapes  [size, rank].   Dtype  i32.   Rule  none: indices have no tangent.   Source  NumPy argwhere, JAX's size.
- * Errors  BadInput without a size, which NumPy needs not.
+ * Errors  BadInput without a size, which NumPy does not need.
  * @example argwhere([[0, 1], [1, 0]], { size: 2 })   // [[0, 1], [1, 0]]
  */
 export const argwhere: ArgwhereFn<PlacesOptions> = coordinates('argwhere', (columns) => stack(columns, { axis: 1 }))
@@ -93,11 +93,11 @@ const chosen = (x: AnyExpr, m: AnyExpr, o: ReadOf<typeof chosenOptions>, op: str
 }
 
 /**
- * The slices of x where a mask holds, x[mask] in NumPy: `size` of them, the places that are left hold `fill` (0 unless given). The mask is over the
+ * The slices of x where a mask holds, x[mask] in NumPy: `size` of them, the remaining places hold `fill` (0 unless given). The mask is over the
  * axes from `axis` on (the first by default), as many as it has.
  *
  * Shapes  x: [..., m, ...], mask: m -> [..., size, ...].   Dtype  x's.   Rule  xBar = yBar at the slices that were taken.
- * Errors  BadInput without a size, which NumPy needs not; ShapeMismatch for a mask that does not fit.
+ * Errors  BadInput without a size, which NumPy does not need; ShapeMismatch for a mask that does not fit.
  * @example booleanMask(tensor([1, 2, 3]), [true, false, true], { size: 3 })   // [1, 3, 0]
  */
 export const booleanMask: BooleanMaskFn<ChosenOptions> = operation(
@@ -118,11 +118,11 @@ export const booleanMask: BooleanMaskFn<ChosenOptions> = operation(
 )
 
 /**
- * The slices of x along an axis (the first by default) where a vector of conditions holds: `size` of them, the places that are left hold `fill`. Slices
- * beyond the conditions are none of them.
+ * The slices of x along an axis (the first by default) where a vector of conditions holds: `size` of them, the remaining places hold `fill`. Slices
+ * beyond the conditions are left out.
  *
  * Shapes  x's with `size` along the axis.   Dtype  x's.   Rule  xBar = yBar at the slices that were taken.   Source  NumPy compress.
- * Errors  BadInput without a size, which NumPy needs not; ShapeMismatch for conditions that are no vector or too many.
+ * Errors  BadInput without a size, which NumPy does not need; ShapeMismatch unless the conditions are a vector, no longer than the axis.
  * @example compress([true, false, true], tensor([1, 2, 3]), { size: 2 })   // [1, 3]
  */
 export const compress: CompressFn<ChosenOptions> = operation(
@@ -146,7 +146,7 @@ export const compress: CompressFn<ChosenOptions> = operation(
 const uniqueOptions = {
   /** How many there may be. */
   size,
-  /** What the places hold that are left: the smallest value unless given. */
+  /** The value of the remaining places: the smallest value unless given. */
   fill: number(),
   /** The axis along which whole slices are compared; elements of the flattened x unless given. */
   axis: axisOrFlat,
@@ -186,14 +186,15 @@ const uniqueSlices = (x: AnyExpr, axis: number, places: number, fill: number | u
   }
 }
 /**
- * The different values of x, ascending, with where each comes first in the flattened x, which of them each element is, and how often it comes. `size` is how
- * many there may be: places that are left hold `fill` (the smallest value unless given), counts there are 0. All NaN are one value, the last.
+ * The distinct values of x in ascending order, with the index of the first occurrence of each in the flattened x, the index of the value of each element, and the
+ * counts. `size` is how many there may be: the remaining places hold `fill` (the smallest value unless given), and counts there are 0. All NaN are one value, the
+ * last.
  *
- * Shapes  values, indices, counts: [size]; inverse: x's.   Dtype  x's; the others i32.   Source  NumPy unique, JAX's size.
- * With `axis` slices along it are compared, in the order of their first elements, then their second ...: values have `size` of them along the axis, inverse is [n].
+ * Shapes  values, indices, counts: [size]; inverse: x's.   Dtype  x's; the others i32.   Source  NumPy unique, JAX's size. With `axis`, slices along it are
+ *         compared, by their first elements, then by their second ...: values have `size` of them along the axis, inverse is [n].
  *
- * Rule    of values: xBar = yBar at the first of equals.
- * Errors  BadInput without a size, which NumPy needs not.
+ * Rule    of values: xBar = yBar at the first of equal elements.
+ * Errors  BadInput without a size, which NumPy does not need.
  * @example unique([3, 1, 3], { size: 2 })   // { values: [1, 3], indices: [1, 0], inverse: [1, 0, 1], counts: [1, 2] }
  */
 export const unique: UniqueFn<UniqueOptions> = operation(
@@ -230,7 +231,7 @@ const edgesOf = (v: AnyExpr, bins: unknown, over: readonly unknown[] | undefined
     const e = arrayOf(bins, op, 'float')
     return e.shape.length === 1 && e.shape[0]! >= 2
       ? e
-      : badShape(op, [e.shape], `edges of ${showShape(e.shape)}.`, 'give a vector of two at least, ascending; or a number of bins.')
+      : badShape(op, [e.shape], `edges of ${showShape(e.shape)}.`, 'give an ascending vector of at least two edges, or a number of bins.')
   }
   if (!(Number.isInteger(bins) && bins > 0)) badInput(op, `${shown(bins)} is not a number of bins.`, 'give a positive integer, or edges.')
   if (over !== undefined && !(over.length === 2 && over.every(Number.isFinite) && (over[0] as number) <= (over[1] as number)))
@@ -262,13 +263,13 @@ const histogramOptions = {
 }
 interface HistogramOptions extends OptionsOf<typeof histogramOptions> {}
 /**
- * How many elements lie in each bin, and the edges of these: counts[i] those in [edges[i], edges[i + 1]), the last edge included. `bins` are a number of
- * equally wide ones (10 unless given) over `range` (from the smallest to the largest element unless given), or their edges. What lies outside is not
- * counted. With `weights` each element counts as its own; with `density` the counts are divided by their sum and the bins' widths.
+ * The number of elements in each bin, and the edges of the bins: counts[i] is for [edges[i], edges[i + 1]), the last edge included. `bins` is a number
+ * of bins of equal width (10 unless given) over `range` (from the smallest to the largest element unless given), or their edges. Elements outside are
+ * not counted. With `weights` each element counts by its weight; with `density` the counts are divided by their sum and the widths of the bins.
  *
- * Shapes  any -> counts [bins], edges [bins + 1].   Dtype  counts i32, of weights theirs, of densities float; edges float.
+ * Shapes  any -> counts [bins], edges [bins + 1].   Dtype  counts i32, with weights theirs, with density float; edges float.
  * Rule    of weights: their bins' cotangents. x and the edges have none.   Source  NumPy histogram.
- * Errors  BadInput for a range or a number of bins that is none; ShapeMismatch for weights or edges that do not fit.
+ * Errors  BadInput for an invalid range or number of bins; ShapeMismatch for weights or edges that do not fit.
  * @example histogram([1, 2, 2, 5], { bins: 2, range: [0, 4] })   // { counts: [1, 2], edges: [0, 2, 4] }
  */
 export const histogram: HistogramFn<HistogramOptions> = operation('histogram', { x: floats }, histogramOptions, ({ x }, o, op) => {
@@ -288,15 +289,19 @@ export const histogram: HistogramFn<HistogramOptions> = operation('histogram', {
   return { counts: div(div(counts, sum(counts)), width), edges }
 })
 
-const bins = sizeOr('the largest number is known only when it runs, and a shape before.', 'give { size }, a whole number.')
+const bins = sizeOr(
+  'the largest number is known only when the program runs, but a shape must be known before.',
+  'give { size }, a whole number.',
+)
 const bincountOptions = { size: bins, weights: raw<Operand | NumberArray>() }
 interface BincountOptions extends OptionsOf<typeof bincountOptions> {}
 
 /**
- * How often each of 0, 1, ..., size - 1 comes in x; with `weights` the sum of its elements' weights. Other numbers are not counted.
+ * How often each of 0, 1, ..., size - 1 occurs in x; with `weights`, the sum of the weights of its elements. Other numbers are not counted.
  *
- * Shapes  any -> [size].   Dtype  i32, of weights theirs.   Rule  of weights: weightsBar_i = yBar at x_i.   Source  NumPy bincount.
- * Errors  BadInput without a size, which NumPy needs not; DTypeMismatch for an x that is not i32; ShapeMismatch for weights that do not fit.
+ * Shapes  any -> [size].   Dtype  i32, with weights theirs.   Rule  of weights: weightsBar_i = yBar at x_i.   Source  NumPy bincount.
+ * Errors  BadInput without a size, which NumPy does not need; DTypeMismatch for an x that is not i32; ShapeMismatch for weights that do not
+ *         fit.
  * @example bincount([1, 1, 3], { size: 4 })   // [0, 2, 0, 1]
  */
 export const bincount: BincountFn<BincountOptions> = operation('bincount', { x: indices }, bincountOptions, ({ x }, o, op) => {

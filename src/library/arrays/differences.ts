@@ -30,10 +30,10 @@ const differences = (x: AnyExpr, axis: number): AnyExpr => {
 const diffOptions = { axis: laterAxis(-1), n: integer(1), prepend: raw<Arg>(), append: raw<Arg>() }
 interface DiffOptions extends OptionsOf<typeof diffOptions> {}
 /**
- * Differences of neighbours x_{k+1} - x_k along an axis (the last by default), n times over (once by default). `prepend` and `append` are put before
- * and behind x first: arrays, or numbers.
+ * Differences of neighbours x_{k+1} - x_k along an axis (the last by default), n times over (once by default). `prepend` and `append` (arrays or
+ * numbers) are first joined to x.
  *
- * Shapes  x's, n shorter along the axis.   Dtype  x's; of booleans bool: do they differ?   Rule  linear.   Source  NumPy diff.
+ * Shapes  x's, n shorter along the axis.   Dtype  x's; for booleans bool: do they differ?   Rule  linear.   Source  NumPy diff.
  * Errors  BadInput unless n is a non-negative integer, and for an axis out of range; ShapeMismatch for ends that do not fit.
  * @example diff([1, 4, 9, 16])   // [3, 5, 7]
  */
@@ -113,9 +113,9 @@ interface GradientOptions extends OptionsOf<typeof gradientOptions> {}
  * The derivative of samples by differences of neighbours, central ones inside and one-sided ones of `edgeOrder` (1 or 2) at both ends. (`grad` is the
  * derivative of a function.) `spacing` is the distance of neighbours, 1 unless given, or their coordinates; a list of these for several axes.
  *
- * Shapes  x's; of a vector and of one axis given as a number an array, else a list with one for each axis.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Shapes  x's; one array for a vector or for a single axis, else a list with one for each axis.   Dtype  f32 stays f32; i32 and bool become f64.
  * Rule    linear in x; the coordinates have derivatives too.   Source  NumPy gradient.
- * Errors  BadInput for an axis that is too short or out of range, and another edge order; ShapeMismatch for coordinates that do not fit.
+ * Errors  BadInput for an axis that is too short or out of range, and an unknown edge order; ShapeMismatch for coordinates that do not fit.
  * @example gradient(tensor([1, 4, 9, 16]))   // [3, 4, 6, 7]
  */
 export const gradient: GradientFn<GradientOptions> = operation(
@@ -175,7 +175,7 @@ const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly ax
         op,
         [y!.shape, x.shape],
         `x is ${showShape(x.shape)}, for ${n} samples along axis ${axis} of ${showShape(y!.shape)}.`,
-        'give a vector of places, or as many as there are samples.',
+        'give a vector of coordinates, or as many as there are samples.',
       )
     const between = differences(x, own)
     const steps = isVector ? along(between, axis, rank) : between
@@ -183,8 +183,8 @@ const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly ax
   })
 
 /**
- * The integral of samples by the trapezoidal rule along an axis (the last by default): the sum of (y_k + y_{k+1}) / 2 times the distance of their
- * places, which are `x`, or `dx` apart (1 unless given; an array has the distances, and broadcasts against the intervals).
+ * The integral of samples by the trapezoidal rule along an axis (the last by default): the sum of (y_k + y_{k+1}) / 2 times the distance of their coordinates,
+ * which are `x`, or `dx` apart (1 unless given; an array has the distances, and broadcasts against the intervals).
  *
  * Shapes  y's without the axis.   Dtype  f32 stays f32; i32 and bool become f64.   Rule  linear in y; x and dx have derivatives too.   Source  NumPy trapezoid.
  * Errors  BadInput for an axis out of range, and for x beside dx; ShapeMismatch for an x that does not fit.
@@ -204,11 +204,12 @@ export const cumulativeTrapezoid: FloatAlongFn<'cumulativeTrapezoid', SpacingOpt
 const interpOptions = { left: number(), right: number() }
 interface InterpOptions extends OptionsOf<typeof interpOptions> {}
 /**
- * The line through the points (xp_k, fp_k), at x. Before the first point it is `left`, fp's first unless given, behind the last `right`.
+ * Linear interpolation between the points (xp_k, fp_k), at x. Before the first point it is `left`, fp's first element unless given; after the
+ * last it is `right`, fp's last.
  *
  * Shapes  x: any, xp and fp: [n], xp ascending -> x's.   Dtype  promoted; i32 and bool become f64.   Source  NumPy interp.
- * Rule    in x the slope (at a point that of the line behind it; 0 outside), in fp the weights of the two neighbours; xp has a derivative too.
- * Errors  ShapeMismatch unless xp and fp are vectors of one length; BadInput where they are empty.
+ * Rule    in x the slope (at a point that of the line after it; 0 outside), in fp the weights of the two neighbours; xp has a derivative too.
+ * Errors  ShapeMismatch unless xp and fp are vectors of one length; BadInput if they are empty.
  * @example interp([0.5, 9], [0, 1, 2], [0, 10, 40])   // [5, 40]
  */
 export const interp: InterpFn<InterpOptions> = operation(
@@ -224,7 +225,7 @@ export const interp: InterpFn<InterpOptions> = operation(
         `the points are ${showShape(xp.shape)} and ${showShape(fp.shape)}, not two vectors of one length.`,
         'vmap over the rows of several lines.',
       )
-    if (n === 0) badInput(op, 'a line through no points.', 'give one at least.')
+    if (n === 0) badInput(op, 'there are no points to interpolate.', 'give at least one.')
     const [first, last] = [gather(fp, 0), gather(fp, -1)]
     const outside = (inside: AnyExpr): AnyExpr =>
       where(lt(x, gather(xp, 0)), left ?? first, where(gt(x, gather(xp, -1)), right ?? last, inside))
@@ -243,7 +244,7 @@ export const interp: InterpFn<InterpOptions> = operation(
 const unwrapOptions = {
   /** The axis along which neighbours are compared, the last unless given. */
   axis: axis(-1),
-  /** Jumps of less are left as they are: half of the period unless given, and at least that. */
+  /** Smaller jumps stay as they are: half of the period unless given, and at least that. */
   discont: number(),
   /** What is added or taken away: 2 pi unless given. */
   period: number(2 * Math.PI),
@@ -276,10 +277,10 @@ export const unwrap: FloatAlongFn<'unwrap', UnwrapOptions> = operation(
   },
 )
 /**
- * The polynomial p_0 x^(n-1) + ... + p_(n-2) x + p_(n-1), by Horner's rule. Several lie behind the first axis of p: they broadcast against x.
+ * The polynomial p_0 x^(n-1) + ... + p_(n-2) x + p_(n-1), by Horner's rule. Further axes of p hold a stack of polynomials, which broadcasts against x.
  *
  * Shapes  p: [n, ...stack], x -> stack and x broadcast; 0 where n is 0.   Dtype  promoted; bool becomes i32.   Rule  dy = p'(x) dx + dp(x).   Source  NumPy polyval, JAX's for stacks.
- * Errors  ShapeMismatch where p is a scalar, or its stack does not broadcast; BadInput for more than 4096 coefficients.
+ * Errors  ShapeMismatch if p is a scalar, or its stack does not broadcast; BadInput for more than 4096 coefficients.
  * @example
  * polyval([1, 0, -2], [2, 3])   // [2, 7]
  * polyval([[1, 2], [0, 1]], 3)   // [3, 7]
@@ -329,17 +330,17 @@ const convolution = (name: 'convolve' | 'correlate', standard: 'full' | 'valid')
   })
 
 /**
- * Convolution of two vectors: y_k = sum_i a_i v_{k-i}. Mode 'full' (the default) has all n + m - 1 places, 'same' the middle of them, as many as the longer
- * vector has, 'valid' those where both overlap whole.
+ * Convolution of two vectors: y_k = sum_i a_i v_{k-i}. Mode 'full' (the default) has all n + m - 1 places, 'same' as many from the middle as the longer
+ * vector has, 'valid' those where both overlap fully.
  *
  * Shapes  [n], [m] -> [n + m - 1], [max(n, m)], [|n - m| + 1].   Dtype  promoted; i32 and bool become f64.   Rule  bilinear.   Source  NumPy convolve.
- * Errors  ShapeMismatch unless both are vectors with elements; BadInput for another mode.
+ * Errors  ShapeMismatch unless both are vectors with elements; BadInput for an unknown mode.
  * @example convolve([1, 2, 3], [1, 10])   // [1, 12, 23, 30]
  */
 export const convolve: ConvolveFn<ConvolveOptions> = convolution('convolve', 'full')
 
 /**
- * Correlation of two vectors: y_k = sum_i a_{i+k} v_i. Mode 'valid' (the default) has the places where both overlap whole, 'same' and 'full' as in `convolve`.
+ * Correlation of two vectors: y_k = sum_i a_{i+k} v_i. Mode 'valid' (the default) has the places where both overlap fully, 'same' and 'full' as in `convolve`.
  *
  * Shapes  as `convolve`.   Dtype  promoted; i32 and bool become f64.   Rule  bilinear.   Source  NumPy correlate.
  * Errors  as `convolve`.

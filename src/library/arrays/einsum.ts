@@ -189,23 +189,23 @@ const specified = <F>(op: string, make: (operands: readonly Labelled[], output: 
   })
 
 /**
- * Einstein's summation: every axis has a letter; axes of one letter run together, and letters not in the output are summed.
- * A letter twice in one operand takes its diagonal. An ellipsis stands for axes without letters, which broadcast. Without an arrow the output
- * is those of the ellipsis, then the letters that occur once, in alphabetical order.
+ * Einstein's summation: every axis has a letter; axes with the same letter have the same index, and letters that are not in the output are
+ * summed. A letter that occurs twice in an operand takes its diagonal. An ellipsis stands for axes without letters, which broadcast. Without
+ * an arrow the output has the axes of the ellipsis, then the letters that occur once, in alphabetical order.
  *
- * Shapes  as the letters say; axes of one letter are equally long.   Dtype  promoted; bool becomes i32, i32 wraps.
- * Rule    of the matrix products, two operands at a time in the order of `einsumPath`, that it is made of.   Source  NumPy einsum.
+ * Shapes  as the letters say; axes with the same letter have the same length.   Dtype  promoted; bool becomes i32, i32 wraps.
+ * Rule    that of its matrix products, two operands at a time in the order of `einsumPath`.   Source  NumPy einsum.
  * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit and an ellipsis that the output leaves out.
  * @example einsum('...ij,...jk->...ik', [[[1, 2]], [[5, 6]]], [[3], [4]])   // [[[11]], [[39]]]
  */
 export const einsum: EinsumFn = specified('einsum', contractAll)
 
 /**
- * The order in which `einsum` contracts these operands, two at a time: in `path` their positions in the list of what is left, which loses both and gets
- * their product at its end; `flops` is how many multiplications and additions that takes, `largest` the size of the largest product. Up to 8 operands it
- * is the cheapest of all orders, beyond the pair comes first that shortens the operands most.
+ * The order in which `einsum` contracts these operands, two at a time: `path` has their positions in the list of remaining operands, which loses both
+ * and gains their product at its end; `flops` is the number of multiplications and additions, `largest` the size of the largest product. For up to 8
+ * operands it is the cheapest of all orders; for more, the pair that shrinks the operands most comes first.
  *
- * Shapes  those of `einsum`; data, no expression.   Source  Smith and Gray 2018, opt_einsum: optimal, greedy.   Errors  as `einsum`.
+ * Shapes  those of `einsum`; the result is data, not an expression.   Source  Smith and Gray 2018, opt_einsum: optimal, greedy.   Errors  as `einsum`.
  * @example einsumPath('ij,jk,k->i', ones([2, 8]), ones([8, 8]), ones([8]))   // { path: [[1, 2], [0, 1]], flops: 160, largest: 8 }
  */
 export const einsumPath: EinsumPathFn = specified('einsumPath', (operands, output) =>
@@ -215,8 +215,8 @@ export const einsumPath: EinsumPathFn = specified('einsumPath', (operands, outpu
 /**
  * The sum of a b over axes of a and axes of b: a number n means the last n of a and the first n of b (2 by default).
  *
- * Shapes  the axes of a that are left, then those of b.   Dtype  promoted; bool becomes i32.
- * Rule    of the matrix product that it is.   Source  NumPy tensordot.
+ * Shapes  the remaining axes of a, then those of b.   Dtype  promoted; bool becomes i32.
+ * Rule    that of the matrix product.   Source  NumPy tensordot.
  * Errors  ShapeMismatch when two axes differ in length, BadInput for axes that do not exist or do not pair up.
  * @example tensordot([[1, 2]], [[3], [4]], 1)   // [[11]]
  */

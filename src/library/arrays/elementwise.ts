@@ -14,10 +14,10 @@ const recordsIn = (xs: readonly unknown[]): boolean =>
     xs.some((x) => typeof x === 'object' && x !== null && Object.getPrototypeOf(x) === Object.prototype && !('_tag' in x)),
   )
 /**
- * x kept between low and high: minimum(maximum(x, low), high); a bound that is null or left out is none, and without any it is x.
+ * x clamped to [low, high]: minimum(maximum(x, low), high); a bound that is null or left out does not apply.
  *
  * Shapes  all broadcast.   Dtype  promoted; i32 and bool stay.   Rule  the cotangent passes inside; at a bound, half of it.   Source  NumPy clip.
- * Errors  BadInput for an object where a bound may stand.
+ * Errors  BadInput for an object in place of a bound.
  * @example
  * clamp([-1, 0.5, 2], 0, 1)      // [0, 0.5, 1]
  * clamp([-1, 0.5, 2], null, 1)   // [-1, 0.5, 1]

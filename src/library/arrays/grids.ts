@@ -27,7 +27,7 @@ const sampled = (n: number, f: (t: number) => number, o: ReadOf<typeof spacedOpt
 /**
  * n numbers whose logarithms to `base` (10 unless given) are at equal distances: base^from to base^to, both included unless `endpoint` is false.
  *
- * Shapes  [n].   Dtype  `dtype`; without it that of the floats beside it, f64 alone.   Source  NumPy logspace.
+ * Shapes  [n].   Dtype  `dtype`; without it that of the floats that it is combined with, else f64.   Source  NumPy logspace.
  * Errors  BadInput unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
  * @example logspace(0, 2, 3)   // [1, 10, 100]
  */
@@ -39,7 +39,7 @@ export const logspace: SpacedFn<LogspaceOptions> = operation('logspace', ends, {
  * n numbers in geometric progression from `from` to `to`, both included unless `endpoint` is false.
  *
  * Shapes  [n].   Domain  both of one sign, neither 0.   Dtype  as `logspace`.   Source  NumPy geomspace.
- * Errors  BadInput for ends that have no ratio, and unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
+ * Errors  BadInput for ends without a ratio, and unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
  * @example geomspace(1, 8, 4)   // [1, 2, 4, 8]
  */
 export const geomspace: SpacedFn<SpacedOptions> = operation('geomspace', ends, { ...spacedOptions, ...typed }, ({ from, to, n }, o, op) => {
@@ -56,7 +56,7 @@ interface MeshgridOptions extends OptionsOf<typeof meshgridOptions> {}
  * second axis), the second along the rows; with 'ij' vector i runs along axis i.
  *
  * Shapes  [n], [m], [k], ... -> [m, n, k, ...], with 'ij' [n, m, k, ...].   Dtype  promoted.   Rule  xBar = yBar summed over the other axes.
- * Errors  ShapeMismatch for arrays of rank 2 and more; BadInput for another indexing.   Source  NumPy meshgrid.
+ * Errors  ShapeMismatch for arrays of rank 2 and more; BadInput for an unknown indexing.   Source  NumPy meshgrid.
  * @example meshgrid([[1, 2], [5, 6]])   // [[[1, 2], [1, 2]], [[5, 5], [6, 6]]]
  */
 export const meshgrid: MeshgridFn<MeshgridOptions> = operation(
@@ -97,7 +97,7 @@ const triangle = (name: string, keep: (right: number, k: number) => boolean): Tr
 /**
  * Rows and columns of the lower triangle of an n by m matrix (m is n unless given), on and below the k-th diagonal, row by row.
  *
- * Dtype  i32.   Source  NumPy tril_indices.   Errors  BadInput for sizes and diagonals that are not whole.
+ * Dtype  i32.   Source  NumPy tril_indices.   Errors  BadInput for sizes and diagonals that are not integers.
  * @example trilIndices(2)   // { rows: [0, 1, 1], columns: [0, 0, 1] }
  */
 export const trilIndices: TriangleIndicesFn = triangle('trilIndices', (right, k) => right <= k)
@@ -105,7 +105,7 @@ export const trilIndices: TriangleIndicesFn = triangle('trilIndices', (right, k)
 /**
  * Rows and columns of the upper triangle of an n by m matrix (m is n unless given), on and above the k-th diagonal, row by row.
  *
- * Dtype  i32.   Source  NumPy triu_indices.   Errors  BadInput for sizes and diagonals that are not whole.
+ * Dtype  i32.   Source  NumPy triu_indices.   Errors  BadInput for sizes and diagonals that are not integers.
  * @example triuIndices(2)   // { rows: [0, 0, 1], columns: [0, 1, 1] }
  */
 export const triuIndices: TriangleIndicesFn = triangle('triuIndices', (right, k) => right >= k)

@@ -15,7 +15,7 @@ import type { Binary, Choosing, FloatBinary, FloatUnary, UnaryTo } from '../../c
 const two = { a: numbers, b: numbers }
 
 /**
- * x without its fraction: the nearest integer that is not farther from 0, as a float.
+ * x without its fraction: the nearest integer towards 0, as a float.
  *
  * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTowardZero.
  * @example trunc([1.7, -1.7])   // [1, -1]
@@ -76,25 +76,27 @@ const choosing = <Op extends 'fmax' | 'fmin'>(name: Op, choose: (a: AnyExpr, b: 
   )
 
 /**
- * The larger of a and b; the other one where one is NaN.
+ * The larger of a and b; if one is NaN, the other.
  *
- * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  as `maximum`: the larger has the cotangent, equals share it; a NaN has none of it.
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  as `maximum`: the larger has the cotangent, equal elements share it, and a NaN has
+ *         none.
  * @example fmax([1, NaN], [2, 3])   // [2, 3]
  */
 export const fmax: Choosing<'fmax'> = choosing('fmax', maximum)
 
 /**
- * The smaller of a and b; the other one where one is NaN.
+ * The smaller of a and b; if one is NaN, the other.
  *
- * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  as `minimum`: the smaller has the cotangent, equals share it; a NaN has none of it.
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  as `minimum`: the smaller has the cotangent, equal elements share it, and a NaN has
+ *         none.
  * @example fmin([1, NaN], [2, 3])   // [1, 3]
  */
 export const fmin: Choosing<'fmin'> = choosing('fmin', minimum)
 
 /**
- * The step of Heaviside: 0 for x < 0, 1 for x > 0, h at 0; NaN stays.
+ * Heaviside's step function: 0 for x < 0, 1 for x > 0, h at 0; NaN stays.
  *
- * Shapes  x and h broadcast.   Dtype  promoted; i32 and bool become f64.   Rule  dx has no part; dy = dh where x is 0.
+ * Shapes  x and h broadcast.   Dtype  promoted; i32 and bool become f64.   Rule  dy = dh where x is 0; dx has no effect.
  * @example heaviside([-1, 0, 2], 0.5)   // [0, 0.5, 1]
  */
 export const heaviside: FloatBinary<'heaviside'> = operation('heaviside', { x: floats, h: floats }, {}, ({ x, h }) => {
@@ -111,7 +113,7 @@ export const heaviside: FloatBinary<'heaviside'> = operation('heaviside', { x: f
 export const isinf: UnaryTo<'bool'> = operation('isinf', { x: array }, {}, ({ x }) => not(or(isfinite(x), isnan(x))))
 
 /**
- * Is the sign bit of x set: is it negative, or -0? Not for NaN, whose sign is not kept.
+ * Is the sign bit of x set, that is, is x negative or -0? False for NaN, whose sign is not kept.
  *
  * Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754, isSignMinus.
  * @example signbit([-1, 0, -0])   // [true, false, true]
@@ -137,7 +139,7 @@ const closeness = <F>(name: string, of: (near: AnyExpr) => AnyExpr): F =>
 export const isclose: IsCloseFn<CloseOptions> = closeness('isclose', (near) => near)
 
 /**
- * Are all elements near, as `isclose` has it?
+ * Are all elements near, in the sense of `isclose`?
  *
  * Shapes  a and b broadcast -> [].   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy allclose.
  * @example allclose([1, 2], [1.000001, 2.1])   // false
@@ -150,7 +152,7 @@ interface NanToNumOptions extends OptionsOf<typeof replacing> {}
 const LARGEST = { f64: Number.MAX_VALUE, f32: 2 ** 128 - 2 ** 104 } as const
 
 /**
- * x with numbers in the place of NaN (0 unless given) and of infinities (the largest and the smallest number of the dtype unless given).
+ * x with numbers in place of NaN (0 unless given) and of infinities (the largest and the smallest number of the dtype unless given).
  *
  * Shapes  x's.   Dtype  x's; integers stay as they are.   Rule  xBar = yBar where x is finite, 0 elsewhere.   Source  NumPy nan_to_num.
  * @example nanToNum([1, NaN, -Infinity], { neginf: -9 })   // [1, 0, -9]

@@ -44,7 +44,7 @@ const count = wholeNumber(
   { to: MAX_SIZE - 1 },
   (n) =>
     n === undefined
-      ? 'how many segments there are is known only when it runs, and a shape before.'
+      ? 'how many segments there are is known only when the program runs, but a shape must be known before.'
       : `${shown(n)} is not a number of segments.`,
   'give it as the third argument, a whole number.',
 )
@@ -61,7 +61,7 @@ const folding = <F>(name: string, rows: ArrayKind, fold: Fold): F =>
   })
 
 /**
- * Sums of the rows of x by segment: y_s is the sum of those with ids_i = s. Rows whose number is none of 0, ..., segments - 1 belong to no segment.
+ * Sums of the rows of x by segment: y_s is the sum of those with ids_i = s. Rows with an id outside 0, ..., segments - 1 belong to no segment.
  *
  * Shapes  x: [n, ...], ids: [n] -> [segments, ...]; 0 for a segment without rows.   Dtype  x's; bool becomes i32, i32 wraps; ids i32.
  * Rule    xBar_i = yBar at ids_i.   Source  JAX segment_sum.
@@ -79,7 +79,7 @@ export const segmentSum: SegmentFn = folding('segmentSum', numbers, sumBy)
 export const segmentProd: SegmentFn = folding('segmentProd', numbers, by('mul'))
 
 /**
- * The largest of the rows of x by segment, element by element; -Infinity (of i32 the smallest number, of bool false) for a segment without rows.
+ * The largest of the rows of x by segment, element by element; -Infinity (for i32 the smallest number, for bool false) for a segment without rows.
  *
  * Shapes, errors  as `segmentSum`.   Dtype  x's.   Rule  yBar is shared equally by the elements that are the largest, as `max` shares it.   Source  JAX segment_max.
  * @example segmentMax(tensor([1, 5, 3]), [0, 0, 1], 2)   // [5, 3]
@@ -87,7 +87,7 @@ export const segmentProd: SegmentFn = folding('segmentProd', numbers, by('mul'))
 export const segmentMax: SegmentChoiceFn = folding('segmentMax', array, by('max'))
 
 /**
- * The smallest of the rows of x by segment, element by element; Infinity (of i32 the largest number, of bool true) for a segment without rows.
+ * The smallest of the rows of x by segment, element by element; Infinity (for i32 the largest number, for bool true) for a segment without rows.
  *
  * Shapes, errors  as `segmentSum`.   Dtype  x's.   Rule  yBar is shared equally by the elements that are the smallest, as `min` shares it.   Source  JAX segment_min.
  * @example segmentMin(tensor([1, 5, 3]), [0, 0, 1], 2)   // [1, 3]

@@ -35,10 +35,10 @@ import { inv, solve } from '../../families/systems.js'
 /** The identity for each matrix of a stack. */
 const identityLike = (x: AnyExpr): AnyExpr => broadcastTo(eye(x.shape.at(-1)!, x.dtype), x.shape)
 /**
- * x times itself n times; of a negative n the inverse, -n times; the identity for 0.
+ * The n-th power of a square matrix: for a negative n, that of the inverse; for 0, the identity.
  *
  * Shapes  [..., n, n] -> the same.   Dtype  f32 stays f32; i32 and bool become f64.   Rule  that of its products.   Source  NumPy matrix_power, by squares.
- * Errors  ShapeMismatch unless the last two axes are equal; BadInput unless n is a whole number.
+ * Errors  ShapeMismatch unless the last two axes are equal; BadInput unless n is an integer.
  * @example matrixPower([[1, 1], [0, 1]], 5)   // [[1, 5], [0, 1]]
  */
 export const matrixPower: MatrixPowerFn = operation('matrixPower', { x: floats, n: kind(integerOf) }, {}, ({ x, n }, _options, op) => {
@@ -86,7 +86,7 @@ const pade = (x: AnyExpr): AnyExpr => {
  * The exponential of a square matrix: 1 + x + x x / 2 + x x x / 6 + ..., by Pade's approximant of order 13 of x / 2^s, squared s times.
  *
  * Shapes  [..., n, n] -> the same; each matrix has its own s.   Dtype  f32 stays f32; i32 and bool become f64.
- * Rule    that of its parts: the derivative of Frechet, of every order.   NaN for a matrix that holds NaN, or whose 1-norm is above 5.37 2^64.
+ * Rule    that of its parts: the Frechet derivative, to every order.   NaN for a matrix that holds NaN, or whose 1-norm is above 5.37 2^64.
  * Source  Higham 2005, "The scaling and squaring method for the matrix exponential revisited".
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example expm([[0, 1], [0, 0]])   // [[1, 1], [0, 1]]
@@ -200,10 +200,10 @@ export const toeplitz: ToeplitzFn = operation('toeplitz', { c: unread, r: unread
 })
 
 /**
- * The matrix with these on its diagonal, one after the other, and zeros elsewhere; a vector is a row, a number one element.
+ * The matrix with these blocks along its diagonal and zeros elsewhere; a vector is a row, a number one element.
  *
  * Shapes  [m1, n1], [m2, n2] ... -> [m1 + m2 + ..., n1 + n2 + ...].   Dtype  promoted.   Rule  linear: each block of yBar.   Source  SciPy block_diag.
- * Errors  ShapeMismatch for more than two axes; BadInput without a block.
+ * Errors  ShapeMismatch for more than two axes; BadInput without blocks.
  * @example blockDiag([[1, 2]], [[3], [4]])   // [[1, 2, 0], [0, 0, 3], [0, 0, 4]]
  */
 export const blockDiag: BlockDiagFn = typed((...xs: readonly unknown[]): AnyExpr => {
@@ -239,10 +239,10 @@ const diagonalOf = <F>(name: string, result: (d: AnyExpr) => AnyExpr): F =>
     return result(diag(transpose(x, [...others, p, q]), offset))
   })
 /**
- * The elements of x where its place along `axis2` is `offset` after that along `axis1`, as a new last axis; of the last two axes, and 0, unless given.
+ * The elements of x whose index along `axis2` is `offset` more than that along `axis1`, as a new last axis; the last two axes and 0 unless given.
  *
  * Shapes  x without the two axes, then the length of the diagonal.   Dtype  x's.   Rule  linear: yBar on the diagonal of zeros.   Source  NumPy linalg.diagonal.
- * Errors  ShapeMismatch for fewer than two axes; BadInput for an axis out of range or named twice, or an offset that is no whole number.
+ * Errors  ShapeMismatch for fewer than two axes; BadInput for an axis out of range or named twice, or an offset that is not an integer.
  * @example diagonal([[1, 2], [3, 4]], { offset: 1 })   // [2]
  */
 export const diagonal: DiagonalFn<DiagonalOptions> = diagonalOf('diagonal', (d) => d)

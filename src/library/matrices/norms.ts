@@ -46,11 +46,11 @@ const matrixNormOptions = {
 interface MatrixNormOptions extends OptionsOf<typeof matrixNormOptions> {}
 /**
  * A norm of each matrix, of order `ord`: 'fro' (the default), the root of the sum of squares; 'nuc', the sum of the singular values; 2 and -2, the largest and the smallest
- * of these; 1 and -1, the largest and smallest sum of |x| down a column; 'inf' and '-inf', those along a row. Of vectors it is `norm`.
+ * singular value; 1 and -1, the largest and smallest sum of |x| down a column; 'inf' and '-inf', those along a row. For vectors use `norm`.
  *
  * Shapes  [..., m, n] -> [...], or [..., 1, 1] with keepdims; 0 for a matrix without elements.   Dtype  f32 stays f32; i32 and bool become f64.
  * Rule    that of its parts: 'nuc' u v^T yBar, 2 u_1 v_1^T yBar; ties of a largest share equally.   Source  NumPy matrix_norm.
- * Errors  ShapeMismatch for fewer than two axes; BadInput for another order.
+ * Errors  ShapeMismatch for fewer than two axes; BadInput for an unknown order.
  * @example
  * matrixNorm([[3, 0], [0, 4]])                   // 5
  * matrixNorm([[3, 0], [0, 4]], { ord: 'nuc' })   // 7

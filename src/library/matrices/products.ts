@@ -14,10 +14,10 @@ import { tensordot } from '../arrays/einsum.js'
 const pair = { a: numbers, b: numbers }
 
 /**
- * The dot product of NumPy: the sum over the last axis of a and the second last of b. Of vectors it is the inner product, of matrices the
- * matrix product, of a number and an array mul. Rows with rows is `vecdot`, stacks of matrices `matmul`.
+ * The dot product of NumPy: the sum over the last axis of a and the second last of b. For vectors it is the inner product, for matrices the matrix
+ * product, for a number and an array `mul`. For rows with rows use `vecdot`, for stacks of matrices `matmul`.
  *
- * Shapes  a: [..., k], b: [..., k, m] -> the axes of a that are left, then those of b; b: [k] -> [...].   Dtype  promoted; bool becomes i32, i32 wraps.
+ * Shapes  a: [..., k], b: [..., k, m] -> the remaining axes of a, then those of b; b: [k] -> [...].   Dtype  promoted; bool becomes i32, i32 wraps.
  * Rule    dy = dot(da, b) + dot(a, db); of vectors aBar = yBar b, bBar = yBar a.   Source  NumPy dot.
  * Errors  ShapeMismatch when the two axes differ.
  * @example

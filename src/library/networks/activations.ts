@@ -93,7 +93,7 @@ export const softsign: FloatUnary = activation('softsign', (x) => div(x, add(abs
  */
 export const logSigmoid: FloatUnary = activation('logSigmoid', (x) => neg(softplus(neg(x))))
 /**
- * x kept between 0 and 6.
+ * x clamped to [0, 6].
  *
  * Rule  the cotangent passes inside; at a bound, half of it.   Source  NNlib relu6.
  * @example relu6([-1, 3, 9])   // [0, 3, 6]
@@ -109,7 +109,7 @@ export const celu: FloatUnaryWith<EluOptions> = activationWith('celu', eluOption
   where(gt(x, 0), x, mul(expm1(div(x, o.alpha)), o.alpha)),
 )
 /**
- * (x + 3) / 6 kept between 0 and 1.
+ * (x + 3) / 6 clamped to [0, 1].
  *
  * Rule  dy = dx / 6 inside; at a bound, half of it.   Source  PyTorch hardsigmoid, NNlib hardsigma.
  * @example hardSigmoid([-4, 0, 1.5])   // [0, 0.5, 0.75]
@@ -123,7 +123,7 @@ export const hardSigmoid: FloatUnary = activation('hardSigmoid', (x) => clamp(di
  */
 export const hardSwish: FloatUnary = activation('hardSwish', (x) => mul(x, hardSigmoid(x)))
 /**
- * x kept between -1 and 1.
+ * x clamped to [-1, 1].
  *
  * Rule  the cotangent passes inside; at a bound, half of it.   Source  NNlib hardtanh.
  * @example hardTanh([-3, 0.5, 2])   // [-1, 0.5, 1]

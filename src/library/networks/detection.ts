@@ -49,13 +49,13 @@ const overlap = (a: Box, b: Box): AnyExpr => {
 }
 
 const keepingOptions = {
-  /** Boxes that overlap one of a higher score by more are left out; 0.5 unless given. */
+  /** Boxes that overlap a box with a higher score by more than this are dropped; 0.5 unless given. */
   iou: number(0.5, { from: 0, to: 1 }),
-  /** Boxes count whose score is above. */
+  /** Only boxes with a score above this count. */
   score: number(never),
   /** How many indices there are, as many as boxes unless given. */
   size: integer(undefined, { from: 0, to: MAX_SIZE }),
-  /** What the places hold that are left: -1 unless given. */
+  /** The value of the remaining places: -1 unless given. */
   fill: integer(-1),
   /** What the four numbers of a box are: two corners unless given. */
   format: choice(['xyxy', 'xywh', 'cxcywh'], 'xyxy', 'format'),
@@ -63,13 +63,15 @@ const keepingOptions = {
 /** Options of `nonMaxSuppression`. */
 interface NonMaxSuppressionOptions extends OptionsOf<typeof keepingOptions> {}
 /**
- * Non-maximum suppression: the indices of the boxes that are kept, by descending score. The box of the highest score is kept, all are left out that overlap it by more than `iou` (intersection over
- * union, 0.5 unless given), and so on. Boxes count whose score is above `score`; NaN and -infinity never. `size` is how many there may be, as many as boxes unless given: places that are left hold `fill`.
+ * Non-maximum suppression: the indices of the boxes that are kept, by descending score. The box with the highest score is kept, every box that overlaps it by more than `iou`
+ * (intersection over union, 0.5 unless given) is dropped, and so on. Only boxes with a score above `score` count; NaN and -infinity never do. `size` is how many there may be, as
+ * many as boxes unless given: the remaining places hold `fill`.
  *
- * `format` is 'xyxy', two opposite corners in any order; 'xywh', the first corner, width and height; or 'cxcywh', the centre, width and height. One class of one image is a call: `vmap` has many.
+ * `format` is 'xyxy', two opposite corners in any order; 'xywh', the first corner, width and height; or 'cxcywh', the centre, width and height. A call takes one class of one
+ * image; use `vmap` for many.
  *
  * Shapes  boxes: [n, 4], scores: [n] -> [size].   Dtype  i32.   Rule  none: indices have no tangent.   Source  torchvision nms; ONNX NonMaxSuppression.
- * Errors  ShapeMismatch for boxes or scores of other shapes, BadInput for options of another form.
+ * Errors  ShapeMismatch for boxes or scores of other shapes, BadInput for invalid options.
  * @example nonMaxSuppression([[0, 0, 2, 2], [0, 0, 2, 3], [5, 5, 6, 6]], [0.6, 0.9, 0.5], { size: 3 })   // [1, 2, -1]
  */
 export const nonMaxSuppression: NonMaxSuppressionFn<NonMaxSuppressionOptions> = operation(
@@ -82,7 +84,7 @@ export const nonMaxSuppression: NonMaxSuppressionFn<NonMaxSuppressionOptions> = 
       badShape(
         op,
         [boxes.shape, scores.shape],
-        `boxes ${showShape(boxes.shape)} and scores ${showShape(scores.shape)} do not belong together.`,
+        `boxes ${showShape(boxes.shape)} and scores ${showShape(scores.shape)} do not fit together.`,
         'give [n, 4] and [n]; vmap takes many.',
       )
     const size = o.size ?? n

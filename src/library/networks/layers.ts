@@ -44,7 +44,7 @@ export const softmax: FloatOverAxesFn<'softmax', SoftmaxOptions> = operation('so
 })
 
 /**
- * log of softmax, without cancellation; over several axes as that.
+ * log of softmax, without cancellation; over several axes like it.
  *
  * Rule    xBar = yBar - softmax(x) sum(yBar).
  * Errors  BadInput when an axis is out of range or named twice.

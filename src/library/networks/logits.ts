@@ -30,16 +30,17 @@ const topkOptions = {
 interface TopkFilterOptions extends OptionsOf<typeof topkOptions> {}
 const toppOptions = {
   ...topkOptions,
-  /** So many stay in any case: 1 unless given. */
+  /** The number of classes that stay in any case: 1 unless given. */
   least: integer(1, { from: 1 }),
 }
 /** Options of `toppFilter`. */
 interface ToppFilterOptions extends OptionsOf<typeof toppOptions> {}
 /**
- * Logits with all but the k largest along an axis (the last by default) at -infinity: softmax has 0 there, `categorical` draws none of them. What equals the least of the k stays too.
+ * Logits with all but the k largest along an axis (the last by default) at -infinity: softmax has 0 there, and `categorical` draws none of them. Ties with the least of the k stay
+ * too.
  *
- * Shapes  x's; a k beyond the axis leaves all.   Rule  xBar = yBar where x stays.   Source  Fan, Lewis and Dauphin 2018.
- * Errors  BadInput for a k that is no positive integer, or an axis out of range.
+ * Shapes  x's; a k beyond the axis keeps all.   Rule  xBar = yBar where x stays.   Source  Fan, Lewis and Dauphin 2018.
+ * Errors  BadInput unless k is a positive integer, or for an axis out of range.
  * @example topkFilter([1, 3, 2, 0], 2)   // [-Infinity, 3, 2, -Infinity]
  */
 export const topkFilter: LogitsFilterFn<TopkFilterOptions> = operation(
@@ -50,11 +51,11 @@ export const topkFilter: LogitsFilterFn<TopkFilterOptions> = operation(
 )
 
 /**
- * Logits of the nucleus: the fewest, the most likely first, that have probability p together; the others are at -infinity. `least` of them stay in any case, 1 unless given; what equals the
- * least likely of them stays too.
+ * Logits of the nucleus: the fewest classes, the most likely first, whose probabilities sum to p; the others are at
+ * -infinity. `least` of them stay in any case, 1 unless given; ties with the least likely of them stay too.
  *
  * Shapes  x's.   Rule  xBar = yBar where x stays.   Source  Holtzman et al. 2020.
- * Errors  BadInput for a p outside [0, 1], a `least` that is no positive integer, or an axis out of range.
+ * Errors  BadInput for a p outside [0, 1], a `least` that is not a positive integer, or an axis out of range.
  * @example toppFilter([0, 0, 3], 0.5)   // [-Infinity, -Infinity, 3]
  */
 export const toppFilter: LogitsFilterFn<ToppFilterOptions> = operation(

@@ -22,7 +22,7 @@ const belongs = (x: AnyExpr, t: AnyExpr, op: string): void => {
     badShape(
       op,
       [x.shape, t.shape],
-      `the target ${showShape(t.shape)} does not belong to the prediction ${showShape(x.shape)}.`,
+      `the target ${showShape(t.shape)} does not fit the prediction ${showShape(x.shape)}.`,
       `give one of shape ${showShape(x.shape)}, or that broadcasts against it.`,
     )
 }
@@ -47,7 +47,7 @@ const classWeights = (given: unknown, x: AnyExpr, along: number, op: string): An
     badShape(
       op,
       [w.shape, x.shape],
-      `the weight ${showShape(w.shape)} does not belong to ${x.shape[along]} classes.`,
+      `the weight ${showShape(w.shape)} does not fit ${x.shape[along]} classes.`,
       `give one number for each class: shape [${x.shape[along]}].`,
     )
   return reshape(
@@ -89,7 +89,7 @@ const entropyOf = (logP: AnyExpr, targets: unknown, o: Entropy, op: string): Wei
     badShape(
       op,
       [shape, given.shape],
-      `targets ${showShape(given.shape)} do not belong to logits ${showShape(shape)}.`,
+      `targets ${showShape(given.shape)} do not fit logits ${showShape(shape)}.`,
       unfitTargets(given.shape, shape, along, without),
     )
   const weight = o.weight === undefined ? undefined : classWeights(o.weight, logP, along, op)
@@ -111,11 +111,13 @@ const weighed = ({ losses, shares }: Weighed, { reduction: by }: Entropy): AnyEx
  * -sum(target log softmax(logits)) along an axis (the last by default), and its mean over everything else.
  * Targets are probabilities of the logits' rank, or i32 classes without the axis; a class out of range adds 0. `labelSmoothing` spreads that share of each target evenly over all classes.
  *
- * `weight`, one number for each class, multiplies its terms; classes of `ignoreIndex` (none unless given) add nothing. With classes the mean is by their weights: the sum over that of the weights, without those that are ignored.
+ * `weight`, one number for each class, multiplies its terms; classes of `ignoreIndex` (none unless given) add nothing. With classes the mean is weighted: the sum divided by that
+ * of the weights, without those that are ignored.
  *
  * Shapes  logits: [..., k], targets: [..., k] or [...], weight: [k] -> [], or [...] without a reduction.   Source  Goodfellow et al. 2016, 6.2; PyTorch cross_entropy, whose classes are in axis 1.
  * Rule    of logSoftmax; classes have no tangent.
- * Errors  ShapeMismatch when targets or weight do not belong to the logits, DTypeMismatch for classes that are not i32, BadInput for another reduction or share, or ignoreIndex with probabilities.
+ * Errors  ShapeMismatch when targets or weight do not fit the logits, DTypeMismatch for classes that are not i32, BadInput for an unknown reduction, an invalid share, or
+ *         ignoreIndex with probabilities.
  * @example
  * crossEntropy([[0, 0]], [1])   // 0.6931471805599453
  * crossEntropy([[0, 0], [5, 0]], [1, -100], { ignoreIndex: -100 })   // 0.6931471805599453
@@ -150,7 +152,7 @@ const lossOf = <F, O extends Options>(name: string, options: O, loss: (x: AnyExp
  * (x - t)^2, and its mean.
  *
  * Shapes  the target broadcasts against x -> [], or x's without a reduction.   Rule  2 (x - t) dx.
- * Errors  ShapeMismatch for a target of another shape, BadInput for another reduction.
+ * Errors  ShapeMismatch for a target of another shape, BadInput for an unknown reduction.
  * @example mseLoss([1, 3], [1, 1])   // 2
  */
 export const mseLoss: LossFn<'mseLoss', LossOptions> = lossOf('mseLoss', {}, (x, t) => square(sub(x, t)))
@@ -201,7 +203,7 @@ export const bceWithLogits: LossFn<'bceWithLogits', BceOptions> = lossOf('bceWit
 /** A logarithm that stays finite, as PyTorch's losses have it. */
 const bounded = (x: AnyExpr): AnyExpr => maximum(x, -100)
 /**
- * -t log p - (1 - t) log(1 - p) of probabilities p, each logarithm at least -100; and its mean. Of logits bceWithLogits is more accurate, and never flat.
+ * -t log p - (1 - t) log(1 - p) of probabilities p, each logarithm at least -100; and its mean. For logits, `bceWithLogits` is more accurate, and never flat.
  *
  * Shapes  as mseLoss.   Rule  (p - t) / (p (1 - p)) dp; 0 through a logarithm that is bounded.   Source  PyTorch binary_cross_entropy.   Errors  as mseLoss. NaN for p out of [0, 1].
  * @example binaryCrossEntropy([0.5, 1], [1, 0])   // 50.34657359027997
@@ -246,7 +248,8 @@ interface KlDivOptions extends LossOptions, OptionsOf<typeof klOptions> {}
 /**
  * t (log t - logP), 0 where t is 0, of log probabilities logP; and its mean. With `logTarget` the target is log t.
  *
- * Shapes  as mseLoss.   Rule  -t dlogP.   Source  PyTorch kl_div; `batchmean` there is the sum over the number of examples.   Errors  as mseLoss.
+ * Shapes  as mseLoss.   Rule  -t dlogP.   Source  PyTorch kl_div; `batchmean` there is the sum divided by the number of examples.   Errors  as
+ *         mseLoss.
  * @example klDivLoss([-1, -2], [0, 1], { reduction: 'sum' })   // 2
  */
 export const klDivLoss: LossFn<'klDivLoss', KlDivOptions> = lossOf('klDivLoss', klOptions, (x, t, { logTarget }) =>

@@ -31,7 +31,7 @@ const alongAxes = (p: unknown, x: AnyExpr, along: readonly number[], op: string)
     badShape(
       op,
       [n.shape, x.shape],
-      `a parameter of shape ${showShape(n.shape)} does not belong to x ${showShape(x.shape)}.`,
+      `a parameter of shape ${showShape(n.shape)} does not fit x ${showShape(x.shape)}.`,
       `give one of shape ${showShape(own)}.`,
     )
   const shape = x.shape.map((d, i) => (along.includes(i) ? d : 1))
@@ -142,7 +142,7 @@ const inGroups = (x: AnyExpr, groups: number, o: Affine, op: string): AnyExpr =>
   return normalised(momentsOf(parts, otherAxes(parts.shape.length, [0, 1])), o, x, [1], op)
 }
 /**
- * x with mean 0 and variance 1 over each of so many groups of channels, with all positions, for each example; then scale and bias by channel.
+ * x with mean 0 and variance 1 over each group of channels and all positions of an example; then scale and bias by channel.
  *
  * Shapes  x: [n, c, ...], scale, bias: [c] -> x's.   Source  Wu and He 2018; eps 1e-5.
  * Rule    of the mean, the square and rsqrt that it is made of.
@@ -178,10 +178,10 @@ const localOptions = {
 /** Options of `localResponseNorm`. */
 interface LocalResponseNormOptions extends OptionsOf<typeof localOptions> {}
 /**
- * x / (k + alpha m)^beta, m the mean square over `size` neighbouring channels: size / 2 before (rounded down) and the others behind; beyond the first and last they are 0.
+ * x / (k + alpha m)^beta, m the mean square over `size` neighbouring channels: size / 2 before (rounded down) and the others after; beyond the first and last they are 0.
  *
  * Shapes  x: [n, c, ...] -> x's.   Source  Krizhevsky, Sutskever and Hinton 2012; PyTorch local_response_norm: alpha 1e-4, beta 0.75, k 1.
- * Rule    by composition.   Errors  BadInput for a size that is no positive integer, ShapeMismatch for x of rank 0 or 1.
+ * Rule    by composition.   Errors  BadInput unless the size is a positive integer, ShapeMismatch for x of rank 0 or 1.
  * @example localResponseNorm(tensor([[1, 2]]), 1, { alpha: 1, beta: 1 })   // [[0.5, 0.4]]
  */
 export const localResponseNorm: LocalResponseNormFn<LocalResponseNormOptions> = operation(

@@ -28,7 +28,7 @@ const flatPlaces = (lists: readonly (readonly (readonly number[])[])[], size: re
     .flat()
 
 /**
- * `maxPool`, and where each maximum is: its position in the flattened axes behind the second. NaN wins; among equals the first.
+ * `maxPool`, and where each maximum is: its position in the flattened axes after the second. NaN wins; among equal elements the first.
  *
  * Shapes  x: [n, c, ...positions] -> values and indices: [n, c, ...windows].   Dtype  x's, and i32 for the indices.   Source  PyTorch max_pool2d with return_indices.
  * Rule    xBar = valuesBar added at the indices.   Errors  as maxPool.
@@ -71,12 +71,13 @@ const unpoolOptions = {
 /** Options of `maxUnpool`: the size of the result, or the windows of the pool, whose smallest x it is. */
 interface MaxUnpoolOptions extends OptionsOf<typeof unpoolOptions> {}
 /**
- * Zeros with the elements of x at indices of the flattened positions: what `maxPoolWithIndices` took, where it was. Of an index that comes twice the last wins.
+ * Zeros with the elements of x at indices of the flattened positions: it puts what `maxPoolWithIndices` took back in its place. For a repeated index the last
+ * value wins.
  *
  * The size is given, or follows from the windows of the pool: (n - 1) stride - pad + window.
  *
  * Shapes  x and indices: [n, c, ...windows], size: a number for all axes, or one for each -> [n, c, ...size].   Source  PyTorch max_unpool2d.
- * Dtype   x's; indices i32, negative from the end, clamped.   Rule  xBar = yBar at the indices, zero for elements that lost.
+ * Dtype   x's; indices i32, negative from the end, clamped.   Rule  xBar = yBar at the indices, zero for overwritten elements.
  * Errors  ShapeMismatch unless the indices have x's shape, DTypeMismatch for indices that are not i32, BadInput without a size or a window.
  * @example maxUnpool(tensor([[[4, 3]]]), tensor([[[1, 2]]], 'i32'), { size: 4 })   // [[[0, 4, 3, 0]]]
  */

@@ -51,17 +51,17 @@ const roundings = {
   roundPreferCeil: (x: number) => Math.floor(x + 0.5),
 }
 const declared = {
-  /** How a result is made of its neighbours: 'linear' unless given. */
+  /** How a result is interpolated from its neighbours: 'linear' unless given. */
   method,
   /** The first and last positions of both grids lie on each other; else their outer edges do. */
   alignCorners: flag(),
-  /** Where x is made smaller, each result is a mean over as many more positions: no detail is left out. */
+  /** When x is made smaller, each result is a mean over more positions, so that no detail is lost. */
   antialias: flag(),
   /** Where results lie among the positions, by ONNX's names; 'halfPixel' unless given, 'asymmetric' for 'nearest'. */
   coordinates: choice(Object.keys(places) as readonly Coordinates[]),
-  /** Which position is the nearest, of method 'nearest'; 'floor' unless given. */
+  /** Which position is the nearest, for method 'nearest'; 'floor' unless given. */
   rounding: choice(Object.keys(roundings) as readonly (keyof typeof roundings)[]),
-  /** Keys' coefficient a of method 'cubic': -0.75 unless given, -0.5 with antialias. */
+  /** Keys' coefficient a for method 'cubic': -0.75 unless given, -0.5 with antialias. */
   cubic: number(),
   /** Weights of what is inside x alone, with sum 1; else the first and last positions stand for what is outside. With antialias it is so unless given. */
   excludeOutside: maybe,
@@ -69,7 +69,7 @@ const declared = {
   scale: raw<number | readonly number[]>(),
   /** The part of x that 'tfCropAndResize' reads, for each axis from 0, the first position, to 1, the last. */
   region: raw<readonly (readonly [number, number])[]>(),
-  /** What 'tfCropAndResize' has outside x; 0 unless given. */
+  /** The value outside x for 'tfCropAndResize'; 0 unless given. */
   extrapolation: number(0),
 }
 /** Options of `resize`. */
@@ -126,9 +126,9 @@ const evenTaps = (taps: readonly Taps[]): readonly Taps[] => {
 const checked = (o: Read, axes: number, op: string): void => {
   const nearest = o.method.startsWith('nearest')
   if (o.antialias && (o.alignCorners || o.coordinates === 'alignCorners' || nearest))
-    badInput(op, 'antialias is of linear and cubic methods, without alignCorners.')
+    badInput(op, 'antialias is for linear and cubic methods, without alignCorners.')
   if (o.alignCorners && o.coordinates !== undefined && o.coordinates !== 'alignCorners')
-    badInput(op, `alignCorners and coordinates '${o.coordinates}' are two places for one result.`, 'give one of them.')
+    badInput(op, `alignCorners and coordinates '${o.coordinates}' give a result two positions.`, 'give one of them.')
   if (o.method === 'nearest-exact' && (o.alignCorners || o.coordinates !== undefined || o.rounding !== undefined))
     badInput(op, "'nearest-exact' has its own coordinates and rounding.", "give method 'nearest'.")
   if (!nearest && o.rounding !== undefined) badInput(op, `the method '${o.method}' does not round.`, "give method 'nearest'.")
@@ -150,12 +150,13 @@ const checked = (o: Read, axes: number, op: string): void => {
 /**
  * x with another number of positions: the nearest, or between neighbours linearly ('linear', the default) or by cubic polynomials ('cubic'), one axis after the other.
  *
- * 'nearest' reads position floor(i n / m) for result i of m, 'nearest-exact' that under its middle. With `antialias` a smaller result is of weighted means of all that it stands for.
- * ONNX's and TensorFlow's: `coordinates` say where result i lies, `rounding` which position is the nearest, `cubic` is Keys' a, `excludeOutside` weighs what is inside alone.
+ * 'nearest' reads position floor(i n / m) for result i of m, 'nearest-exact' the one under its centre. With `antialias`, a smaller result has weighted means of all positions that
+ * an element covers. As in ONNX and TensorFlow, `coordinates` says where result i lies, `rounding` which position is the nearest, `cubic` is Keys' a, and `excludeOutside` gives
+ * positions outside no weight.
  *
  * Shapes  x: [n, c, ...positions], size: a number for all axes, or one for each -> [n, c, ...size].
  * Rule    linear.   Source  PyTorch interpolate; ONNX Resize; Keys 1981 (a = -0.75, -0.5 with antialias).
- * Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1, another method or options that do not go together.
+ * Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1, an unknown method, or options that exclude each other.
  * @example
  * resize(tensor([[[0, 1]]]), 4)   // [[[0, 0.25, 0.75, 1]]]
  * resize(tensor([[[0, 0, 0, 8]]]), 2, { antialias: true })   // [[[0, 3.4286]]]

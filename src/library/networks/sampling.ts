@@ -72,9 +72,9 @@ const cubicTaps = (p: AnyExpr): readonly Tap[] => {
 }
 
 const sampling = {
-  /** How a result is made of its neighbours: 'linear' unless given. */
+  /** How a result is interpolated from its neighbours: 'linear' unless given. */
   method: choice(['linear', 'nearest', 'cubic'], 'linear', 'method'),
-  /** What stands outside x: zeros unless given. */
+  /** The values outside x: zeros unless given. */
   padding: choice(['zeros', 'border', 'reflection'], 'zeros'),
   /** -1 and 1 are the first and last positions; else their outer edges. */
   alignCorners: flag(),
@@ -91,12 +91,12 @@ const mirrored = (p: AnyExpr, n: number, alignCorners: boolean): AnyExpr => {
 }
 
 /**
- * x at the places that a grid says: coordinates from -1 to 1 over each axis, that of the last axis first, between positions by `method`. With `alignCorners` -1 and 1 are the first and last
- * positions, else the outer edges of these. Places outside are 0, or by `padding` the nearest position ('border') or x mirrored ('reflection').
+ * x sampled at the points of a grid: coordinates from -1 to 1 over each axis, that of the last axis first, between positions by `method`. With `alignCorners` -1 and 1 are the
+ * first and last positions, else the outer edges of these. Points outside are 0, or by `padding` the nearest position ('border') or x mirrored ('reflection').
  *
  * Shapes  x: [n, c, ...positions], grid: [n, ...places, axes] -> [n, c, ...places]; one, two or three axes.   Dtype  promoted.
  * Rule    by composition, in x and in the grid; 'nearest' has no derivative in the grid.   Source  PyTorch grid_sample; Jaderberg et al. 2015.
- * Errors  ShapeMismatch for x without positions or a grid that does not belong to it, BadInput for another method or padding.
+ * Errors  ShapeMismatch for x without positions or a grid that does not fit it, BadInput for an unknown method or padding.
  * @example gridSample(tensor([[[[1, 2], [3, 4]]]]), tensor([[[[0, 0], [-0.5, 0.5]]]]))   // [[[[2.5, 3]]]]
  */
 export const gridSample: GridSampleFn<GridSampleOptions> = operation(
@@ -111,7 +111,7 @@ export const gridSample: GridSampleFn<GridSampleOptions> = operation(
       badShape(
         op,
         [x.shape, grid.shape],
-        `the grid ${showShape(grid.shape)} does not belong to x ${showShape(x.shape)}.`,
+        `the grid ${showShape(grid.shape)} does not fit x ${showShape(x.shape)}.`,
         `give [${n}, ...places, ${axes}]: as many places' axes as x has, and ${axes === 1 ? 'one coordinate' : `${axes} coordinates`}.`,
       )
     const places = grid.shape.slice(1, -1)
@@ -141,7 +141,7 @@ interface AffineGridOptions extends OptionsOf<typeof affineOptions> {}
  * The grid of `gridSample` under an affine map: theta times (x, y, 1) for each place of a plane, (x, y, z, 1) for a volume, in coordinates from -1 to 1.
  *
  * Shapes  theta: [n, 2, 3], size: [h, w] -> [n, h, w, 2]; theta: [n, 3, 4], size: [d, h, w] -> [n, d, h, w, 3].   Source  PyTorch affine_grid.
- * Rule    linear.   Errors  ShapeMismatch for theta of another shape, BadInput for a size that does not belong to it.
+ * Rule    linear.   Errors  ShapeMismatch for theta of another shape, BadInput for a size that does not fit it.
  * @example affineGrid(tensor([[[1, 0, 0], [0, 1, 0]]]), [1, 2])   // [[[[-0.5, 0], [0.5, 0]]]]
  */
 export const affineGrid: AffineGridFn<AffineGridOptions> = operation(
@@ -187,13 +187,14 @@ const pooling = {
 /** Options of `roiAlign`. */
 interface RoiAlignOptions extends OptionsOf<typeof pooling> {}
 /**
- * The mean (or by `mode` the largest) of samples of x in each of `size` bins of boxes, `samplingRatio` by as many in a bin, between positions linearly.
+ * The mean (or by `mode` the largest) of samples of x in each of `size` bins of boxes, `samplingRatio` by as many in a bin, with linear interpolation between positions.
  *
- * Boxes are [x1, y1, x2, y2], times `spatialScale` in positions of x; with `aligned` half a position less, so that the centre of a position is where it is. Without it a side is 1 at least.
+ * Boxes are [x1, y1, x2, y2]; `spatialScale` turns their coordinates into positions of x. With `aligned` they are shifted by half a position, so that a coordinate is the centre of
+ * a position; without it a side is at least 1.
  *
  * Shapes  x: [n, c, h, w], boxes: [k, 4], images: [k] i32, which of the n each box is in -> [k, c, ...size].   Dtype  promoted.
  * Rule    by composition, in x and in the boxes.   Source  He et al. 2017; torchvision roi_align; ONNX RoiAlign, whose half_pixel is `aligned`.
- * Errors  ShapeMismatch for arrays that do not belong together, DTypeMismatch for images that are not i32, BadInput without a size or samples.
+ * Errors  ShapeMismatch for arrays that do not fit together, DTypeMismatch for images that are not i32, BadInput without a size or samples.
  * @example roiAlign(tensor([[[[1, 2], [3, 4]]]]), [[0, 0, 1, 1]], [0], { size: 1, samplingRatio: 1 })   // [[[[2.5]]]]
  */
 export const roiAlign: RoiAlignFn<RoiAlignOptions> = operation(
@@ -206,7 +207,7 @@ export const roiAlign: RoiAlignFn<RoiAlignOptions> = operation(
       badShape(
         op,
         [x.shape, boxes.shape, images.shape],
-        `x ${showShape(x.shape)}, boxes ${showShape(boxes.shape)} and images ${showShape(images.shape)} do not belong together.`,
+        `x ${showShape(x.shape)}, boxes ${showShape(boxes.shape)} and images ${showShape(images.shape)} do not fit together.`,
         'give [n, c, h, w], [k, 4] and [k].',
       )
     const size = positionsOf(x, op)

@@ -69,12 +69,14 @@ const attentionOptions = {
 /** Options of `scaledDotProductAttention`. */
 interface AttentionOptions extends OptionsOf<typeof attentionOptions> {}
 /**
- * The rows of v, weighted for each row of q by softmax(q k^T scale): attention. Long sequences are taken some rows of q at a time and computed again in the reverse pass, so that no array of rows by rows is kept.
+ * The rows of v, weighted for each row of q by softmax(q k^T scale): attention. Long sequences are processed in blocks of rows of q and recomputed in the reverse pass, so that no
+ * n by m array is kept.
  *
- * `mask` is true where a score counts, or a number that is added to it, and broadcasts against [..., n, m]; with `causal` row i sees k's rows up to i. Where q has more heads (the third axis from the end) than k and v, each of theirs serves as many of q's. A row without any score is zeros.
+ * `mask` is true where a score counts, or a number that is added to it, and broadcasts against [..., n, m]; with `causal` row i sees k's rows up to i. If q has more heads (the
+ * third axis from the end) than k and v, each of theirs serves a group of q's. A row in which no score counts is zeros.
  *
  * Shapes  q: [..., n, d], k: [..., m, d], v: [..., m, e] -> [..., n, e].   Source  Vaswani et al. 2017; scale 1 / sqrt(d).
- * Rule    by composition.   Errors  ShapeMismatch for shapes that do not belong together, BadInput for options of another form.
+ * Rule    by composition.   Errors  ShapeMismatch for shapes that do not fit together, BadInput for invalid options.
  * @example scaledDotProductAttention(tensor([[1, 0]]), tensor([[1, 0], [1, 0]]), tensor([[2], [4]]))   // [[3]]
  */
 export const scaledDotProductAttention: AttentionFn<AttentionOptions> = operation(
@@ -121,7 +123,7 @@ const inGroups = ({ q, k, v }: Heads, mask: AnyExpr | undefined, op: string) => 
     k.shape.at(-2) !== v.shape.at(-2)
   )
     unfit(
-      `q ${showShape(q.shape)}, k ${showShape(k.shape)} and v ${showShape(v.shape)} do not belong together.`,
+      `q ${showShape(q.shape)}, k ${showShape(k.shape)} and v ${showShape(v.shape)} do not fit together.`,
       'give q [..., n, d], k [..., m, d], v [..., m, e].',
     )
   const [heads, kept] = [q.shape.at(-3) ?? 1, k.shape.at(-3) ?? 1]
@@ -129,7 +131,7 @@ const inGroups = ({ q, k, v }: Heads, mask: AnyExpr | undefined, op: string) => 
   const [n, m] = [q.shape.at(-2)!, k.shape.at(-2)!]
   const same = kept === 1 || heads === 1 || heads === kept
   if (!same && (!Number.isInteger(groups) || v.shape.at(-3) !== kept))
-    unfit(`${heads} heads of q are no multiple of the ${kept} of k.`, 'give as many, or a multiple.')
+    unfit(`${heads} heads of q are not a multiple of the ${kept} of k.`, 'give as many, or a multiple.')
   const split = (x: AnyExpr, to: readonly number[]): AnyExpr => reshape(x, [...x.shape.slice(0, -3), ...to, ...x.shape.slice(-2)])
   const parts = same ? { q, k, v } : { q: split(q, [kept, groups]), k: split(k, [kept, 1]), v: split(v, [kept, 1]) }
   const leading = (x: AnyExpr): readonly number[] => x.shape.slice(0, -2)
@@ -164,7 +166,7 @@ interface ReverseSequenceOptions extends OptionsOf<typeof reverseOptions> {}
  * The first `lengths` entries of each sequence in reverse, the others where they are: along an axis (the first by default) of each example along another (the second by default).
  *
  * Shapes  x: [t, n, ...], lengths: [n] i32 -> x's.   Dtype  x's.   Rule  xBar = yBar reversed alike.   Source  ONNX ReverseSequence; TensorFlow reverse_sequence.
- * Errors  ShapeMismatch for lengths that are no vector with one for each example, DTypeMismatch for lengths that are not i32, BadInput for one axis twice or out of range.
+ * Errors  ShapeMismatch unless lengths is a vector with one for each example, DTypeMismatch for lengths that are not i32, BadInput for an axis out of range or named twice.
  * @example reverseSequence(tensor([[1, 4], [2, 5], [3, 6]]), [2, 3])   // [[2, 6], [1, 5], [3, 4]]
  */
 export const reverseSequence: ReverseSequenceFn<ReverseSequenceOptions> = operation(
@@ -175,12 +177,7 @@ export const reverseSequence: ReverseSequenceFn<ReverseSequenceOptions> = operat
     if (along === over) badInput(op, `axis and batchAxis are both ${along}.`, 'give two of them.')
     const [t, n] = [x.shape[along]!, x.shape[over]!]
     if (lengths.shape.length !== 1 || lengths.shape[0] !== n)
-      badShape(
-        op,
-        [x.shape, lengths.shape],
-        `lengths ${showShape(lengths.shape)} do not belong to x ${showShape(x.shape)}.`,
-        `give [${n}].`,
-      )
+      badShape(op, [x.shape, lengths.shape], `lengths ${showShape(lengths.shape)} do not fit x ${showShape(x.shape)}.`, `give [${n}].`)
     const shape = x.shape.map((d, i) => (i === along || i === over ? d : 1))
     const place = positions(shape, along)
     const each = minimum(reshape(lengths, x.shape.map((_, i) => (i === over ? n : 1))), t) // biome-ignore format: one row
@@ -212,7 +209,7 @@ interface CtcOptions extends OptionsOf<typeof ctcOptions> {}
  *
  * Shapes  logP: [t, n, k] log probabilities, targets: [n, s] i32, inputLengths, targetLengths: [n] i32 -> [], or [n] without a reduction.
  * Rule    by composition.   Source  Graves et al. 2006; PyTorch ctc_loss.
- * Errors  ShapeMismatch for shapes that do not belong together, DTypeMismatch for targets that are not i32, BadInput for a blank out of range.
+ * Errors  ShapeMismatch for shapes that do not fit together, DTypeMismatch for targets that are not i32, BadInput for a blank out of range.
  * @example ctcLoss(tensor([[[-1, -0.5]], [[-1, -0.5]]]), [[1]], [2], [1])   // 0.20562
  */
 export const ctcLoss: CtcFn<CtcOptions> = operation(
@@ -231,7 +228,7 @@ export const ctcLoss: CtcFn<CtcOptions> = operation(
       badShape(
         op,
         [p.shape, labels.shape, steps.shape, lengths.shape],
-        `logP ${showShape(p.shape)}, targets ${showShape(labels.shape)} and lengths ${showShape(steps.shape)}, ${showShape(lengths.shape)} do not belong together.`,
+        `logP ${showShape(p.shape)}, targets ${showShape(labels.shape)} and lengths ${showShape(steps.shape)}, ${showShape(lengths.shape)} do not fit together.`,
         'give [t, n, k], [n, s], [n] and [n].',
       )
     if (blank < 0 || blank >= k) badInput(op, `blank is ${blank} of ${k} classes.`, `give 0 to ${k - 1}.`)

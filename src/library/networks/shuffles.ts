@@ -52,7 +52,7 @@ interface OrderOptions extends OptionsOf<typeof order> {}
  * Channels moved into space as ONNX and TensorFlow do it: channel (i r + j) c + k is row i, column j of channel k ('DCR', depth first); 'CRD' is `pixelShuffle`.
  *
  * Shapes  x: [n, r r c, h, w] -> [n, c, h r, w r].   Dtype  x's.   Rule  linear.   Source  ONNX DepthToSpace.
- * Errors  ShapeMismatch for x of another rank, BadInput unless r r divides the channels, or for another order.
+ * Errors  ShapeMismatch for x of another rank, BadInput unless r r divides the channels, or for an unknown order.
  * @example depthToSpace(tensor([[[[1]], [[2]], [[3]], [[4]]]]), 2)   // [[[[1, 2], [3, 4]]]]
  */
 export const depthToSpace: DepthToSpaceFn<OrderOptions> = operation('depthToSpace', shuffled, order, ({ x, factor }, { order: o }, op) =>
@@ -62,7 +62,7 @@ export const depthToSpace: DepthToSpaceFn<OrderOptions> = operation('depthToSpac
  * Space moved into channels: the inverse of `depthToSpace` in the same order.
  *
  * Shapes  x: [n, c, h r, w r] -> [n, r r c, h, w].   Dtype  x's.   Rule  linear.   Source  ONNX SpaceToDepth, which has 'DCR'.
- * Errors  ShapeMismatch for x of another rank, BadInput unless r divides height and width, or for another order.
+ * Errors  ShapeMismatch for x of another rank, BadInput unless r divides height and width, or for an unknown order.
  * @example spaceToDepth(tensor([[[[1, 2], [3, 4]]]]), 2)   // [[[[1]], [[2]], [[3]], [[4]]]]
  */
 export const spaceToDepth: DepthToSpaceFn<OrderOptions> = operation('spaceToDepth', shuffled, order, ({ x, factor }, { order: o }, op) =>

@@ -49,7 +49,7 @@ type ConvTransposeFn = <
  *
  * Shapes  x: [n, c, h, w], k: [c, o / groups, kh, kw] -> [n, o, oh, ow] with oh = (h - 1) stride - pad + dilation (kh - 1) + 1 + outputPadding.
  * Dtype   promoted; i32 and bool become f64.   Rule  bilinear, as conv.   Source  PyTorch conv_transpose2d; Dumoulin and Visin 2016.
- * Errors  ShapeMismatch when channels differ or nothing is left, BadInput for options of another form.
+ * Errors  ShapeMismatch when channels differ or the result is empty, BadInput for invalid options.
  * @example convTranspose(tensor([[[1, 2]]]), tensor([[[1, 1]]]), { stride: 2 })   // [[[1, 1, 2, 2]]]
  */
 export const convTranspose: ConvTransposeFn = operation('convTranspose', { x: floats, k: floats }, transposedOptions, ({ x, k }, o, op) => {
@@ -122,7 +122,8 @@ const adaptivePool = (name: string, fill: number, reduce: (x: AnyExpr, axis: num
   )
 
 /**
- * Mean over as many windows as asked for, of lengths that differ by one: from floor(i n / m) to before ceil((i + 1) n / m), along each axis behind the second.
+ * Mean over `size` windows along each axis, whose lengths differ by at most one: from floor(i n / m) to before ceil((i + 1) n / m), along each axis after the
+ * second.
  *
  * Shapes  x: [n, c, ...positions], size: a number for all axes, or one for each -> [n, c, ...size].   Source  PyTorch adaptive_avg_pool2d.
  * Rule    xBar = yBar spread over each window.   Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1.
@@ -130,9 +131,10 @@ const adaptivePool = (name: string, fill: number, reduce: (x: AnyExpr, axis: num
  */
 export const adaptiveAvgPool: AdaptivePoolFn = adaptivePool('adaptiveAvgPool', 0, (x, axis, shares) => mul(sum(x, { axis }), shares))
 /**
- * Maximum over as many windows as asked for; windows as in `adaptiveAvgPool`.
+ * Maximum over `size` windows along each axis, those of `adaptiveAvgPool`.
  *
- * Shapes  as adaptiveAvgPool.   Source  PyTorch adaptive_max_pool2d.   Rule  xBar = yBar at the maximum of each window, shared among equals.
+ * Shapes  as adaptiveAvgPool.   Source  PyTorch adaptive_max_pool2d.   Rule  xBar = yBar at the maximum of each window, shared among equal
+ *         elements.
  * Errors  as adaptiveAvgPool.
  * @example adaptiveMaxPool(tensor([[[1, 2, 3]]]), 2)   // [[[2, 3]]]
  */
@@ -170,7 +172,7 @@ const windowsOf = (o: ReadOf<typeof unfoldOptions>, size: readonly number[], op:
  * The windows of a plane as columns: im2col.
  *
  * Shapes  x: [n, c, h, w] -> [n, c kh kw, number of windows].   Rule  linear; its adjoint is `fold`.   Source  PyTorch unfold.
- * Errors  ShapeMismatch for x of another rank or a window that does not fit, BadInput for options of another form.
+ * Errors  ShapeMismatch for x of another rank or a window that does not fit, BadInput for invalid options.
  * @example unfold(tensor([[[[1, 2, 3]]]]), { window: [1, 2] })   // [[[1, 2], [2, 3]]]
  */
 export const unfold: UnfoldFn<UnfoldOptions> = operation('unfold', { x: floats }, unfoldOptions, ({ x }, o, op) => {
@@ -188,7 +190,7 @@ export const unfold: UnfoldFn<UnfoldOptions> = operation('unfold', { x: floats }
  * Columns added where their windows lie: col2im, the adjoint of `unfold`.
  *
  * Shapes  x: [n, c kh kw, number of windows], size: [h, w] -> [n, c, h, w].   Rule  linear; its adjoint is `unfold`.   Source  PyTorch fold.
- * Errors  ShapeMismatch for columns that do not belong to the windows, BadInput for options of another form.
+ * Errors  ShapeMismatch for columns that do not fit the windows, BadInput for invalid options.
  * @example fold(tensor([[[1, 2], [2, 3]]]), { size: [1, 3], window: [1, 2] })   // [[[[1, 4, 3]]]]
  */
 export const fold: FoldFn<FoldOptions> = operation('fold', { x: floats }, foldOptions, ({ x }, { size, ...o }, op) => {
@@ -199,7 +201,7 @@ export const fold: FoldFn<FoldOptions> = operation('fold', { x: floats }, foldOp
     badShape(
       op,
       [x.shape, size],
-      `columns ${showShape(x.shape)} do not belong to ${count[0] * count[1]} windows of ${taps.length} positions.`,
+      `columns ${showShape(x.shape)} do not fit ${count[0] * count[1]} windows of ${taps.length} positions.`,
       `give [n, c ${taps.length}, ${count[0] * count[1]}].`,
     )
   const parts = reshape(x, [b, c, taps.length, ...count])

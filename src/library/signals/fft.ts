@@ -46,7 +46,7 @@ const complexFft = <Op extends string>(name: Op, sign: Sign): FftFn<Op, FftOptio
  *
  * Shapes  x's; with `n` cut or padded with zeros.   Dtype  i32 in f64.   Norm  as NumPy: 'backward' (this one unscaled), 'ortho', 'forward'.
  * Rule    linear: of the tangent; the conjugate transform of the cotangent.   Source  NumPy fft.   Error  a few eps log2(n) in the 2-norm.
- * Errors  BadInput for an axis out of range, no points or another norm; ShapeMismatch where the parts differ.
+ * Errors  BadInput for an axis out of range, no points, or an unknown norm; ShapeMismatch if the parts differ.
  * @example fft([1, 0, 0, 0])   // { re: [1, 1, 1, 1], im: [0, 0, 0, 0] }
  */
 export const fft: FftFn<'fft', FftOptions> = complexFft('fft', -1)
@@ -147,7 +147,7 @@ const realFftn = (name: string, standard?: readonly number[]): RfftnFn<FftnOptio
     return overAxes(halved(x, axis, n, o.norm), at.slice(0, -1), sizes, -1, o.norm)
   })
 /**
- * fftn of a real array, of which half stands along the last axis.
+ * fftn of a real array, with half of the last axis: the other elements are conjugates.
  *
  * Shapes  [..., n] -> [..., floor(n / 2) + 1].   Rule  linear.   Source  NumPy rfftn.
  * @example rfftn([[1, 2], [3, 4]]).re   // [[10, -2], [-4, 0]]
@@ -190,7 +190,7 @@ const shifted = (name: string, by: (size: number) => number): FftShiftFn<ShiftOp
     axes.reduce((y, axis) => (y.shape[axis] === 0 ? y : roll(y, by(y.shape[axis]!), { axis })), x),
   )
 /**
- * The frequency 0 in the middle: rolled by half along all axes, or `axes`.
+ * x with frequency 0 in the middle: rolled by half along all axes, or `axes`.
  *
  * Shapes  x's.   Rule  linear.   Source  NumPy fftshift.
  * @example fftshift([0, 1, 2, -2, -1])   // [-2, -1, 0, 1, 2]

@@ -23,7 +23,7 @@ const framing = {
   hop: integer(undefined, { from: 1 }),
   /** A factor for each sample of a frame: a periodic Hann window unless given. */
   window: raw<Operand | Plain>(),
-  /** Is frame t around sample t hop, with the signal reflected at its ends? It is, unless false. */
+  /** Is frame t centred at sample t hop, with the signal reflected at its ends? True unless given. */
   center: flag(true),
   /** The half of the frequencies that a real signal needs; false: all of them, of a signal that may be complex. */
   onesided: flag(true),
@@ -42,7 +42,7 @@ const framesOf = ({ size, hop, window }: ReadOf<typeof framing>, dtype: DType, o
  *
  * Shapes  [..., n] -> [..., floor(size / 2) + 1, frames], or [..., size, frames].   The window is a periodic Hann unless given; with `center` (the default) frame t is around sample
  * t hop, x reflected at its ends.   Rule  linear.   Source  PyTorch stft.
- * Errors  BadInput for sizes that are no positive whole numbers, a window of another length, or fewer samples than a frame needs.
+ * Errors  BadInput for sizes that are not positive integers, a window of another length, or fewer samples than a frame needs.
  * @example stft([1, 2, 3, 4], { size: 2, hop: 2, window: [1, 1], center: false }).re   // [[3, 7], [-1, -1]]
  */
 export const stft: StftFn<StftOptions> = operation('stft', { signal: complex }, framing, ({ signal }, o, op) => {
@@ -103,9 +103,9 @@ interface IstftOptions extends OptionsOf<typeof inverse> {}
  * The inverse of stft: overlapping frames window irfft(Y_t) are summed and divided by the sum of the squared windows, which is the signal that
  * fits all frames best.
  *
- * Shapes  [..., floor(size / 2) + 1, frames] -> [..., n], n = (frames - 1) hop + size, less 2 floor(size / 2) with `center`; `length` cuts it or
- * puts zeros behind. With `onesided: false` the signal is a complex pair.   Options as of stft.   Rule  linear in y.   Source  PyTorch istft. Samples that no window reaches are NaN.
- * Errors  BadInput for another number of frequencies, no frames, sizes that are no positive whole numbers, or a window of another length.
+ * Shapes  [..., floor(size / 2) + 1, frames] -> [..., n], n = (frames - 1) hop + size, less 2 floor(size / 2) with `center`; `length` cuts it or pads it with zeros. With
+ *         `onesided: false` the signal is a complex pair.   Options as for `stft`.   Rule  linear in y.   Source  PyTorch istft. Samples that no window reaches are NaN.
+ * Errors  BadInput for a wrong number of frequencies, no frames, sizes that are not positive integers, or a window of another length.
  * @example istft(stft([1, 2, 3, 4], { size: 2, hop: 1 }), { size: 2, hop: 1 })   // [1, 2, 3, 4]
  */
 export const istft: IstftFn<IstftOptions> = operation('istft', { y: complex }, inverse, ({ y }, o, op) => {

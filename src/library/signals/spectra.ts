@@ -22,7 +22,7 @@ const frequencies = (name: string, of: (k: number, n: number) => number, length 
 /**
  * The frequencies of fft's elements, for samples that are `spacing` (1) apart: 0, 1, ..., -2, -1 over n spacing.
  *
- * Errors  BadInput when n is no positive whole number.   Source  NumPy fftfreq.
+ * Errors  BadInput unless n is a positive integer.   Source  NumPy fftfreq.
  * @example fftfreq(4, 0.5)   // [0, 0.5, -1, -0.5]
  */
 export const fftfreq: FreqFn = frequencies('fftfreq', (k, n) => (2 * k >= n ? k - n : k))
@@ -30,7 +30,7 @@ const half = (n: number): number => Math.floor(n / 2) + 1
 /**
  * The frequencies of rfft's elements: 0, 1, ..., n / 2 over n spacing.
  *
- * Errors  BadInput when n is no positive whole number.   Source  NumPy rfftfreq.
+ * Errors  BadInput unless n is a positive integer.   Source  NumPy rfftfreq.
  * @example rfftfreq(4, 0.5)   // [0, 0.5, 1]
  */
 export const rfftfreq: FreqFn = frequencies('rfftfreq', (k) => k, half)
@@ -51,28 +51,28 @@ const cosines = (name: string, a: number, b: number, c: number): WindowFn =>
 /**
  * Hann's window, 1/2 - cos(2 pi k / (n - 1)) / 2; with `periodic` over n in place of n - 1.
  *
- * Errors  BadInput when n is no whole number from 0 on.   Source  NumPy hanning.
+ * Errors  BadInput unless n is a non-negative integer.   Source  NumPy hanning.
  * @example hann(5)   // [0, 0.5, 1, 0.5, 0]
  */
 export const hann: WindowFn = cosines('hann', 0.5, 0.5, 0)
 /**
  * Hamming's window, 0.54 - 0.46 cos(2 pi k / (n - 1)); with `periodic` over n.
  *
- * Errors  BadInput when n is no whole number from 0 on.   Source  NumPy hamming.
+ * Errors  BadInput unless n is a non-negative integer.   Source  NumPy hamming.
  * @example hamming(3)   // [0.08, 1, 0.08]
  */
 export const hamming: WindowFn = cosines('hamming', 0.54, 0.46, 0)
 /**
  * Blackman's window, 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)); with `periodic` over n.
  *
- * Errors  BadInput when n is no whole number from 0 on.   Source  NumPy blackman.
+ * Errors  BadInput unless n is a non-negative integer.   Source  NumPy blackman.
  * @example blackman(3)   // [0, 1, 0]
  */
 export const blackman: WindowFn = cosines('blackman', 0.42, 0.5, 0.08)
 /**
  * Kaiser's window, I_0(beta sqrt(1 - t^2)) / I_0(beta) with t from -1 to 1; with `periodic` over n.
  *
- * Errors  BadInput when n is no whole number from 0 on or beta no number.   Source  NumPy kaiser.
+ * Errors  BadInput unless n is a non-negative integer and beta a number.   Source  NumPy kaiser.
  * @example kaiser(3, 2)   // [0.4387, 1, 0.4387]
  */
 export const kaiser: KaiserFn = operation('kaiser', { n: points, beta: kind(numberOf) }, windowOptions, ({ n, beta }, o) =>
@@ -93,7 +93,7 @@ interface ConvolveOptions extends OptionsOf<typeof convolveOptions> {}
  * The convolution of real arrays along the last axis, by rfft: y_k = sum of a_j b_{k - j}; the other axes broadcast.
  *
  * Shapes  [..., n], [..., m] -> [..., n + m - 1] ('full'), [..., n] ('same'), [..., |n - m| + 1] ('valid').   Rule  bilinear.
- * Error   a few eps of the 2-norms of a and b, as SciPy fftconvolve.   Errors  BadInput for numbers, empty axes or another mode.
+ * Error   a few eps of the 2-norms of a and b, as SciPy fftconvolve.   Errors  BadInput for numbers, empty axes or an unknown mode.
  * @example fftConvolve([1, 2], [1, 1, 1])   // [1, 3, 3, 2]
  */
 export const fftConvolve: FftConvolveFn<ConvolveOptions> = operation(

@@ -49,7 +49,7 @@ export const average: AverageFn<AverageOptions> = operation('average', { x: unre
  * The range over axes (all by default): max - min.
  *
  * Shapes  as `sum`.   Dtype  x's; bool becomes i32, i32 wraps.   Rule  that of max less that of min: ties share equally.
- * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
+ * Errors  BadInput for an axis out of range or named twice, or if there is nothing to compare.
  * @example ptp([[1, 5], [4, 2]], { axis: 1 })   // [4, 2]
  */
 export const ptp: SumFn<'ptp'> = operation('ptp', { x: array }, over, ({ x }, folds) => sub(max(x, folds), min(x, folds)))
@@ -103,7 +103,7 @@ interface CovOptions extends OptionsOf<typeof covOptions> {}
 export const cov: CovFn<CovOptions> = operation('cov', { x: floats }, covOptions, ({ x }, options, op) => covariance(x, options, op))
 
 /**
- * The correlation matrix of variables in rows (in columns with `rowvar: false`): c_ij / sqrt(c_ii c_jj), c their covariance. NaN for one that is constant.
+ * The correlation matrix of variables in rows (in columns with `rowvar: false`): c_ij / sqrt(c_ii c_jj), c their covariance. NaN for a constant variable.
  *
  * Shapes, dtype, errors  as `cov`.   Rule  that of the quotient.   Source  NumPy corrcoef, not clipped to [-1, 1].
  * @example corrcoef([[1, 2, 3], [1, 0, 2]])   // [[1, 0.5], [0.5, 1]]

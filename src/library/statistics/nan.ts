@@ -19,7 +19,7 @@ import { type Ddof, ddofOptions, type Over, over, zeroAtZero } from './folds.js'
 const without = (x: AnyExpr, value: number): AnyExpr => (isFloat(x.dtype) ? where(isnan(x), value, x) : x)
 
 /**
- * Sum over axes (all by default) of what is not NaN; 0 where there is nothing else.
+ * Sum over axes (all by default) of the elements that are not NaN; 0 if there are none.
  *
  * Shapes, dtype, errors  as `sum`.   Rule  xBar = yBar repeated, 0 at a NaN.
  * @example nansum([1, NaN, 2])   // 3
@@ -27,7 +27,7 @@ const without = (x: AnyExpr, value: number): AnyExpr => (isFloat(x.dtype) ? wher
 export const nansum: SumFn<'nansum'> = operation('nansum', { x: array }, over, ({ x }, folds) => sum(without(x, 0), folds))
 
 /**
- * Product over axes (all by default) of what is not NaN; 1 where there is nothing else.
+ * Product over axes (all by default) of the elements that are not NaN; 1 if there are none.
  *
  * Shapes, dtype, errors  as `prod`.   Rule  as `prod`, 0 at a NaN.
  * @example nanprod([2, NaN, 3])   // 6
@@ -36,7 +36,7 @@ export const nanprod: SumFn<'nanprod'> = operation('nanprod', { x: array }, over
 
 const running = { ...axisOptions, ...runningOptions }
 /**
- * Running sums along an axis (the last by default) of what is not NaN: a NaN adds 0.
+ * Running sums along an axis (the last by default) of the elements that are not NaN: a NaN adds 0.
  *
  * Shapes, dtype, options, errors  as `cumsum`.   Rule  as `cumsum`, 0 at a NaN.
  * @example nancumsum([1, NaN, 2])   // [1, 1, 3]
@@ -46,7 +46,7 @@ export const nancumsum: AlongAxisFn<'nancumsum', RunningOptions> = operation('na
 )
 
 /**
- * Running products along an axis (the last by default) of what is not NaN: a NaN counts as 1.
+ * Running products along an axis (the last by default) of the elements that are not NaN: a NaN counts as 1.
  *
  * Shapes, dtype, options, errors  as `cumprod`.   Rule  as `cumprod`, 0 at a NaN.
  * @example nancumprod([2, NaN, 3])   // [2, 2, 6]
@@ -65,17 +65,17 @@ const extreme = <const N extends string>(name: N, fold: typeof max | typeof min,
   })
 
 /**
- * Largest element over axes (all by default) that is not NaN; NaN where there is none.
+ * Largest element over axes (all by default) that is not NaN; NaN if there is none.
  *
- * Shapes, dtype, errors  as `max`.   Rule  as `max`: ties share equally; a NaN has nothing.
+ * Shapes, dtype, errors  as `max`.   Rule  as `max`: ties share equally; a NaN has none.
  * @example nanmax([1, NaN, 3])   // 3
  */
 export const nanmax: ReduceFn<'nanmax'> = extreme('nanmax', max, Number.NEGATIVE_INFINITY)
 
 /**
- * Smallest element over axes (all by default) that is not NaN; NaN where there is none.
+ * Smallest element over axes (all by default) that is not NaN; NaN if there is none.
  *
- * Shapes, dtype, errors  as `min`.   Rule  as `min`: ties share equally; a NaN has nothing.
+ * Shapes, dtype, errors  as `min`.   Rule  as `min`: ties share equally; a NaN has none.
  * @example nanmin([1, NaN, 3])   // 1
  */
 export const nanmin: ReduceFn<'nanmin'> = extreme('nanmin', min, Number.POSITIVE_INFINITY)
@@ -84,7 +84,7 @@ export const nanmin: ReduceFn<'nanmin'> = extreme('nanmin', min, Number.POSITIVE
 const meanOf = (x: AnyExpr, folds: Over): AnyExpr => div(sum(without(x, 0), folds), count(not(isnan(x)), folds))
 
 /**
- * Mean over axes (all by default) of what is not NaN; NaN where there is nothing else.
+ * Mean over axes (all by default) of the elements that are not NaN; NaN if there are none.
  *
  * Shapes, dtype, errors  as `mean`.   Rule  xBar = yBar / count, 0 at a NaN.
  * @example nanmean([1, NaN, 3])   // 2
@@ -102,15 +102,16 @@ const varianceOf = <const N extends string>(name: N, result: (v: AnyExpr) => Any
   })
 
 /**
- * Variance over axes (all by default) of what is not NaN: the sum of (x - mean)^2 over count - ddof; NaN where that is not positive.
+ * Variance over axes (all by default) of the elements that are not NaN: the sum of (x - mean)^2 over count - ddof; NaN unless that is
+ * positive.
  *
- * Shapes, dtype, errors  as `variance`; ddof is whole.   Rule  as `variance`, 0 at a NaN.
+ * Shapes, dtype, errors  as `variance`; ddof is an integer.   Rule  as `variance`, 0 at a NaN.
  * @example nanvar([1, NaN, 3])   // 1
  */
 export const nanvar: SettledReduceFn<'nanvar', Ddof> = varianceOf('nanvar', (v) => v)
 
 /**
- * Standard deviation over axes (all by default) of what is not NaN: the root of `nanvar`.
+ * Standard deviation over axes (all by default) of the elements that are not NaN: the root of `nanvar`.
  *
  * Shapes, dtype, errors  as `nanvar`.   Rule  as `std`: 0 where the deviation is 0, and at a NaN.
  * @example nanstd([1, NaN, 3])   // 1
@@ -125,7 +126,7 @@ const position = <const N extends string>(name: N, find: typeof argmax, unit: nu
   operation(name, { x: array }, { ...over, axis: anyAxis }, ({ x }, options) => find(without(x, unit), options))
 
 /**
- * Index of the largest element that is not NaN, as `argmax`: the first of equals; 0 where there is none.
+ * Index of the largest element that is not NaN, as `argmax`: the first among equals; 0 if there is none.
  *
  * Dtype  i32.   Rule  none: indices have no tangent.   Errors  as `argmax`.
  * @example nanargmax([1, NaN, 3])   // 2
@@ -133,7 +134,7 @@ const position = <const N extends string>(name: N, find: typeof argmax, unit: nu
 export const nanargmax: ArgReduceFn<'nanargmax'> = position('nanargmax', argmax, Number.NEGATIVE_INFINITY)
 
 /**
- * Index of the smallest element that is not NaN, as `argmin`: the first of equals; 0 where there is none.
+ * Index of the smallest element that is not NaN, as `argmin`: the first among equals; 0 if there is none.
  *
  * Dtype  i32.   Rule  none: indices have no tangent.   Errors  as `argmin`.
  * @example nanargmin([NaN, 1, 3])   // 1

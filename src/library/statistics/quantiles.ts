@@ -109,7 +109,7 @@ const quantiles = <const N extends string>(name: N, whole: 1 | 100, skipsNan: bo
       typeof v === 'number' && v >= 0 && v <= whole
         ? quantileOf(lines, v / whole, by)
         : badInput(op, `${shown(v)} is not between 0 and ${whole}.`, whole === 1 ? 'percentile goes to 100.' : 'quantile goes to 1.')
-    if (Array.isArray(q)) return q.length > 0 ? stack(q.map(known)) : badInput(op, 'there is no q.', 'give one at least.')
+    if (Array.isArray(q)) return q.length > 0 ? stack(q.map(known)) : badInput(op, 'there is no q.', 'give at least one.')
     if (!isExpr(q) && !isTensor(q)) return known(q)
     const { dtype } = lines.sorted
     const given = castTo(takenBeside(arrayOf(q, op), dtype), dtype)
@@ -120,12 +120,12 @@ const quantiles = <const N extends string>(name: N, whole: 1 | 100, skipsNan: bo
   })
 
 /**
- * The q-quantile over axes (all by default), 0 <= q <= 1: the element at place q (n - 1) of those in order, by `method` on the line between its two
- * neighbours ('linear', the default), the one below ('lower'), above ('higher'), the nearer one ('nearest'), or their mean ('midpoint'). A NaN among them is the result.
+ * The q-quantile over axes (all by default), 0 <= q <= 1: the element at position q (n - 1) in ascending order, by `method` interpolated between its two neighbours
+ * ('linear', the default), the one below ('lower'), above ('higher'), the nearer one ('nearest'), or their mean ('midpoint'). NaN if one of them is NaN.
  *
  * Shapes  as `sum`; several q (a list or a vector) are a new first axis.   Dtype  f32 stays f32; i32 and bool become f64.
- * Rule    the cotangent goes to the one or two elements that the result is made of, of equals to those that `sort` puts there; q that is computed has the slope.
- * Errors  BadInput for a q that is out of range (one that is computed is not checked), another method, an axis out of range, or nothing to order.
+ * Rule    the cotangent goes to the one or two elements that make the result, among equal ones to those that `sort` puts there; a computed q has the slope.
+ * Errors  BadInput for a q that is out of range (a computed one is not checked), an unknown method, an axis out of range, or an empty axis.
  * @example quantile([1, 2, 4, 8], 0.5)   // 3
  */
 export const quantile: QuantileFn<'quantile', QuantileOptions> = quantiles('quantile', 1, false)
@@ -139,7 +139,7 @@ export const quantile: QuantileFn<'quantile', QuantileOptions> = quantiles('quan
 export const percentile: QuantileFn<'percentile', QuantileOptions> = quantiles('percentile', 100, false)
 
 /**
- * The quantile of what is not NaN, as `quantile`; NaN where there is nothing else.
+ * The quantile of the elements that are not NaN, as `quantile`; NaN if there are none.
  *
  * Shapes, dtype, errors  as `quantile`.   Rule  as `quantile`; a NaN has no cotangent.
  * @example nanquantile([1, NaN, 3], 0.5)   // 2
@@ -147,7 +147,7 @@ export const percentile: QuantileFn<'percentile', QuantileOptions> = quantiles('
 export const nanquantile: QuantileFn<'nanquantile', QuantileOptions> = quantiles('nanquantile', 1, true)
 
 /**
- * The percentile of what is not NaN, as `percentile`; NaN where there is nothing else.
+ * The percentile of the elements that are not NaN, as `percentile`; NaN if there are none.
  *
  * Shapes, dtype, errors  as `quantile`.   Rule  as `quantile`; a NaN has no cotangent.
  * @example nanpercentile([1, NaN, 3], 50)   // 2
@@ -158,17 +158,17 @@ const middle = <const N extends string>(name: N, skipsNan: boolean): FloatReduce
   operation(name, { x: floats }, over, ({ x }, folds, op) => quantileOf(linesOf(x, folds, skipsNan, op, [0.5]), 0.5, 'midpoint'))
 
 /**
- * The median over axes (all by default): the element in the middle of those in order, or the mean of both there. A NaN among them is the result.
+ * The median over axes (all by default): the middle element in ascending order, or the mean of the two in the middle. NaN if one of them is NaN.
  *
  * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
- * Rule    the cotangent goes to the element in the middle, half each to both; of equals to those that `sort` puts there.
- * Errors  BadInput for an axis out of range, or nothing to order.
+ * Rule    the cotangent goes to the middle element, or half to each of two; among equal ones to those that `sort` puts there.
+ * Errors  BadInput for an axis out of range or an empty axis.
  * @example median([3, 1, 4, 2])   // 2.5
  */
 export const median: FloatReduceFn<'median'> = middle('median', false)
 
 /**
- * The median of what is not NaN, as `median`; NaN where there is nothing else.
+ * The median of the elements that are not NaN, as `median`; NaN if there are none.
  *
  * Shapes, dtype, errors  as `median`.   Rule  as `median`; a NaN has no cotangent.
  * @example nanmedian([3, NaN, 1])   // 2
@@ -177,18 +177,19 @@ export const nanmedian: FloatReduceFn<'nanmedian'> = middle('nanmedian', true)
 
 const keyArrays = kind<readonly AnyExpr[], unknown>((given, what, where) => listOf(given, what, where).map((k) => arrayOf(k, where)))
 /**
- * The indices that sort by several keys along an axis (the last by default): by the last key, equals by the one before it, and so on.
+ * The indices that sort by several keys along an axis (the last by default): by the last key, ties by the one before it, and so on.
  *
  * Shapes  the keys', which have one shape.   Dtype  i32.   Rule  none: indices have no tangent.   Source  NumPy lexsort.
  * Errors  BadInput for no keys or an axis out of range; ShapeMismatch for keys of other shapes.
  * @example lexsort([[1, 0, 2], [5, 5, 4]])   // [2, 1, 0]
  */
 export const lexsort: LexsortFn = operation('lexsort', { keys: keyArrays }, { axis: laterAxis(-1) }, ({ keys }, { axis: along }, op) => {
-  if (keys.length === 0) badInput(op, 'there are no keys.', 'give one at least.')
+  if (keys.length === 0) badInput(op, 'there are no keys.', 'give at least one.')
   const { shape } = keys[0]!
   const axis = axisOf(along, shape.length, op)
   const other = keys.find((k) => !sameShape(k.shape, shape))
-  if (other !== undefined) misfit(op, keys, `keys of ${showShape(shape)} and ${showShape(other.shape)} differ.`, 'give keys of one shape.')
+  if (other !== undefined)
+    misfit(op, keys, `keys of ${showShape(shape)} and ${showShape(other.shape)} differ.`, 'give keys of the same shape.')
   // Each sort keeps the order of equals, which is that of the keys before.
   const sortedBy = (order: AnyExpr, k: AnyExpr): AnyExpr =>
     takeAlongAxis(order, argsort(takeAlongAxis(k, order, { axis }), { axis }), { axis })

@@ -25,7 +25,7 @@ const varianceOf = <const N extends string>(name: N, result: (v: AnyExpr) => Any
     return result(div(total, typeof count === 'number' ? Math.max(0, count - ddof) : maximum(sub(count, ddof), 0)))
   })
 /**
- * Variance over axes (all by default): the sum of (x - mean)^2 over n - ddof; of the elements where the mask `where` holds, if there is one.
+ * Variance over axes (all by default): the sum of (x - mean)^2 over n - ddof; with a mask `where`, of the elements where it holds.
  *
  * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
  * Rule    xBar = 2 (x - mean) yBar / (n - ddof).   Source  two passes, as NumPy.
@@ -74,13 +74,13 @@ const normOptions = {
 /** Options of `norm`. */
 interface NormOptions extends OptionsOf<typeof normOptions> {}
 /**
- * Norm over axes (all by default) of order `ord` (2 by default): the root (sum of |x|^ord)^(1 / ord); 'inf' is the largest |x|, '-inf' the smallest, 0 how many are
- * not 0. Below 1 it is no norm in the strict sense. Of matrices it is `matrixNorm`.
+ * Norm over axes (all by default) of order `ord` (2 by default): the root (sum of |x|^ord)^(1 / ord); 'inf' is the largest |x|, '-inf' the smallest, 0 the number
+ * of nonzero elements. Below 1 it is not a norm in the strict sense. For matrices use `matrixNorm`.
  *
- * Shapes  as `sum`; over an empty axis 0, of an order below 0 Infinity.   Dtype  f32 stays f32; i32 and bool become f64.
- * Rule    xBar = sign(x) (|x| / y)^(ord - 1) yBar, for order 2 x yBar / y; 0 where the norm is 0, of an order below 1 where x is 0, of order 0 everywhere. At the
- *         largest and the smallest: ties share equally.   Source  NumPy vector_norm.
- * Errors  BadInput for an order that is no number, an axis out of range or named twice.
+ * Shapes  as `sum`; over an empty axis 0, for an order below 0 Infinity.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    xBar = sign(x) (|x| / y)^(ord - 1) yBar, for order 2 x yBar / y; 0 where the norm is 0, for an order below 1 where x is 0, for order 0 everywhere. For
+ *         'inf' and '-inf' ties share equally.   Source  NumPy vector_norm.
+ * Errors  BadInput for an order that is not a number, an axis out of range or named twice.
  * @example
  * norm([3, 4])                  // 5
  * norm([3, 0, -4], { ord: 0 })  // 2
@@ -101,7 +101,7 @@ export const norm: FloatReduceFn<'norm', NormOptions> = operation(
 )
 
 /**
- * log of the sum of exp x over axes (all by default), of the elements where the mask `where` holds, if there is one. Stable: the largest x is taken out first.
+ * log of the sum of exp x over axes (all by default); with a mask `where`, of the elements where it holds. Stable: the largest x is subtracted first.
  *
  * Shapes  as `sum`; -Infinity for an empty axis.   Dtype  f32 stays f32; i32 and bool become f64.
  * Rule    xBar = softmax(x) yBar; 0 where the result is infinite (all x are -Infinity, or one is Infinity).

@@ -120,7 +120,8 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
  * A model is a layer of codual/nn, or { init(key), apply(params, x, { training, key, state }) } of your own. Data is { x, y } of arrays, or of trees of arrays, whose first axis counts the rows, or a source of
  * such batches; a third field `mask`, one bool or weight for each row or target, says what counts. The result has the best parameters (by validation loss, or `monitor`), a history of plain numbers and a checkpoint. The step is compiled once, and once more for a smaller last batch.
  * Everything random follows from `key`: parameters begin as `model.init(key)`, and each step has a key of its own. The same key gives the same fit, and `{ from: checkpoint }` continues it bit for bit.
- * Errors  Left of an AdError that names epoch and step, with what the fit had come to in `last`: a loss that is NaN or no scalar, targets that do not belong, what a callback throws; BadInput for options that do not fit.
+ * Errors  Left of an AdError that names epoch and step, with the result so far in `last`: for a loss that is NaN or not a scalar, targets that do not fit, and exceptions of
+ *         callbacks; BadInput for invalid options.
  * @example
  * const line = { init: () => ({ w: tensor(0, [1, 1]) }), apply: ({ w }: { w: Expr<[1, 1], 'f64'> }, x: Expr<[number, 1], 'f64'>) => matmul(x, w) }
  * const data = { x: [[1], [2], [3]], y: [[2], [4], [6]] }

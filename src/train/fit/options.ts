@@ -30,7 +30,7 @@ export const keyAt = (key: Key, { epoch, step }: Position): Tensor<[2], 'i32'> =
   return asTensor(threefry(a, b, 0, step))
 }
 const isFunction = (x: unknown): boolean => typeof x === 'function'
-const functionIn = <F>(x: F, what: string, where: string): F => (isFunction(x) ? x : badInput(where, `${what} is no function.`))
+const functionIn = <F>(x: F, what: string, where: string): F => (isFunction(x) ? x : badInput(where, `${what} is not a function.`))
 
 export const fitOptions = {
   loss: or<FitOptions<unknown>['loss'], undefined>(undefined, (x, _what, where) =>
@@ -85,7 +85,7 @@ export const pairOf = (given: unknown, where: string): Pair => {
   if (!isRecord(given) || !('x' in given && 'y' in given))
     return badInput(
       where,
-      `${isRecord(given) ? `{ ${Object.keys(given).slice(0, 8).join(', ')} }` : shown(given)} has not both x and y.`,
+      `${isRecord(given) ? `{ ${Object.keys(given).slice(0, 8).join(', ')} }` : shown(given)} lacks x or y.`,
       'give { x, y }.',
     )
   const { x, y, mask } = given
@@ -149,7 +149,7 @@ export const where = 'fit'
 /** What a fit is made of: its data in batches, and what says which parameters are best. */
 export const setupOf = (model: Fittable, data: unknown, o: ReadOf<typeof fitOptions>) => {
   if (!isRecord(model) || !isFunction(model.init) || !isFunction(model.apply))
-    badInput(where, 'the model has not both init and apply.', 'give a layer, or { init: (key) => params, apply: (params, x) => y }.')
+    badInput(where, 'the model lacks init or apply.', 'give a layer, or { init: (key) => params, apply: (params, x) => y }.')
   const loss = o.loss ?? badInput(where, 'the options have no loss.', "give { loss: 'mseLoss' }, another name, or a function.")
   const optimizer = o.optimizer ?? badInput(where, 'the options have no optimizer.', 'give { optimizer: adam({ learningRate: 1e-3 }) }.')
   const epochs = wholeOf(o.epochs, 'epochs', where, 0)
@@ -175,7 +175,8 @@ export const setupOf = (model: Fittable, data: unknown, o: ReadOf<typeof fitOpti
   }
   let [training, held] = [data, o.validation]
   if (typeof held === 'number') {
-    if (isSource(data)) badInput(where, 'a share of batches is no validation data.', 'give the data itself, or validation data of its own.')
+    if (isSource(data))
+      badInput(where, 'a share of batches cannot be validation data.', 'give the data itself, or validation data of its own.')
     if (!(held > 0 && held < 1)) badInput(where, `the share of validation is ${held}.`, 'give a number between 0 and 1, such as 0.2.')
     ;[training, held] = splitData(pairOf(data, where), [1 - held, held], { seed })
   }

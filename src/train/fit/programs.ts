@@ -32,7 +32,7 @@ const spread = (mask: AnyExpr, x: AnyExpr, name: string): AnyExpr =>
     ? (reshape(mask, [...mask.shape, ...x.shape.slice(mask.shape.length).map(() => 1)]) as AnyExpr)
     : badInput(
         name,
-        `the mask [${mask.shape.join(', ')}] does not belong to [${x.shape.join(', ')}].`,
+        `the mask [${mask.shape.join(', ')}] does not fit [${x.shape.join(', ')}].`,
         'give one element for each row, or for each number of the loss.',
       )
 /**

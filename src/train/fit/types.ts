@@ -105,31 +105,31 @@ export type FitEvent<K extends string = string> =
       readonly loss: number
     }
   | FitEpoch<K>
-/** What a fit has come to. */
+/** The result of a fit. */
 export interface Fitted<P, S = undefined, K extends string = string> {
-  /** The best parameters; the last ones where nothing says which are best. */
+  /** The best parameters; the last ones if nothing says which are best. */
   readonly params: P
   /** The running state beside them. */
   readonly state: S
   readonly best: {
-    /** After which epoch they were reached, -1 where they are the first. */
+    /** The epoch after which they were reached, -1 for the initial ones. */
     readonly epoch: number
     /** The loss or the metric by which they are best; NaN where there is none. */
     readonly score: number
   }
   readonly history: History<K>
-  /** What a later `fit` goes on from, to the bit: `{ from: checkpoint }`. */
+  /** What a later `fit` continues from, bit for bit: `{ from: checkpoint }`. */
   readonly checkpoint: Checkpoint<unknown>
   /** Why it ended. */
   readonly ended: 'epochs' | 'patience' | 'signal' | 'error'
 }
-/** An AdError that names epoch and step, with what the fit had come to. */
+/** An AdError that names epoch and step, with the result so far. */
 export type FitError<P, S, K extends string> = AdError & {
   readonly last?: Fitted<P, S, K>
-  /** What was thrown, where it was no error of codual. */
+  /** The exception, if it was not an error of codual. */
   readonly cause?: unknown
 }
-/** How `fit` goes. */
+/** How `fit` runs. */
 export interface FitOptions<D, K extends string = never> {
   /** (prediction, target) => scalar, with the mask as a third argument where the data has one; or the name of a loss. */
   readonly loss: LossName | ((prediction: never, target: never, mask: never) => unknown)
@@ -139,7 +139,7 @@ export interface FitOptions<D, K extends string = never> {
   readonly epochs: number
   /** Rows of a batch: 32 unless given; all where there are fewer. */
   readonly batchSize?: number | undefined
-  /** Does each epoch have an order of its own, which follows from the key? Unless given, it does. */
+  /** Does each epoch have an order of its own, which depends on the key alone? True unless given. */
   readonly shuffle?: boolean | undefined
   /** Metrics by name, after each epoch: of the validation data, or of the data where there is none. */
   readonly metrics?: { readonly [N in K]: AnyMeasure } | undefined
@@ -147,19 +147,19 @@ export interface FitOptions<D, K extends string = never> {
   readonly validation?: NoInfer<D> | NoInfer<DataLike<D>> | Source<{ readonly x: unknown; readonly y: unknown }> | number | undefined
   /** What says which parameters are best: the validation loss ('loss') unless given, or the name of a metric. */
   readonly monitor?: NoInfer<K> | 'loss' | undefined
-  /** Ends after so many epochs that are no better than the best before them. */
+  /** Ends the fit after this many epochs without an improvement. */
   readonly patience?: number | undefined
-  /** Given a checkpoint after each epoch, and may give a promise; `encodeCheckpoint` makes bytes of it. A Left, and what is thrown, end the fit. */
+  /** Called with a checkpoint after each epoch; may return a promise. `encodeCheckpoint` makes bytes of it. A Left or an exception ends the fit. */
   readonly checkpoint?: ((checkpoint: Checkpoint<unknown>) => unknown) | undefined
-  /** A checkpoint to go on from, or its bytes. */
+  /** A checkpoint to continue from, or its bytes. */
   readonly from?: Checkpoint<unknown> | Uint8Array | ArrayBuffer | undefined
-  /** A seed, or a key of codual/random, from which everything random follows: 0 unless given. */
+  /** A seed, or a key of codual/random, for everything that is random: 0 unless given. */
   readonly key?: number | Tensor<[2], 'i32'> | undefined
   /** Parameters to begin with, in place of the model's own. */
   readonly params?: unknown
   /** The running state to begin with, in place of the model's own. */
   readonly state?: unknown
-  /** Told of every step and epoch; may give a promise. A Left, and what is thrown, end the fit. */
+  /** Called with every step and epoch; may return a promise. A Left or an exception ends the fit. */
   readonly onProgress?: ((event: FitEvent<NoInfer<K>>) => unknown) | undefined
   /** Stops the fit before the next step, once it is aborted. */
   readonly signal?: { readonly aborted: boolean } | undefined

@@ -39,7 +39,7 @@ export interface ScanParams {
    * zeros are stacked; so once a carry is false, nothing changes any more.
    */
   readonly until?: number
-  /** What its steps keep for the way back; `everything` where it is not said. */
+  /** The residuals that its steps keep; `everything` unless given. */
   readonly keep?: Keep
 }
 

@@ -28,19 +28,19 @@ export const scanOptions = {
   reverse: flag(),
 }
 /**
- * A loop that carries a state and stacks what each step gives: [carry, ys], where (carry, y_k) = f(carry, x_k).
+ * A loop that carries a state and stacks the outputs of its steps: [carry, ys], where (carry, y_k) = f(carry, x_k).
  *
- * `f(carry, x)` returns [carry, y]: carry has the tree, shapes and dtypes of `init`, y is any tree, or null. x is the tree of the k-th slices of `xs`
- * along their first axes, which have one length; without xs (null) it is undefined, and `length` says how many steps there are. `reverse` takes the
- * slices from the last to the first; what is stacked stays where its slice was. What f captures is the same at every step, and what it computes of that
- * alone is computed once. A carry without a dtype of its own, `0` or `zeros([3])`, takes that of what f returns.
+ * `f(carry, x)` returns [carry, y]: carry has the tree, shapes and dtypes of `init`, y is any tree, or null. x is the tree of the k-th slices of `xs` along
+ * their first axes, which have one length; without xs (null) it is undefined, and `length` says how many steps there are. `reverse` takes the slices from
+ * the last to the first; each output stays at the place of its slice. Captured values are the same at every step, and what depends on them alone is
+ * computed once. A carry without a dtype of its own, `0` or `zeros([3])`, takes the dtype that f returns.
  *
- * `unroll: k` makes k steps one step of the loop. `checkpoint` says which residuals are kept, the rest being computed again: 'nothing' of a step but
- * its carry, its 'contractions', 'everything' that is not cheap (the default); or the carry of every k-th step alone (a number), about sqrt(length) of them
- * ('sqrt'). Neither changes a bit of a value; derivatives may add up in another order.
+ * `unroll: k` makes k steps one iteration of the loop. `checkpoint` says which residuals are kept; the rest is recomputed: 'nothing' of a step but its
+ * carry, its 'contractions', 'everything' that is not cheap (the default); or only the carry of every k-th step (a number), or of about sqrt(length) steps
+ * ('sqrt'). Neither changes a bit of a value; derivatives may be summed in another order.
  *
- * Rule    forward: one loop over the carry and its tangent. Reverse: one loop from the last step to the first, over what the steps kept.
- * Errors  BadInput for another tree or for lengths that differ; ShapeMismatch and DTypeMismatch, with the leaf, where the carry changes.
+ * Rule    forward: one loop over the carry and its tangent. Reverse: one loop from the last step to the first, over the residuals.
+ * Errors  BadInput if the tree changes or lengths differ; ShapeMismatch and DTypeMismatch, naming the leaf, if the carry changes.
  * @example
  * const [total, sums] = scan((s: AnyExpr, x: AnyExpr) => [add(s, x), add(s, x)], 0, tensor([1, 2, 3]))
  * evaluate(sums)   // [1, 3, 6]
@@ -79,13 +79,13 @@ const counted = (given: unknown, f: Body, init: unknown, { unroll, checkpoint }:
 }
 
 /**
- * A loop of n steps: carry = f(k, carry) for k = 0 ... n - 1, from `init`. k is an i32 expression. `unroll` and `checkpoint` as those of scan.
+ * A loop of n steps: carry = f(k, carry) for k = 0 ... n - 1, from `init`. k is an i32 expression. `unroll` and `checkpoint` are as for `scan`.
  *
- * n is a number, or an i32 scalar that is known when it runs: one plan for every number of steps, without a step where n is negative. The latter is a whileLoop without
- * `maxSteps`: it has values, forward mode and vmap, also by n.
+ * n is a number, or a computed i32 scalar: one plan for every number of steps, and no step if n is negative. With a computed n it is a whileLoop without `maxSteps`: it
+ * has values, forward mode and vmap (over n too), but no reverse mode.
  *
- * Rule    as that of scan; of an n that is no number, as that of whileLoop.
- * Errors  as those of scan; BadInput unless a number n is whole, from 0; ShapeMismatch and DTypeMismatch unless another n is an i32 scalar.
+ * Rule    as for `scan`; for a computed n as for `whileLoop`.
+ * Errors  as for `scan`; BadInput unless a number n is a non-negative integer; ShapeMismatch and DTypeMismatch unless a computed n is an i32 scalar.
  * @example evaluate(fori(4, (_k, x: AnyExpr) => mul(x, 2), 1))   // 16
  */
 export const fori: ForiFn = operation(
@@ -135,11 +135,11 @@ const branching = (
 const tupleOf = (n: number): TreeDef => ({ _tag: 'Tuple', items: Array.from({ length: n }, (): TreeDef => ({ _tag: 'Leaf' })) })
 
 /**
- * The result of one of several functions of the same arguments, by its place in the list: an index below 0 means the first, one past the end the last.
+ * The result of one of several functions of the same arguments, chosen by an index: one below 0 means the first, one past the end the last.
  *
- * All return one tree of the same shapes and dtypes. What they capture is an argument of all.
- * Rule    that of the branch which is chosen: nothing of the others reaches a derivative, not even a NaN.
- * Errors  BadInput for trees that differ or no branches; ShapeMismatch and DTypeMismatch, with the leaf, where results differ.
+ * All return the same tree, shapes and dtypes. Captured values become arguments of all branches.
+ * Rule    that of the chosen branch: nothing of the others reaches a derivative, not even a NaN.
+ * Errors  BadInput for trees that differ or no branches; ShapeMismatch and DTypeMismatch, naming the leaf, if results differ.
  * @example evaluate(switchCase(1, [(x: AnyExpr) => x, (x: AnyExpr) => mul(x, x)], 3))   // 9
  */
 export const switchCase: SwitchCaseFn = typed((index: unknown, branches: readonly unknown[], ...args: readonly unknown[]): unknown => {
@@ -155,11 +155,11 @@ export const switchCase: SwitchCaseFn = typed((index: unknown, branches: readonl
 })
 
 /**
- * onTrue(...args) where the scalar condition holds, else onFalse(...args).
+ * onTrue(...args) if the scalar condition holds, else onFalse(...args).
  *
- * Both return one tree of the same shapes and dtypes.
- * Rule    that of the branch which is chosen: nothing of the other reaches a derivative, not even a NaN.
- * Errors  as those of switchCase.
+ * Both return the same tree, shapes and dtypes.
+ * Rule    that of the chosen branch: nothing of the other reaches a derivative, not even a NaN.
+ * Errors  as for `switchCase`.
  * @example evaluate(cond(gt(4, 0), (x: AnyExpr) => sqrt(x), (x: AnyExpr) => mul(x, 0), 4))   // 2
  */
 export const cond: CondFn = typed((condition: unknown, onTrue: unknown, onFalse: unknown, ...args: readonly unknown[]): unknown => {
@@ -179,13 +179,13 @@ export const whileOptions = {
 /**
  * state = body(state), from `init`, while condition(state) holds: [state, { steps, done }].
  *
- * The state is a tree; body returns one of the same tree, shapes and dtypes, condition a scalar bool. `steps` (i32) says how often body was applied, `done`
- * (bool) whether the condition ended the loop: false where `maxSteps` did. A comparison with NaN is false, so a state that is NaN ends a loop that asks
- * whether it is large enough. Under vmap each example ends for itself; the loop goes on until all have. `unroll` and `checkpoint` as those of scan.
+ * The state is a tree; body returns the same tree, shapes and dtypes, condition a scalar bool. `steps` (i32) says how often body was applied, `done` (bool)
+ * whether the condition ended the loop: false if `maxSteps` did. A comparison with NaN is false, so a NaN in the state ends a loop whose condition compares
+ * it. Under vmap each example ends by itself; the loop runs until all have ended. `unroll` and `checkpoint` are as for `scan`.
  *
- * Rule    as that of scan, over the steps that were taken; reverse mode needs `maxSteps`.
- * Errors  BadInput for another tree, or in reverse mode without maxSteps; ShapeMismatch and DTypeMismatch, with the leaf, where the state changes, or where
- *         the condition is no scalar bool.
+ * Rule    as for `scan`, over the steps taken; reverse mode needs `maxSteps`.
+ * Errors  BadInput if the tree changes, or in reverse mode without maxSteps; ShapeMismatch and DTypeMismatch, naming the leaf, if the state changes or the
+ *         condition is not a scalar bool.
  * @example
  * const [x, { steps, done }] = whileLoop((x) => lt(x, 100), (x: AnyExpr) => mul(x, 3), 2, { maxSteps: 10 })
  * evaluate(x)   // 162
@@ -207,13 +207,13 @@ export const whileLoop: WhileLoopFn = operation(
 )
 
 /**
- * The function f, of which reverse mode keeps fewer residuals: it computes the rest again in the reverse pass.
+ * The function f with fewer residuals: the reverse pass recomputes the others.
  *
- * `keep`: 'nothing' but arguments and what f captured (the default), 'contractions' beside them, or 'everything', as without checkpoint. Values and gradients
- * are the same bit for bit, second derivatives up to rounding. Of a loop say it in the loop's own option `checkpoint`.
+ * `keep`: 'nothing' but arguments and captured values (the default), 'contractions' in addition, or 'everything', as without checkpoint. Values and gradients
+ * are the same bit for bit, second derivatives up to rounding. For a loop use the loop's own option `checkpoint`.
  *
  * Rule    that of f.
- * Errors  BadInput for another `keep`.
+ * Errors  BadInput for an unknown `keep`.
  * @example
  * const layer = checkpoint((x: AnyExpr) => mul(x, mul(x, x)))
  * grad((x: AnyExpr) => sum(layer(layer(x))))([1, 2])   // [9, 2304]

@@ -108,7 +108,7 @@ const every = whole({ from: 1, fix: "give a number of steps from 1, or 'sqrt'." 
 export const loopOptions = {
   /** So many steps are one step of the loop that is run. */
   unroll: integer(undefined, { from: 1, fix: 'give the number of steps in one body, from 1.' }),
-  /** What is kept for the way back. */
+  /** The residuals that are kept. */
   checkpoint: kind<Keep | 'sqrt' | number | { readonly snapshots: number } | undefined, Checkpoint>((given, what, op) =>
     given === undefined || given === 'sqrt'
       ? given
@@ -137,7 +137,7 @@ export const loopBy = (op: string, { unroll: size = 1, checkpoint }: Loops): Loo
           'nothing',
         )
 }
-/** What is kept for the way back. */
+/** The residuals that are kept. */
 export const keepOf = (given: unknown, what: string, op: string): Keep =>
   KEEPS.find((k) => k === given) ??
   badInput(

@@ -64,7 +64,7 @@ const update = <F>(prim: Primitive<'scatterAdd' | 'setAt', GatherParams, readonl
   })
 
 /**
- * x with the updates added at the indices, along an axis (the first by default); an index that comes twice adds twice.
+ * x with the updates added at the indices, along an axis (the first by default); a repeated index adds each time.
  *
  * Shapes  updates broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
  * Rule    dy = scatterAdd(dx, dupdates); xBar = yBar, updatesBar = gather(yBar).
@@ -74,21 +74,21 @@ const update = <F>(prim: Primitive<'scatterAdd' | 'setAt', GatherParams, readonl
 export const scatterAdd: ScatterAddFn = update(scatterAddPrimitive as never)
 
 /**
- * x with the values in place of its slices at the indices, along an axis (the first by default); of an index that comes twice the last wins.
+ * x with the values in place of its slices at the indices, along an axis (the first by default); for a repeated index the last value wins.
  *
  * Shapes  values broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
- * Rule    dy = setAt(dx, dvalues); xBar = yBar with zeros there, valuesBar = gather(yBar), zero for values that lost.
+ * Rule    dy = setAt(dx, dvalues); xBar = yBar with zeros there, valuesBar = gather(yBar), zero for overwritten values.
  * Errors  ShapeMismatch when values do not broadcast; DTypeMismatch for float values of integers.
  * @example setAt(tensor([1, 2, 3]), [1], tensor([9]))   // [1, 9, 3]
  */
 export const setAt: SetAtFn = update(setAtPrimitive as never)
 
 /**
- * One-hot code: 1 at the index along a new last axis of length n, 0 elsewhere; all zeros for an index out of range. Without a
- * dtype: that of the floats beside it, f64 alone.
+ * One-hot code: 1 at the index along a new last axis of length n, 0 elsewhere; all zeros for an index out of range. Without a dtype it
+ * takes that of the floats that it is combined with, else f64.
  *
  * Shapes  indices: any -> [..., n].   Rule  none.
- * Errors  DTypeMismatch for indices that are not i32; BadInput unless n is a non-negative integer, and for what is not a dtype.
+ * Errors  DTypeMismatch for indices that are not i32; BadInput unless n is a non-negative integer, and for an invalid dtype.
  * @example oneHot([0, 2], 3)   // [[1, 0, 0], [0, 0, 1]]
  */
 export const oneHot: OneHotFn = typed((indices: unknown, n: number, dtype?: DType): AnyExpr => {
@@ -99,9 +99,10 @@ export const oneHot: OneHotFn = typed((indices: unknown, n: number, dtype?: DTyp
 })
 
 /**
- * One element of x for each index, along an axis (the last by default): what argsort's or argmax's indices pick.
+ * One element of x for each index, along an axis (the last by default): for instance by the indices of argsort or argmax.
  *
- * Shapes  x and indices have one rank, and broadcast but for the axis -> the indices' along the axis.   Dtype  x's; indices i32, negative from the end, clamped.
+ * Shapes  x and indices have the same rank and broadcast, except along the axis -> the indices' along the axis.   Dtype  x's; indices i32, negative from the
+ *         end, clamped.
  * Rule    dy = takeAlongAxis dx; xBar = yBar added at the indices.
  * Errors  ShapeMismatch when other axes do not broadcast; DTypeMismatch for indices that are not i32; BadInput for an axis out of range.
  * @example takeAlongAxis(tensor([[1, 2], [3, 4]]), tensor([[1], [0]], [2, 1], 'i32'))   // [[2], [3]]
@@ -120,16 +121,16 @@ export const takeAlongAxis: TakeAlongAxisFn = operation('takeAlongAxis', { x: ar
 })
 
 const searchOptions = {
-  /** Before its equals ('left'), or after them. */
+  /** Before equal elements ('left'), or after them. */
   side: choice(['left', 'right'], 'left', 'side'),
 }
 /** Options of `searchsorted`. */
 interface SearchOptions extends OptionsOf<typeof searchOptions> {}
 /**
- * Where each value would go into an ascending vector: before its equals, or after them with side 'right'.
+ * The index at which each value would be inserted into an ascending vector: before equal elements, or after them with side 'right'.
  *
  * Shapes  sorted: [n], values: any -> values'.   Dtype  i32.   Rule  none: indices have no tangent.
- * Errors  ShapeMismatch unless sorted is a vector; BadInput for another side.
+ * Errors  ShapeMismatch unless sorted is a vector; BadInput for an unknown side.
  * @example searchsorted(tensor([1, 3, 5]), tensor([0, 3, 9]))   // [0, 1, 3]
  */
 export const searchsorted: SearchSortedFn<SearchOptions> = operation(
@@ -140,8 +141,8 @@ export const searchsorted: SearchSortedFn<SearchOptions> = operation(
 )
 
 /**
- * The window of the given sizes that begins at computed starts, one per axis. A negative start counts from the end;
- * a window that would stick out is moved inside, because a kernel cannot raise.
+ * The window of the given sizes that begins at computed starts, one per axis. A negative start counts from the end; a window that would
+ * reach outside is moved inside, because a kernel cannot raise.
  *
  * Shapes  x: rank r, starts: [r] or a list of r scalars -> sizes.   Dtype  x's; starts i32.
  * Rule    dy = dynamicSlice dx; xBar = yBar added at the window.

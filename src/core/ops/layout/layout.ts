@@ -68,7 +68,7 @@ interface RollOptions extends OptionsOf<typeof rollOptions> {}
  * Element i goes to i + shift, modulo the length.
  *
  * Rule    xBar = yBar rotated by -shift.
- * Errors  BadInput for an axis out of range, a fractional shift, or as many shifts as there are not axes.
+ * Errors  BadInput for an axis out of range, a fractional shift, or unless there is a shift for each axis.
  * @example roll(tensor([1, 2, 3]), 1)   // [3, 1, 2]
  */
 export const roll: RollFn<RollOptions> = operation(
@@ -102,7 +102,7 @@ export const roll: RollFn<RollOptions> = operation(
  *
  * Shapes  x: broadcastable to shape -> shape.   Dtype  x's.
  * Rule    dy = broadcast dx; xBar = yBar summed over the repeated axes.   Source  NumPy broadcasting.
- * Errors  ShapeMismatch when x does not broadcast to shape; BadInput for what is not a shape.
+ * Errors  ShapeMismatch when x does not broadcast to shape; BadInput for an invalid shape.
  * @example broadcastTo([1, 2], [2, 2])   // [[1, 2], [1, 2]]
  */
 export const broadcastTo: BroadcastToFn = typed(
@@ -113,7 +113,7 @@ export const broadcastTo: BroadcastToFn = typed(
  * The same elements in row-major order under another shape; one axis may be -1.
  *
  * Rule    dy = reshape dx; xBar = yBar in x's shape.
- * Errors  ShapeMismatch when the sizes differ; BadInput for what is not a shape.
+ * Errors  ShapeMismatch when the sizes differ; BadInput for an invalid shape.
  * @example reshape([[1, 2], [3, 4]], [4])   // [1, 2, 3, 4]
  */
 export const reshape: ReshapeFn = typed((x: unknown, shape: readonly number[]): AnyExpr => {
@@ -254,12 +254,12 @@ const paddingOf = (given: unknown): { readonly mode: PadMode; readonly value: un
 }
 
 /**
- * x with `widths[i] = [before, after]` entries added along axis i; a number stands for both ends. They are `value`, 0 unless given; or by `mode`
- * the nearest element ('edge'), x mirrored at its ends without them ('reflect') or with them ('symmetric'), x again ('wrap'). A negative width takes entries away, after all padding.
+ * x with `widths[i] = [before, after]` entries added along axis i; a number stands for both ends. They are `value`, 0 unless given; or by `mode` the nearest element ('edge'), x
+ * mirrored at its ends without them ('reflect') or with them ('symmetric'), x again ('wrap'). A negative width removes entries, after all padding.
  *
  * Shapes  axes beyond widths are kept; one number alone pads every axis.   Dtype  x's; value is cast to it.
  * Rule    xBar = yBar without the padding; valueBar = the sum of yBar over the padding. By mode each place's cotangent goes to what it reads.
- * Errors  BadInput for widths that take more than there is, more widths than axes, another mode, and an empty axis that a mode would read.
+ * Errors  BadInput for widths that take more than there is, more widths than axes, an unknown mode, and an empty axis that a mode would read.
  * @example
  * pad(tensor([1, 2]), [[1, 0]])                          // [0, 1, 2]
  * pad(tensor([1, 2, 3]), [[2, 1]], { mode: 'reflect' })  // [3, 2, 1, 2, 3, 2]

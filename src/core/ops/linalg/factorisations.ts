@@ -43,12 +43,12 @@ const tall = ([x]: readonly Aval[], op: string): ReturnType<typeof matrixAxes> =
     )
   return axes
 }
-/** Matrices A and right sides B: [..., n, k] of the same leading axes. */
+/** Matrices A and right-hand sides B: [..., n, k] of the same leading axes. */
 export const systemShape = (op: string, a: Aval, b: Aval, rows: number): Aval => {
   const x = matrixAxes(b.shape, op)
   const { lead } = matrixAxes(a.shape, op)
   if (x.rows !== rows || !sameShape(x.lead, lead))
-    badShape(op, [a.shape, b.shape], `right sides ${showShape(b.shape)} do not belong to matrices ${showShape(a.shape)}.`)
+    badShape(op, [a.shape, b.shape], `right-hand sides ${showShape(b.shape)} do not fit matrices ${showShape(a.shape)}.`)
   return b
 }
 

@@ -50,7 +50,8 @@ export const choleskyOptions = {
  * Cholesky's factor of a symmetric positive definite matrix: L with A = L L^T, lower triangular, its diagonal positive; L^T with `upper`.
  *
  * A is taken as (A + A^T) / 2, so that the gradient is symmetric, as JAX has it; to read one triangle alone, pass tril(a) + tril(a, -1)^T.
- * Shapes  [..., n, n] -> the same.   Dtype  f32 stays f32; i32 and bool become f64.   NaN, all of that matrix, where it is not positive definite.
+ * Shapes  [..., n, n] -> the same.   Dtype  f32 stays f32; i32 and bool become f64.   A matrix that is not positive definite gives NaN
+ *         throughout.
  * Rule    dL = L phi(L^-1 dA L^-T), phi the lower triangle with half of the diagonal.   Source  Murray 2016.
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example
@@ -73,9 +74,9 @@ export const triangularOptions = {
   left: flag(true),
 }
 /**
- * x with a x = b for a triangular matrix a, of which the other triangle is not read: the upper one is unless `lower`. With `left: false` x with x a = b.
+ * x with a x = b for a triangular matrix a: the upper triangle is read, or with `lower` the lower one, and the other is not. With `left: false` x with x a = b.
  *
- * `transpose` takes a^T in its place (`lower` says where the numbers of a are), `unitDiagonal` a diagonal of 1.
+ * `transpose` solves with a^T (`lower` still refers to a); `unitDiagonal` takes the diagonal as 1.
  * Shapes  a: [..., n, n], b: [n] or [..., n, k] -> b's; with `left: false` b: [n] or [..., k, n]; leading axes broadcast.   Dtype  promoted; i32 and bool become f64.
  * Rule    bBar = a^-T xBar; aBar = -bBar x^T in the triangle that is read, zeros elsewhere.   Source  BLAS trsm.   A zero on the diagonal gives infinities and NaN.
  * Errors  ShapeMismatch unless a is square and b fits.
@@ -121,7 +122,7 @@ export const qrOptions = {
  *
  * Shapes  [..., m, n] -> q: [..., m, k], r: [..., k, n]; k is the smaller of m and n, m with `complete`.   Dtype  f32 stays f32; i32 and bool become f64.
  * Rule    with X = dA R^-1, L the strict lower triangle of Q^T X: dQ = X - Q (Q^T X - L + L^T), dR = (Q^T X - L + L^T) R. For A of full rank.   Source  Walter and Lehmann 2018.
- * Errors  ShapeMismatch for fewer than two axes; NotImplemented for a derivative of a complete q with more columns than A, which are any basis.
+ * Errors  ShapeMismatch for fewer than two axes; NotImplemented for a derivative of a complete q with more columns than A, which are an arbitrary basis.
  * @example qr([[3, 5], [4, 5]])   // { q: [[0.6, 0.8], [0.8, -0.6]], r: [[5, 7], [0, 1]] }
  */
 export const qr: QrFn = operation('qr', { x: floats }, qrOptions, ({ x }, { complete }, op) => {
@@ -137,11 +138,11 @@ export const qr: QrFn = operation('qr', { x: floats }, qrOptions, ({ x }, { comp
 })
 
 /**
- * Eigenvalues and eigenvectors of a symmetric matrix: { w, v }, w ascending, A v = v diag(w); of each column of v the largest component is positive.
+ * Eigenvalues and eigenvectors of a symmetric matrix: { w, v }, w ascending, A v = v diag(w); the largest component of each column of v is positive.
  *
- * A is taken as (A + A^T) / 2. Eigenvalues that differ by rounding alone (8 n units of the largest) count as equal: what does not depend on which vectors of their
- * space v has (sum of f(w), the trace of v f(w) v^T) has its derivative there too.
- * Shapes  [..., n, n] -> w: [..., n], v: [..., n, n].   Dtype  f32 stays f32; i32 and bool become f64.   NaN, all of that matrix, where it holds one.
+ * A is taken as (A + A^T) / 2. Eigenvalues that differ by rounding alone (8 n units of the largest) count as equal: a function that does not depend on the choice
+ * of vectors in their space (sum of f(w), the trace of v f(w) v^T) has its derivative there too.
+ * Shapes  [..., n, n] -> w: [..., n], v: [..., n, n].   Dtype  f32 stays f32; i32 and bool become f64.   A matrix that holds a NaN gives NaN throughout.
  * Rule    dw = diag(P), dv = v (F * P) with P = v^T dA v, F_ij = 1 / (w_j - w_i), 0 where they are equal.   Source  Giles 2008, 3.1.
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example eigh([[2, 1], [1, 2]])   // { w: [1, 3], v: [[0.7071067811865475, 0.7071067811865475], [-0.7071067811865475, 0.7071067811865475]] }
@@ -177,8 +178,8 @@ export const svdOptions = {
  *
  * Singular values that differ by rounding alone count as equal, as in `eigh`; so do those near 0 with 0.
  * Shapes  [..., m, n] -> u: [..., m, k], s: [..., k], vh: [..., k, n]; k is the smaller of m and n; with `fullMatrices` u: [..., m, m] and vh: [..., n, n].   Dtype  f32 stays f32; i32 and bool become f64.
- * Rule    ds = diag(u^T dA v); du and dv as Townsend 2016.   NaN, all of that matrix, where it holds one.
- * Errors  ShapeMismatch for fewer than two axes; NotImplemented for a derivative of the vectors that `fullMatrices` adds, which are any basis.
+ * Rule    ds = diag(u^T dA v); du and dv as Townsend 2016.   A matrix that holds a NaN gives NaN throughout.
+ * Errors  ShapeMismatch for fewer than two axes; NotImplemented for a derivative of the vectors that `fullMatrices` adds, which are an arbitrary basis.
  * @example svd([[3, 0], [0, 4]])   // { u: [[0, 1], [1, 0]], s: [4, 3], vh: [[0, 1], [1, 0]] }
  */
 export const svd: SvdFn = operation('svd', { x: floats }, svdOptions, ({ x }, { fullMatrices: full }) => {
@@ -208,16 +209,16 @@ export const solve: SolveFn = operation('solve', { a: floats, b: floats }, {}, (
 )
 
 /**
- * The inverse of a square matrix. What is multiplied with it is better given to `solve`.
+ * The inverse of a square matrix. To multiply by it, use `solve`, which is more accurate.
  *
  * Shapes  [..., n, n] -> the same.   Dtype  f32 stays f32; i32 and bool become f64.
- * Rule    dy = -y dA y.   Infinities and NaN where it is singular.   Source  Giles 2008, 2.2.3.
+ * Rule    dy = -y dA y.   Infinities and NaN if it is singular.   Source  Giles 2008, 2.2.3.
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example inv([[2, 1], [1, 1]])   // [[1, -1], [-1, 2]]
  */
 export const inv: SquareFn<'inv'> = operation('inv', { x: floats }, {}, ({ x }, _o, op) => asExpr(inverse(asNode(x), op)))
 /**
- * The determinant of a square matrix; 1 of an empty one.
+ * The determinant of a square matrix; 1 for an empty one.
  *
  * Shapes  [..., n, n] -> [...].   Dtype  f32 stays f32; i32 and bool become f64.
  * Rule    aBar = yBar det(a) a^-T, the cofactors: also where a is singular.   Source  Giles 2008, 2.2.4.
@@ -227,7 +228,7 @@ export const inv: SquareFn<'inv'> = operation('inv', { x: floats }, {}, ({ x }, 
 export const det: PerMatrixFn<'det'> = operation('det', { x: floats }, {}, ({ x }) => asExpr(apply(detPrimitive, [asNode(x)], NO_PARAMS)))
 
 /**
- * The determinant as { sign, logdet }: det = sign exp(logdet), where the number itself would overflow or vanish.
+ * The determinant as { sign, logdet }: det = sign exp(logdet), for determinants that would overflow or underflow.
  *
  * Shapes  [..., n, n] -> [...] each.   Dtype  f32 stays f32; i32 and bool become f64.   Of a singular matrix sign is 0 and logdet -Infinity.
  * Rule    aBar = logdetBar a^-T.   Source  Giles 2008, 2.2.4.
@@ -240,7 +241,7 @@ export const slogdet: SlogdetFn = operation('slogdet', { x: floats }, {}, ({ x }
 })
 
 export const rcondOptions = {
-  /** Singular values of at most this share of the largest count as 0: max(m, n) units of rounding unless given. */
+  /** Singular values up to this share of the largest count as 0: max(m, n) units of rounding unless given. */
   rcond: kind<number | undefined, number>((given, what, where) => {
     if (given === undefined || (numberOf(given, what, where) >= 0 && (given as number) < 1)) return given as number | undefined
     return badInput(where, `${what} is ${shown(given)}.`, 'give a share of the largest singular value, from 0 to 1.')
@@ -249,12 +250,12 @@ export const rcondOptions = {
 /** The larger side of x in units of its rounding. */
 const roundingOf = (x: AnyExpr): number => Math.max(...x.shape.slice(-2)) * (x.dtype === 'f32' ? 2 ** -23 : 2 ** -52)
 /**
- * x with the least |a x - b|, and of these the least |x|: the pseudoinverse times b, by singular values.
+ * x that minimises |a x - b|, and among these |x|: the pseudoinverse times b, by singular values.
  *
- * `rcond`: singular values of at most this share of the largest count as 0, max(m, n) units of rounding unless given.
+ * `rcond`: singular values up to this share of the largest count as 0 (max(m, n) units of rounding unless given).
  * Shapes  a: [..., m, n], b: [m] or [..., m, k] -> [..., n] or [..., n, k]; leading axes broadcast.   Dtype  promoted; i32 and bool become f64.
  * Rule    dx = P (db - dA x) + P P^T dA^T (b - a x) + (I - P a) dA^T P^T x, P the pseudoinverse; where the rank stays.   Source  Golub and Pereyra 1973.
- * Errors  ShapeMismatch unless b fits; BadInput for an rcond that is no share.
+ * Errors  ShapeMismatch unless b fits; BadInput for an invalid rcond.
  * @example lstsq([[1, 0], [1, 1], [1, 2]], [1, 3, 5])   // [1, 2]
  */
 export const lstsq: LstsqFn = operation('lstsq', { a: floats, b: floats }, rcondOptions, ({ a, b }, o, op) => {
@@ -267,7 +268,7 @@ export const lstsq: LstsqFn = operation('lstsq', { a: floats, b: floats }, rcond
  * The pseudoinverse P of Moore and Penrose: a P a = a, P a P = P, a P and P a symmetric.
  *
  * Shapes  [..., m, n] -> [..., n, m].   Dtype  f32 stays f32; i32 and bool become f64.   `rcond` and Rule  as `lstsq`.
- * Errors  ShapeMismatch for fewer than two axes; BadInput for an rcond that is no share.
+ * Errors  ShapeMismatch for fewer than two axes; BadInput for an invalid rcond.
  * @example pinv([[1], [1]])   // [[0.5, 0.5]]
  */
 export const pinv: PinvFn = operation('pinv', { x: floats }, rcondOptions, ({ x }, o, op) => {
@@ -276,10 +277,10 @@ export const pinv: PinvFn = operation('pinv', { x: floats }, rcondOptions, ({ x 
 })
 
 /**
- * How many singular values are more than `rcond` times the largest, max(m, n) units of rounding unless given.
+ * The number of singular values above `rcond` times the largest (max(m, n) units of rounding unless given).
  *
  * Shapes  [..., m, n] -> [...].   Dtype  i32.   Rule  none.   Source  NumPy matrix_rank.
- * Errors  ShapeMismatch for fewer than two axes; BadInput for an rcond that is no share.
+ * Errors  ShapeMismatch for fewer than two axes; BadInput for an invalid rcond.
  * @example matrixRank([[1, 2], [2, 4]])   // 1
  */
 export const matrixRank: MatrixRankFn = operation('matrixRank', { x: floats }, rcondOptions, ({ x }, o, op) => {

@@ -185,8 +185,8 @@ export const lstsqPrimitive: Primitive<'lstsq', LstsqParams, readonly ['float', 
 export const lstsqNode = (a: Node, b: Node, params: LstsqParams): Node => apply(lstsqPrimitive, [a, b], params)
 
 /**
- * `solve` of matrices a and right sides b with `rows` rows: b is a vector where it has one axis, else matrices. Leading axes broadcast; where a
- * has none, all right sides are columns of one. Where a stands on the right of x (`left` is false) the rows of b are what is solved for.
+ * `solve` of matrices a and right-hand sides b with `rows` rows: b is a vector where it has one axis, else matrices. Leading axes broadcast; where a
+ * has none, all right-hand sides are columns of one. Where a stands on the right of x (`left` is false) the rows of b are what is solved for.
  */
 export const onSystems = (a: Node, b: Node, op: string, rows: number, solve: (a: Node, b: Node) => Node, left = true): Node => {
   const { lead } = matrixAxes(a.shape, op)
@@ -216,7 +216,7 @@ const fail = (op: string, a: Node, b: Node, left: boolean): never =>
   badShape(
     op,
     [a.shape, b.shape],
-    `right sides ${showShape(b.shape)} do not belong to matrices ${showShape(a.shape)}${left ? '' : ' on the right'}.`,
+    `right-hand sides ${showShape(b.shape)} do not fit matrices ${showShape(a.shape)}${left ? '' : ' on the right'}.`,
     left
       ? 'b is a vector [n] or matrices [..., n, k], with as many rows as a has; leading axes broadcast.'
       : 'b is a vector [n] or matrices [..., k, n], with as many columns as a has; leading axes broadcast.',

@@ -95,7 +95,7 @@ export const logNdtr: FloatUnaryOp<'logNdtr'> = unary({
   source: 'SciPy log_ndtr',
 })
 /**
- * The number below which the normal distribution has the share p: the inverse of ndtr.
+ * The p-quantile of the normal distribution: the inverse of ndtr.
  *
  * Domain  [0, 1]; infinite at the ends, NaN beyond.   Rule  dy = sqrt(2 pi) exp(y^2 / 2) dp.   Source  SciPy ndtri. Error at most 4 ulp.
  * @example ndtri([0.25, 0.5])   // [-0.6745, 0]
@@ -110,7 +110,7 @@ const ofOrder =
     return asExpr(apply(prim, [liftFloat(x, prim.name)], { n }))
   }
 /**
- * J_n(x), the Bessel function of the first kind, of order n = 0, 1, 2, ... a number.
+ * J_n(x), the Bessel function of the first kind, of integer order n = 0, 1, 2, ...
  *
  * Rule  dy = (J_{n-1}(x) - J_{n+1}(x)) / 2 dx, of order 0 -J_1(x) dx.   Source  DLMF 10.2.2, 10.6.1.
  * Error   4 ulp for n = 0 and 1 up to x = 8, beyond 4 ulp of sqrt(2 / (pi x)); of higher orders 20 times that.
@@ -133,7 +133,7 @@ export const j0: FloatUnary = typed((x: AnyExpr) => besselJ(0, x))
  */
 export const j1: FloatUnary = typed((x: AnyExpr) => besselJ(1, x))
 /**
- * I_n(x), the modified Bessel function of the first kind, of order n = 0, 1, 2, ... a number.
+ * I_n(x), the modified Bessel function of the first kind, of integer order n = 0, 1, 2, ...
  *
  * Rule  dy = (I_{n-1}(x) + I_{n+1}(x)) / 2 dx, of order 0 I_1(x) dx.   Source  DLMF 10.25.2, 10.29.1.
  * Error   4 ulp for n = 0 and 1, 20 ulp of higher orders.   Errors  BadInput when n is not an integer from 0 to 100.
@@ -155,7 +155,7 @@ export const i0: FloatUnary = typed((x: AnyExpr) => besselI(0, x))
  */
 export const i1: FloatUnary = typed((x: AnyExpr) => besselI(1, x))
 /**
- * exp(-|x|) I_n(x), which does not overflow; n = 0, 1, 2, ... a number.
+ * exp(-|x|) I_n(x), which does not overflow, for integers n = 0, 1, 2, ...
  *
  * Rule  dy = ((y_{n-1} + y_{n+1}) / 2 - sign(x) y) dx; 0 through the sign at x = 0.   Source  DLMF 10.25.2. Errors as besselI.
  * @example besselIe(2, [0, 1000])   // [0, 0.01259]
@@ -180,7 +180,7 @@ export const i1e: FloatUnary = typed((x: AnyExpr) => besselIe(1, x))
  * The beta function, gamma(a) gamma(b) / gamma(a + b).
  *
  * Domain  a > 0, b > 0; NaN elsewhere.   Shapes  broadcast.
- * Rule    dy = y (digamma(a) - digamma(a + b)) da + the same of b.   Source  DLMF 5.12.1.
+ * Rule    dy = y (digamma(a) - digamma(a + b)) da + the same for b.   Source  DLMF 5.12.1.
  * Error   4 ulp where a or b is below 10, else 4 + 2 |log y| ulp.
  * @example beta([1, 2], [3, 2])   // [0.3333, 0.1667]
  */
@@ -201,7 +201,7 @@ export const beta: FloatBinaryOp<'beta'> = binary({
  * log B(a, b), without the overflow and the cancellation of three lgamma.
  *
  * Domain  a >= 0, b >= 0; Infinity at 0, NaN below.   Shapes  broadcast.
- * Rule    dy = (digamma(a) - digamma(a + b)) da + the same of b.   Source  DLMF 5.12.1.
+ * Rule    dy = (digamma(a) - digamma(a + b)) da + the same for b.   Source  DLMF 5.12.1.
  * Error   4 ulp of max(1, |y|): it has zeros, as at (1, 1).
  * @example betaln([1, 20], [3, 30])   // [-1.0986, -33.9688]
  */
@@ -240,7 +240,7 @@ export const zeta: FloatBinaryOp<'zeta'> = binary({
   source: 'DLMF 25.11.1',
 })
 /**
- * P(a, x), the regularized lower incomplete gamma function: the share of the gamma distribution of shape a below x.
+ * P(a, x), the regularized lower incomplete gamma function: the probability that a gamma variable of shape a is below x.
  *
  * Domain  a >= 0, x >= 0; NaN elsewhere.   Shapes  broadcast.   Error  4 + 3 |log y| ulp, measured up to a = 1e6.
  * Rule    dy = x^(a - 1) exp(-x) / gamma(a) dx + dP/da da: by a of its series, fraction and expansion, to 1e-13 relative up to a = 1e6, in the tails
@@ -296,7 +296,7 @@ const betaincPrimitive = elementwisePrimitive(['float', 'float', 'float'] as con
   source: 'DLMF 8.17.2',
 })
 /**
- * I_x(a, b), the regularized incomplete beta function: the share of the beta distribution of shapes a and b below x.
+ * I_x(a, b), the regularized incomplete beta function: the probability that a beta variable of shapes a and b is below x.
  *
  * Domain  a > 0, b > 0, 0 <= x <= 1; NaN elsewhere.   Shapes  broadcast.   Error  20 ulp, measured up to a, b = 1e4.
  * Rule    dy = x^(a - 1) (1 - x)^(b - 1) / B(a, b) dx + dI/da da + dI/db db: by a and b of its fraction, to 2e-13 relative up to a, b = 1e4, in

@@ -5,7 +5,7 @@ import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
 import type { Active, Gradient, LooseArgs, Primals, ScalarOnly } from '../tree.js'
 import type { Paths, WrtOptions } from './transforms.js'
 
-/** Where a matrix may be other than zero: entry k stands in row rows[k] and column cols[k]; row by row, each row from its first column. */
+/** Where a matrix may be nonzero: entry k stands in row rows[k] and column cols[k]; row by row, each row from its first column. */
 export interface Sparsity {
   readonly rows: Int32Array
   readonly cols: Int32Array
@@ -20,7 +20,7 @@ export interface Sparse {
   readonly values: Expr<readonly [number], Float>
   readonly shape: Expr<readonly [2], 'i32'>
 }
-/** The same, of tensors. */
+/** `Sparse`, of tensors. */
 export interface SparseTensors {
   readonly rows: Tensor<readonly [number], 'i32'>
   readonly cols: Tensor<readonly [number], 'i32'>
@@ -33,7 +33,7 @@ export interface SparseOptions<A extends readonly unknown[], W> extends WrtOptio
   /** Products with columns (forward) or rows (reverse); whichever are fewer, unless given. */
   readonly mode?: 'forward' | 'reverse' | undefined
 }
-/** What `sparsity` gives: of arguments, whose shapes alone matter, where the derivative may be other than zero. */
+/** What `sparsity` gives: of arguments, whose shapes alone matter, where the derivative may be nonzero. */
 export interface SparsityOf<A extends readonly unknown[]> {
   (...args: ValuesOf<A>): Sparsity
   (...args: { readonly [K in keyof A]: LooseArgs<A[K]> }): Sparsity

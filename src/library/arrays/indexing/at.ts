@@ -43,18 +43,18 @@ const updating = <F>(name: string, how: Way): F =>
   })
 
 /**
- * x with v in the place of x[indices]; indices are a list, as for `at`, or one alone. x itself stays what it is.
- * Of an index that comes twice the last wins.
+ * x with v in place of x[indices]; indices are a list, as for `at`, or a single index. x itself does not change. For a repeated index the
+ * last value wins.
  *
  * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.
- * Rule    xBar = yBar with zeros there; vBar = yBar[indices], summed to v's shape, zero for values that lost.   Source  NumPy assignment.
+ * Rule    xBar = yBar with zeros there; vBar = yBar[indices], summed to v's shape, zero for overwritten values.   Source  NumPy assignment.
  * Errors  as `at`; ShapeMismatch when v does not broadcast; DTypeMismatch for float values of integers.
  * @example set(tensor([[1, 2], [3, 4]]), [':', 0], [8, 9])   // [[8, 2], [9, 4]]
  */
 export const set: SetFn = updating('set', 'set')
 
 /**
- * x with v added to x[indices]; indices are a list, as for `at`, or one alone. An index that comes twice adds twice.
+ * x with v added to x[indices]; indices are a list, as for `at`, or a single index. A repeated index adds each time.
  *
  * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.
  * Rule    xBar = yBar; vBar = yBar[indices], summed to v's shape.   Source  NumPy add.at.
@@ -64,27 +64,29 @@ export const set: SetFn = updating('set', 'set')
 export const addAt: AddAtFn = updating('addAt', 'add')
 
 /**
- * x with the larger of v and x[indices] there; indices are a list, as for `at`, or one alone. Of an index that comes twice all are compared.
+ * x with the larger of v and x[indices] there; indices are a list, as for `at`, or a single index. For a repeated index all values are
+ * compared.
  *
  * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy maximum.at, JAX's x.at[].max.
- * Rule    an element's cotangent is shared equally by what is as large as it: x's own element and the v that go there.
+ * Rule    an element's cotangent is shared equally by those that are as large: x's own element and the v for its place.
  * Errors  as `set`.
  * @example maxAt(tensor([1, 5, 3]), [[0, 1]], [4, 4])   // [4, 5, 3]
  */
 export const maxAt: MaxAtFn = updating('maxAt', 'max')
 
 /**
- * x with the smaller of v and x[indices] there; indices are a list, as for `at`, or one alone. Of an index that comes twice all are compared.
+ * x with the smaller of v and x[indices] there; indices are a list, as for `at`, or a single index. For a repeated index all values are
+ * compared.
  *
  * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy minimum.at, JAX's x.at[].min.
- * Rule    an element's cotangent is shared equally by what is as small as it: x's own element and the v that go there.
+ * Rule    an element's cotangent is shared equally by those that are as small: x's own element and the v for its place.
  * Errors  as `set`.
  * @example minAt(tensor([1, 5, 3]), [[0, 1]], [4, 4])   // [1, 4, 3]
  */
 export const minAt: MinAtFn = updating('minAt', 'min')
 
 /**
- * x with x[indices] multiplied by v; indices are a list, as for `at`, or one alone. An index that comes twice multiplies twice.
+ * x with x[indices] multiplied by v; indices are a list, as for `at`, or a single index. A repeated index multiplies each time.
  *
  * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy multiply.at, JAX's x.at[].multiply.
  * Rule    each factor has the cotangent times the product of the others: exact where some are zero.

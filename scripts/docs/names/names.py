@@ -1,6 +1,6 @@
 """Makes libraries.json: the public functions of NumPy, SciPy, JAX and PyTorch by module, and what the calls of table.txt (section "written") give there.
 
-    pip install numpy scipy jax torch && python test/docs/names/names.py
+    pip install numpy scipy jax torch && python scripts/docs/names/names.py
 """
 import json
 import math

@@ -1,10 +1,6 @@
 // The examples that users read: `@example` in the docstrings of src, and the ts blocks of README.md and docs/*.md, with
 // the tables there that say what is written and what it gives.
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import ts from 'typescript'
-import { sourcesUnder } from '../architecture/sources.js'
-import { root } from './public-names.js'
 
 /** One example: its code, where it starts, and whether it shows values or types. */
 export interface Example {
@@ -86,21 +82,4 @@ export const tablesIn = (path: string, text: string): readonly Example[] => {
     // One line for the head, one for the rule below it: rows keep their lines.
     return [{ file: path, line: lineAt(text, table.index), code: [given.join(';'), '', ...code].join('\n'), of: 'value' as const }]
   })
-}
-
-/** Every example of the repository. */
-export const allExamples = (): readonly Example[] => {
-  const documents = [
-    'README.md',
-    ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((f) => `docs/${f.replaceAll('\\', '/')}`),
-  ]
-  return [
-    ...sourcesUnder('src').flatMap((s) => examplesIn(s.path, s.text)),
-    ...documents
-      .filter((f) => f.endsWith('.md'))
-      .flatMap((f) => {
-        const text = readFileSync(join(root, f), 'utf8')
-        return [...blocksIn(f, text), ...tablesIn(f, text)]
-      }),
-  ]
 }

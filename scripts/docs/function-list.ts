@@ -178,12 +178,15 @@ export const fileOf = (section: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z]+/g, '-')}.md`
 
+/** Functions as a table, a line for each; `shown` is what stands for its call. */
+export const tableOf = (list: readonly Listed[], shown: (f: Listed) => string): string =>
+  `| | |\n| --- | --- |\n${list.map((f) => `| ${shown(f)} | ${sentence(f.of)} |`).join('\n')}\n`
+/** A call as code. */
+const asCode = ({ call }: Listed): string => `\`${call}\``
+
 /** The page. */
-export const functionsPage = (all: ReturnType<typeof listed>): string => {
-  const parts = all.map(
-    ([title, list]) =>
-      `## ${title}\n\n[In full](reference/${fileOf(title)})\n\n| | |\n| --- | --- |\n${list.map(({ call, of }) => `| \`${call}\` | ${sentence(of)} |`).join('\n')}\n`,
-  )
+export const functionsPage = (all: ReturnType<typeof listed>, shown = asCode): string => {
+  const parts = all.map(([title, list]) => `## ${title}\n\n[In full](reference/${fileOf(title)})\n\n${tableOf(list, shown)}`)
   const intro =
     'Every function, with its arguments and the names of its options; a question mark says what may be left out, and a record of options may where all of them may. Each section has a page with shapes, dtypes, rules, errors, backends and an example of each function, as its docstring has them, where an editor shows it.\n[names.md](names.md) has what the functions of other libraries are called here.\nMade from the sources: `npm run docs:functions`.'
   return `# Functions\n\n${intro}\n\n${parts.join('\n')}`

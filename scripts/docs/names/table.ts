@@ -11,7 +11,7 @@ export type Meant =
   | { readonly _tag: 'Without'; readonly reason: string }
 
 const sections = new Map(
-  readFileSync(join(root, 'test/docs/names/table.txt'), 'utf8')
+  readFileSync(join(root, 'scripts/docs/names/table.txt'), 'utf8')
     .split(/^## /m)
     .slice(1)
     .map((part) => {

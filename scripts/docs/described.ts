@@ -1,4 +1,4 @@
-// docs/reference: a page for each section of functions. All of it is from docstrings, declarations, and the kernels that backends have.
+/** What is said of a public name, as data: its docstring in parts, its rule, kinks and backends, its examples. docs/reference and the site's pages are made of it. */
 import { cpuFacets } from '../../src/backends/cpu/facets.js'
 import { webgpuFacets } from '../../src/backends/webgpu/facets.js'
 import { preparedBy } from '../../src/check/index.js'
@@ -7,23 +7,22 @@ import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import * as codual from '../../src/index.js'
 import * as random from '../../src/random/index.js'
 import * as solve from '../../src/solve/index.js'
-import { examplesIn } from './extract.js'
-import type { Listed } from './function-list.js'
+import { type Example, examplesIn } from './extract.js'
 import type { PublicName } from './public-names.js'
 
-/** A docstring in parts: what the function is, and what stands behind each label. */
-export interface Labelled {
+/** A docstring in parts: what the name is, and what stands behind each label. */
+interface Labelled {
   readonly text: string
-  readonly labels: readonly (readonly [label: string, text: string])[]
+  readonly labels: readonly Row[]
 }
 const LABEL = /(?:^|\n| {2,})((?:Shapes?|Dtype|Rule|Source|Errors|Accuracy|Domain)(?:, [a-z]+)*) {2,}(?=\S)/
-export const labelled = (n: PublicName): Labelled => {
+const labelled = (n: PublicName): Labelled => {
   const doc = (n.doc?.text ?? '')
     .replace(/^\/\*\*\s?|\s*\*\/$/g, '')
     .replace(/^ \* ?/gm, '')
     .split(/(?:^|\n|\s)@example/)[0]!
   const [text = '', ...rest] = doc.split(LABEL)
-  const labels: (readonly [string, string])[] = []
+  const labels: Row[] = []
   for (let k = 0; k + 1 < rest.length; k += 2) labels.push([rest[k]!, oneLine(rest[k + 1]!)])
   return { text: text.trim().split(/\n\n/).map(oneLine).join('\n\n'), labels }
 }
@@ -33,9 +32,17 @@ const oneLine = (text: string): string =>
     .replaceAll(/\s*\n\s*/g, ' ')
     .replaceAll(/ {2,}/g, ' ')
 
-const scope: Readonly<Record<string, unknown>> = { ...solve, ...random, ...codual }
-const scopeOf = (entry: string): Readonly<Record<string, unknown>> =>
-  entry === 'codual/random' ? { ...scope, ...random } : entry === 'codual/solve' ? { ...scope, ...solve } : scope
+/** The examples of a docstring. */
+export const examplesOf = (n: PublicName): readonly Example[] =>
+  n.doc === undefined ? [] : examplesIn('doc.ts', `${n.doc.text}\nexport ${n.type ? 'type x = 0' : 'const x = 0'}`)
+
+const shared: Readonly<Record<string, unknown>> = { ...solve, ...random, ...codual }
+/** What examples see, by the entry points whose functions are made of primitives. */
+const scopes: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  codual: shared,
+  'codual/random': { ...shared, ...random },
+  'codual/solve': { ...shared, ...solve },
+}
 
 /** The primitives of the expressions in a value: what a composition is made of. */
 export const primitivesIn = (value: unknown, found = new Set<AnyPrimitive>(), seen = new Set<unknown>()): ReadonlySet<AnyPrimitive> => {
@@ -57,8 +64,8 @@ export const primitivesIn = (value: unknown, found = new Set<AnyPrimitive>(), se
 }
 /** What the lines of a docstring's examples that call the function give. */
 export const exampleValues = (n: PublicName): readonly unknown[] => {
-  const names = scopeOf(n.entry)
-  return examplesIn('doc.ts', `${n.doc?.text ?? ''}\nexport const x = 0`).flatMap(({ code }) => {
+  const names = scopes[n.entry] ?? {}
+  return examplesOf(n).flatMap(({ code }) => {
     const used = Object.keys(names).filter((name) => new RegExp(`\\b${name}\\b`).test(code))
     return code.split('\n').flatMap((line) => {
       if (!new RegExp(`^${n.name}\\(`).test(line)) return []
@@ -105,38 +112,58 @@ const kinksOf = (p: AnyPrimitive): readonly string[] =>
     return `at ${numbers(at)} the partial${many ? 's are' : ' is'} ${numbers(partials.map(Number))} (${why})`
   })
 /** The primitives of a function: its own, or those that it is made of. */
-export const primitivesOf = (n: PublicName): { readonly own: AnyPrimitive | undefined; readonly parts: readonly AnyPrimitive[] } => {
-  const value = scopeOf(n.entry)[n.name]
+const primitivesOf = (n: PublicName): { readonly own: AnyPrimitive | undefined; readonly parts: readonly AnyPrimitive[] } => {
+  const value = scopes[n.entry]?.[n.name]
   if (typeof value !== 'function') return { own: undefined, parts: [] }
   const own = (value as { readonly primitive?: AnyPrimitive }).primitive
   return { own, parts: own === undefined ? [...partsOf(n)].sort((a, b) => (a.name < b.name ? -1 : 1)) : [own] }
 }
-/** Rows from the declarations: what it is made of, kinks, backends. */
-export const declared = (n: PublicName): readonly string[] => {
+const forms = {
+  linear: 'linear, its pullback the transpose',
+  bilinear: 'linear in each of two arguments (the product rule)',
+  partials: 'elementwise, from partial derivatives',
+  constant: 'zero wherever there is a derivative',
+} as const
+/** What the registry has for a primitive. */
+const ruleIn = (primitive: AnyPrimitive): string => {
+  const rule = codual.coreRegistry.ruleOf(primitive)
+  if (rule === undefined) return 'none'
+  const written = [rule.frule && 'an frule', rule.rrule && 'an rrule'].filter((part) => part !== undefined)
+  const form = rule.form === undefined ? (written.length === 0 ? 'none' : `${written.join(' and ')}, written out`) : forms[rule.form._tag]
+  return `${form}${rule.missing === undefined ? '' : ` (${rule.missing.replace(/\.$/, '')})`}${rule.batch === undefined ? '; no batch rule' : ''}`
+}
+const names = (primitives: readonly AnyPrimitive[]): string => primitives.map((p) => `\`${p.name}\``).join(', ')
+/** Primitives with the same rule are said together. */
+const rulesOf = (parts: readonly AnyPrimitive[]): string =>
+  [...new Set(parts.map(ruleIn))].map((rule) => `${names(parts.filter((p) => ruleIn(p) === rule))} ${rule}`).join('; ')
+
+/** A line of a list: what it is about, and what is said. */
+export type Row = readonly [label: string, text: string]
+/** Rows from the declarations: rules, kinks, what it is made of, backends. */
+const factsOf = (n: PublicName): readonly Row[] => {
   const { own, parts } = primitivesOf(n)
   if (parts.length === 0) return []
   if (!parts.every((p) => p.expand !== undefined || onCpu(p))) throw new Error(`${n.name} does not run on the CPU`)
   const lacking = lackingOn(parts)
   const kinks = own === undefined ? [] : kinksOf(own)
   return [
-    ...(kinks.length === 0 ? [] : [`- Kinks: ${kinks.join('; ')}`]),
-    ...(own === undefined ? [`- Made of: ${parts.map((p) => `\`${p.name}\``).join(', ')}`] : []),
-    `- Backends: reference, CPU${own === undefined ? '' : ownReason(own)}${lacking === '' ? ', WebGPU' : `; not WebGPU: ${lacking}`}`,
+    own === undefined ? ['Registered rules', rulesOf(parts)] : ['Registered rule', ruleIn(own)],
+    ...(kinks.length === 0 ? [] : [['Kinks', kinks.join('; ')] as const]),
+    ...(own === undefined ? [['Made of', names(parts)] as const] : []),
+    ['Backends', `reference, CPU${own === undefined ? '' : ownReason(own)}${lacking === '' ? ', WebGPU' : `; not WebGPU: ${lacking}`}`],
   ]
 }
-/** One function. */
-const part = ({ call, of }: Listed): string => {
-  const { text, labels } = labelled(of)
-  const rows = [...labels.map(([label, t]) => `- ${label}: ${t}`), ...declared(of)]
-  const examples = examplesIn('doc.ts', `${of.doc?.text ?? ''}\nexport const x = 0`).map((e) => e.code.trim())
-  return [
-    `## ${of.name}\n\n\`${call}\`\n\n${text}\n`,
-    rows.length === 0 ? '' : `\n${rows.join('\n')}\n`,
-    examples.length === 0 ? '' : `\n\`\`\`typescript\n${examples.join('\n')}\n\`\`\`\n`,
-  ].join('')
+
+/** What is said of a public name. */
+export interface Described {
+  /** Paragraphs: what it is. */
+  readonly text: string
+  /** The labels of its docstring. */
+  readonly labels: readonly Row[]
+  /** What its declaration, its rule and the tables of kernels have. */
+  readonly facts: readonly Row[]
+  readonly examples: readonly Example[]
 }
-/** The page of a section. */
-export const referencePage = (section: string, functions: readonly Listed[]): string => {
-  const intro = `From the docstrings, the declarations and the tables of kernels, as all of [functions](../functions.md): \`npm run docs:functions\`. Examples run in the tests. What a function is made of was read off its example; a backend runs it where it has the kernels of these.`
-  return `# ${section}\n\n${intro}\n\n${functions.map(part).join('\n')}`
-}
+export const described = (n: PublicName): Described => ({ ...labelled(n), facts: n.type ? [] : factsOf(n), examples: examplesOf(n) })
+/** Rows as a list in Markdown. */
+export const listOf = (rows: readonly Row[]): string => rows.map(([label, text]) => `- ${label}: ${text}\n`).join('')
