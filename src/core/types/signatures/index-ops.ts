@@ -10,9 +10,9 @@ import type { AxisOptions } from './reduce.js'
 export type Index<I extends Shape = Shape> = Operand<I, 'i32'> | IndicesAreI32
 type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? A : Default
 
-/** gather(x, indices, { axis }): slices of x, the first axis by default; x[indices]. */
 /** The axes of the indices, then those of a slice. */
 type Slices<I extends Shape, R extends Shape> = [number] extends [I['length']] ? Shape : [...I, ...R]
+/** gather(x, indices, { axis }): slices of x, the first axis by default; x[indices]. */
 export interface GatherFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Operand<[N, ...R], D>, indices: Index<I>): Expr<Slices<I, R>, D>
   <I extends Index | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
