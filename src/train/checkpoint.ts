@@ -8,7 +8,7 @@ import { readOptions } from '../core/errors/options.js'
 import { type AdError, raise } from '../index.js'
 import type { Position } from './events.js'
 import { isRecord } from './given.js'
-import { decoded, either, encoded, type Like, type LoadOptions, loadOptions } from './safetensors.js'
+import { type Declaring, decoded, either, encoded, type Like, type LoadOptions, loadOptions, type Whole } from './safetensors.js'
 
 /** What a run resumes from: the result of `train`, or one of its events. */
 export interface Checkpoint<out S> {
@@ -70,6 +70,11 @@ export const decodedCheckpoint = (bytes: unknown, options: unknown, where: strin
 export const encodeCheckpoint = (checkpoint: Checkpoint<unknown>): Uint8Array<ArrayBuffer> =>
   encodedCheckpoint(checkpointOf(checkpoint, 'encodeCheckpoint'), 'encodeCheckpoint')
 
+/** decodeCheckpoint(bytes, { like }). */
+export interface DecodeCheckpoint {
+  <T>(bytes: Uint8Array | ArrayBuffer, options: LoadOptions<T> & Whole<T>): E.Either<AdError, Checkpoint<T>>
+  <T>(bytes: Uint8Array | ArrayBuffer, options: LoadOptions<T> & Declaring<T>): E.Either<AdError, Checkpoint<Like<T>>>
+}
 /**
  * The checkpoint that `encodeCheckpoint` wrote, its state read onto the tree `like`: the state that the run began with, or its declaration.
  *
@@ -78,5 +83,5 @@ export const encodeCheckpoint = (checkpoint: Checkpoint<unknown>): Uint8Array<Ar
  * const bytes = encodeCheckpoint({ state: { w: tensor([5]), t: 3 }, position: { epoch: 1, step: 2 } })
  * decodeCheckpoint(bytes, { like: { w: f64(1), t: 0 } })   // Right({ state: { w: [5], t: 3 }, position: { epoch: 1, step: 2 } })
  */
-export const decodeCheckpoint = <T>(bytes: Uint8Array | ArrayBuffer, options: LoadOptions<T>): E.Either<AdError, Checkpoint<Like<T>>> =>
-  either(() => decodedCheckpoint(bytes, options, 'decodeCheckpoint') as Checkpoint<Like<T>>)
+export const decodeCheckpoint = ((bytes: Uint8Array | ArrayBuffer, options: LoadOptions<unknown>) =>
+  either(() => decodedCheckpoint(bytes, options, 'decodeCheckpoint'))) as DecodeCheckpoint // the overloads say what `like` gives

@@ -9,7 +9,18 @@ import { type AdError, onHost, raise } from '../index.js'
 import { type Checkpoint, checkpointOf, decodedCheckpoint, encodedCheckpoint } from './checkpoint.js'
 import type { TrainEvent } from './events.js'
 import { barOptions, thrown } from './given.js'
-import { decoded, either, encoded, type Flat, type Like, type Loaded, type LoadOptions, type Metadata } from './safetensors.js'
+import {
+  type Declaring,
+  decoded,
+  either,
+  encoded,
+  type Flat,
+  type Like,
+  type Loaded,
+  type LoadOptions,
+  type Metadata,
+  type Whole,
+} from './safetensors.js'
 
 const pathOf = (path: unknown, where: string): string =>
   typeof path === 'string' && path !== '' && !path.includes('\0') ? path : badInput(where, `the path must be a string, not ${shown(path)}.`)
@@ -63,7 +74,8 @@ export const save = (path: string, tree: unknown, metadata?: Metadata): TaskEith
 
 /** load(path, { like? }). */
 export interface Load {
-  <T>(path: string, options: LoadOptions<T>): TaskEither<AdError, Loaded<Like<T>>>
+  <T>(path: string, options: LoadOptions<T> & Whole<T>): TaskEither<AdError, Loaded<T>>
+  <T>(path: string, options: LoadOptions<T> & Declaring<T>): TaskEither<AdError, Loaded<Like<T>>>
   (path: string): TaskEither<AdError, Loaded<Flat>>
 }
 /**
@@ -95,14 +107,19 @@ export const saveCheckpoint = (path: string, checkpoint: Checkpoint<unknown>): T
     await write(p, encodedCheckpoint({ state: await onHost(state as never), position }, 'saveCheckpoint'))
   })
 
+/** loadCheckpoint(path, { like }). */
+export interface LoadCheckpoint {
+  <T>(path: string, options: LoadOptions<T> & Whole<T>): TaskEither<AdError, Checkpoint<T>>
+  <T>(path: string, options: LoadOptions<T> & Declaring<T>): TaskEither<AdError, Checkpoint<Like<T>>>
+}
 /**
  * The checkpoint of a file, its state read onto the tree `like`: `train(step, data, { ...checkpoint, epochs })` continues from it bit for bit.
  *
  * Errors  as `load`.
  * @example await loadCheckpoint('no such file', { like: { w: f64(2) } })()   // Left({ _tag: 'BadInput', ... })
  */
-export const loadCheckpoint = <T>(path: string, options: LoadOptions<T>): TaskEither<AdError, Checkpoint<Like<T>>> =>
-  task(path, 'loadCheckpoint', async (p) => decodedCheckpoint(await read(p), options, 'loadCheckpoint') as Checkpoint<Like<T>>)
+export const loadCheckpoint = ((path: string, options: LoadOptions<unknown>) =>
+  task(path, 'loadCheckpoint', async (p) => decodedCheckpoint(await read(p), options, 'loadCheckpoint'))) as LoadCheckpoint // the overloads say what `like` gives
 
 /** How a progress bar looks. */
 export type BarOptions = OptionsOf<typeof barOptions>

@@ -27,6 +27,16 @@ export type Like<T> =
         : T extends Tensor | Float64Array | Float32Array | Int32Array | Uint8Array | { readonly _tag: 'NoTangent' }
           ? T
           : { readonly [K in keyof T]: Like<T[K]> }
+/** 'declared', if there is a declared input in T. Asked in this direction TypeScript leaves it open of a parameter. */
+type DeclaredIn<T> = T extends Spec
+  ? 'declared'
+  : T extends number | boolean | Tensor | Float64Array | Float32Array | Int32Array | Uint8Array | { readonly _tag: 'NoTangent' }
+    ? never
+    : { [K in keyof T]: DeclaredIn<T[K]> }[keyof T]
+/** Takes a template without declared inputs, which is what it gets; also one whose type is a parameter. */
+export type Whole<T> = (['declared'] extends [DeclaredIn<T>] ? { readonly given: never } : { readonly given: unknown })['given']
+/** Takes a template with declared inputs. */
+export type Declaring<T> = (['declared'] extends [DeclaredIn<T>] ? { readonly given: unknown } : { readonly given: never })['given']
 /** What a file holds. */
 export interface Loaded<out T> {
   readonly tensors: T
@@ -231,7 +241,8 @@ export const either = <A>(f: () => A): Either<AdError, A> => {
 
 /** decodeSafetensors(bytes, { like? }). */
 export interface DecodeSafetensors {
-  <T>(bytes: Uint8Array | ArrayBuffer, options: LoadOptions<T>): Either<AdError, Loaded<Like<T>>>
+  <T>(bytes: Uint8Array | ArrayBuffer, options: LoadOptions<T> & Whole<T>): Either<AdError, Loaded<T>>
+  <T>(bytes: Uint8Array | ArrayBuffer, options: LoadOptions<T> & Declaring<T>): Either<AdError, Loaded<Like<T>>>
   (bytes: Uint8Array | ArrayBuffer): Either<AdError, Loaded<Flat>>
 }
 

@@ -173,8 +173,8 @@ export interface ReshapeFn {
   // the first axis stays: in code that is generic in it too
   <N extends Dim, R extends Shape, D extends DType, const T extends NewShape>(
     x: Operand<readonly [N, ...R], D>,
-    shape: Guard<-1 extends T[number] ? ShapeError<'one -1'> : Reshape<R, Unnamed<T>>, readonly [SizeFor<N, N> | Kept<R>, ...T]>,
-  ): Expr<[N, ...T], D>
+    shape: Guard<Reshape<R, T>, readonly [SizeFor<N, N> | Kept<R, T>, ...T]>,
+  ): Expr<[N, ...Filled<T, Reshape<R, T>>], D>
   // sizes that are parameters: how many elements there are is known when it runs
   <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
     x: Operand<S, D> | Plain,
@@ -205,8 +205,12 @@ type ReshapeLater<S extends Shape, T extends NewShape> = [number] extends [T['le
             : Given<unknown>
           : Given<unknown>
         : Given<unknown>
-/** -1, which is the size that was first where R is known. */
-type Kept<R extends Shape> = number extends R[number] ? never : -1
+/** -1, which is the size that was first where R is known and none of T is -1. */
+type Kept<R extends Shape, T extends NewShape> = number extends R[number] ? never : true extends HasRest<T> ? never : -1
+type HasRest<T extends NewShape> = { [K in keyof T]: T[K] extends -1 ? true : false }[number]
+/** T, where -1 is what it is in Q. */
+type Filled<T extends NewShape, Q> = { -readonly [K in keyof T]: FilledDim<T[K], K extends keyof Q ? Q[K] : number> & number }
+type FilledDim<D, Q> = D extends -1 ? (Q extends number ? Q : number) : D
 interface Given<T> {
   readonly given: T
 }
