@@ -8,6 +8,7 @@ import type { CpuTable, WholeKernelOf } from './kernel.js'
 import { convInputGradientScratchBytes, convScratchBytes, emitConv, emitConvInputGradient } from './wasm/conv.js'
 import { convKernelGradientScratchBytes, emitConvKernelGradient } from './wasm/conv-kernel-gradient.js'
 import type { ConvShape } from './wasm/conv-shape.js'
+import { byWinograd, emitWinograd, winogradScratchBytes } from './wasm/conv-winograd.js'
 import { emitAvgPool, emitAvgPoolGradient, emitMaxPool, emitMaxPoolGradient, type PoolShape } from './wasm/pool.js'
 
 const float = (k: OpaqueKernel): 'f32' | 'f64' => k.results[0]!.dtype as 'f32' | 'f64'
@@ -45,9 +46,13 @@ const input =
   (k) => {
     const shape = convOf(k.results[0]!.shape, k.args[accumulate ? 2 : 1]!.shape, k.params as ConvParams)
     const type = float(k)
+    const fast = byWinograd(type, shape, 'input')
     return {
-      emit: (m, name) => emitConvInputGradient(m, { type, madd: m.madd, accumulate, shape }, name),
-      scratchBytes: convInputGradientScratchBytes(type, shape),
+      emit: (m, name) => {
+        const options = { type, madd: m.madd, accumulate, shape }
+        return fast ? emitWinograd(m, options, 'input', name) : emitConvInputGradient(m, options, name)
+      },
+      scratchBytes: fast ? winogradScratchBytes(shape, 'input') : convInputGradientScratchBytes(type, shape),
       shared: shared('convInput', k.results[0]!.shape[0]!, type, accumulate, shape),
     }
   }
@@ -68,9 +73,13 @@ export const nnKernels: CpuTable<typeof nn> = {
   conv: whole((k: OpaqueKernel) => {
     const shape = convOf(k.args[0]!.shape, k.args[1]!.shape, k.params as ConvParams)
     const type = float(k)
+    const fast = byWinograd(type, shape, 'forward')
     return {
-      emit: (m, name) => emitConv(m, { type, madd: m.madd, accumulate: false, shape }, name),
-      scratchBytes: convScratchBytes(type, shape),
+      emit: (m, name) => {
+        const options = { type, madd: m.madd, accumulate: false, shape }
+        return fast ? emitWinograd(m, options, 'forward', name) : emitConv(m, options, name)
+      },
+      scratchBytes: fast ? winogradScratchBytes(shape, 'forward') : convScratchBytes(type, shape),
       shared: shared('conv', k.args[0]!.shape[0]!, type, shape),
     }
   }),
