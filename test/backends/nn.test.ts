@@ -116,7 +116,7 @@ describe('cpu agrees with the reference', () => {
     )
   })
   it('on 3 x 3 convolutions of many channels, which are computed by minimal filtering', () => {
-    const reached = { forward: 0, input: 0 }
+    const reached = { forward: 0, input: 0, kernel: 0 }
     fc.assert(
       fc.property(
         int(2),
@@ -147,13 +147,14 @@ describe('cpu agrees with the reference', () => {
             dilation: [1, 1],
             groups: 1,
           } as const
-          for (const direction of ['forward', 'input'] as const) if (byWinograd('f32', shape, direction)) reached[direction]++
+          for (const of of ['forward', 'input', 'kernel'] as const) if (byWinograd('f32', shape, of)) reached[of]++
         },
       ),
       { numRuns: 25 },
     )
     expect(reached.forward).toBeGreaterThan(8)
     expect(reached.input).toBeGreaterThan(4)
+    expect(reached.kernel).toBeGreaterThan(8)
   })
   it('on pools and their gradients', () => {
     fc.assert(

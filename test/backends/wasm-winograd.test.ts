@@ -8,10 +8,12 @@
 import { describe, expect, it } from 'vitest'
 import { convOutput } from '../../src/backends/cpu/wasm/conv-shape.js'
 import { byWinograd, type Direction, emitWinograd, winogradScratchBytes } from '../../src/backends/cpu/wasm/conv-winograd.js'
+import { emitWinogradKernel, winogradKernelScratchBytes } from '../../src/backends/cpu/wasm/conv-winograd-kernel.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import { below, type ConvShape, type Emitter, random, run, visit } from './conv-harness.js'
 
-const emitters: Readonly<Record<Direction, Emitter>> = {
+type Kind = Direction | 'kernel'
+const emitters: Readonly<Record<Kind, Emitter>> = {
   forward: {
     emit: (m, o, name) => emitWinograd(m, o, 'forward', name),
     scratch: (_, s) => winogradScratchBytes(s, 'forward'),
@@ -22,8 +24,9 @@ const emitters: Readonly<Record<Direction, Emitter>> = {
     scratch: (_, s) => winogradScratchBytes(s, 'input'),
     out: 1,
   },
+  kernel: { emit: emitWinogradKernel, scratch: (_, s) => winogradKernelScratchBytes(s), out: 2 },
 }
-const directions = ['forward', 'input'] as const
+const kinds = ['forward', 'input', 'kernel'] as const
 
 /** |B^T|, |G| and |A^T|. */
 const [B, G, A] = [
@@ -97,23 +100,56 @@ const sizes = (s: ConvShape, direction: Direction, [y, x, k]: readonly [Float64A
   return size
 }
 
-const check = (shape: ConvShape, direction: Direction, accumulate: boolean, madd = false): void => {
-  expect(byWinograd('f32', shape, direction)).toBe(true)
+/** The same of the kernel gradient: |G^T| [sum |A| |y| |A^T| * |B^T| |d| |B|] |G|. */
+const sizesOfKernel = (s: ConvShape, [y, x]: readonly [Float64Array, Float64Array, Float64Array]): Float64Array => {
+  const [oh, ow] = convOutput(s)
+  const sums = Array.from({ length: s.outChannels * s.channels }, () => new Float64Array(16))
+  const transposed = (T: Matrix): Matrix => T[0]!.map((_, i) => T.map((row) => row[i]!))
+  const tile = (
+    data: Float64Array,
+    plane: number,
+    [height, width]: readonly [number, number],
+    [a, b]: readonly [number, number],
+    n: number,
+  ) =>
+    Array.from({ length: n * n }, (_, i) => {
+      const [r, c] = [a + Math.floor(i / n), b + (i % n)]
+      return r < 0 || c < 0 || r >= height || c >= width ? 0 : Math.abs(data[(plane * height + r) * width + c]!)
+    })
+  for (let n = 0; n < s.batch; n++)
+    for (let r = 0; r < oh; r += 2)
+      for (let q = 0; q < ow; q += 2) {
+        const [ys, xs] = [
+          Array.from({ length: s.outChannels }, (_, o) => both(transposed(A), tile(y, n * s.outChannels + o, [oh, ow], [r, q], 2))),
+          Array.from({ length: s.channels }, (_, c) =>
+            both(B, tile(x, n * s.channels + c, [s.height, s.width], [r - s.padding[0][0], q - s.padding[1][0]], 4)),
+          ),
+        ]
+        for (const [o, m] of ys.entries())
+          for (const [c, d] of xs.entries()) for (let i = 0; i < 16; i++) sums[o * s.channels + c]![i]! += m[i]! * d[i]!
+      }
+  return Float64Array.from(sums.flatMap((u) => both(transposed(G), u)))
+}
+
+const check = (shape: ConvShape, kind: Kind, accumulate: boolean, madd = false): void => {
+  expect(byWinograd('f32', shape, kind)).toBe(true)
   const options = { type: 'f32', madd, accumulate, shape } as const
-  const emitter = emitters[direction]
-  const { result, before } = run(direction, options, () => Math.fround(random() * 2 - 1), emitter)
+  const emitter = emitters[kind]
+  const { result, before } = run(kind, options, () => Math.fround(random() * 2 - 1), emitter)
   const { out } = emitter
   const expected = accumulate ? before[out].slice() : new Float64Array(before[out].length)
-  const size = sizes(shape, direction, before)
-  const other = direction === 'forward' ? 1 : 0
+  const size = kind === 'kernel' ? sizesOfKernel(shape, before) : sizes(shape, kind, before)
+  const [a, b] = ([0, 1, 2] as const).filter((i) => i !== out) as [0 | 1 | 2, 0 | 1 | 2]
   visit(shape, (...at) => {
-    expected[at[out]]! += before[other][at[other]]! * before[2][at[2]]!
+    expected[at[out]]! += before[a][at[a]]! * before[b][at[b]]!
   })
-  const inputs = direction === 'forward' ? shape.channels : shape.outChannels
+  const [oh, ow] = convOutput(shape)
+  const tiles = shape.batch * Math.ceil(oh / 2) * Math.ceil(ow / 2)
+  const terms = kind === 'kernel' ? Math.min(tiles, 4096) : kind === 'forward' ? shape.channels : shape.outChannels
   expected.forEach((value, i) => {
-    const bound = (inputs + 12) * 2 ** -24 * (size[i]! + Math.abs(before[out][i]!))
+    const bound = (terms + 12) * 2 ** -24 * (size[i]! + Math.abs(before[out][i]!))
     if (!(Math.abs(result[i]! - value) <= bound))
-      throw new Error(`${direction} accumulate ${accumulate} ${JSON.stringify(shape)}: [${i}] = ${result[i]}, not ${value}`)
+      throw new Error(`${kind} accumulate ${accumulate} ${JSON.stringify(shape)}: [${i}] = ${result[i]}, not ${value}`)
   })
 }
 
@@ -135,10 +171,10 @@ const base: ConvShape = {
 
 describe('3 x 3 convolutions by minimal filtering', () => {
   it('random shapes: odd and even sizes, uneven padding, one block of rows and several', () => {
-    const reached = { forward: 0, input: 0, blocks: 0 }
-    for (let i = 0; i < 24; i++) {
+    const reached = { forward: 0, input: 0, kernel: 0, blocks: 0 }
+    for (let i = 0; i < 12; i++) {
       const pad = (): readonly [number, number] => [below(4), below(4)]
-      const large = i % 6 === 0
+      const large = i % 5 === 0
       const shape: ConvShape = {
         ...base,
         batch: large ? 1 : 1 + below(2),
@@ -148,20 +184,39 @@ describe('3 x 3 convolutions by minimal filtering', () => {
         width: (large ? 30 : 5) + below(20),
         padding: [pad(), pad()],
       }
-      for (const direction of directions)
-        if (byWinograd('f32', shape, direction)) {
-          check(shape, direction, i % 2 === 1)
-          reached[direction]++
+      for (const kind of kinds)
+        if (byWinograd('f32', shape, kind)) {
+          check(shape, kind, i % 2 === 1)
+          reached[kind]++
           if (large) reached.blocks++
         }
     }
-    expect(reached.forward).toBeGreaterThan(12)
-    expect(reached.input).toBeGreaterThan(5)
-    expect(reached.blocks).toBeGreaterThan(5)
+    expect(reached.forward).toBeGreaterThan(5)
+    expect(reached.input).toBeGreaterThan(1)
+    expect(reached.kernel).toBeGreaterThan(5)
+    expect(reached.blocks).toBeGreaterThan(4)
   })
   it('every width of the last vector of tiles', () => {
     for (let width = 16; width < 25; width++)
-      for (const direction of directions) if (byWinograd('f32', { ...base, width }, direction)) check({ ...base, width }, direction, false)
+      for (const kind of kinds) if (byWinograd('f32', { ...base, width }, kind)) check({ ...base, width }, kind, false)
+  })
+  it('kernel gradients of many tiles are added up in f64', () => {
+    const shape: ConvShape = {
+      ...base,
+      batch: 6,
+      channels: 8,
+      outChannels: 16,
+      height: 60,
+      width: 60,
+      padding: [
+        [0, 0],
+        [0, 0],
+      ],
+    }
+    const tenth = Math.fround(0.1)
+    const { result } = run('kernel', { type: 'f32', madd: false, accumulate: false, shape }, () => tenth, emitters.kernel)
+    const exact = 6 * 58 * 58 * tenth ** 2
+    for (const v of result) expect(Math.abs(v - exact) / exact).toBeLessThan(3e-6)
   })
   it('many channels: blocks of the inner axis', () => {
     check({ ...base, batch: 1, channels: 300, outChannels: 16, height: 8, width: 8 }, 'forward', false)
@@ -169,7 +224,7 @@ describe('3 x 3 convolutions by minimal filtering', () => {
   if (relaxedSimd()) it('relaxed multiply-add', () => check(base, 'forward', true, true))
 
   it('what it leaves to the direct loop', () => {
-    const asks = (over: Partial<ConvShape>, direction: Direction = 'forward', type: 'f32' | 'f64' = 'f32') =>
+    const asks = (over: Partial<ConvShape>, direction: Kind = 'forward', type: 'f32' | 'f64' = 'f32') =>
       byWinograd(type, { ...base, ...over }, direction)
     expect(asks({})).toBe(true)
     expect(asks({}, 'input')).toBe(true)
@@ -195,7 +250,7 @@ describe('3 x 3 convolutions by minimal filtering', () => {
   })
 
   it('an image with NaN, Infinity or huge numbers is computed by the direct loop, and no other image changes', () => {
-    for (const direction of directions) {
+    for (const direction of ['forward', 'input'] as const) {
       const emitter = emitters[direction]
       const other = direction === 'forward' ? 1 : 0
       const options = { type: 'f32', madd: false, accumulate: false, shape: base } as const
@@ -219,5 +274,23 @@ describe('3 x 3 convolutions by minimal filtering', () => {
       const put = (which: number, i: number): number => (which === 2 && i === 100 ? Number.POSITIVE_INFINITY : data(which, i))
       expect(run(direction, options, put, emitter).result).toEqual(run(direction, options, put).result)
     }
+  })
+  it('what is not finite in an image or in its cotangent meets the weights that it meets in the sums, and no others', () => {
+    const options = { type: 'f32', madd: false, accumulate: false, shape: { ...base, batch: 3 } } as const
+    const data = (which: number, i: number): number => Math.fround(Math.sin(1 + i + 1000 * which))
+    const clean = run('kernel', options, data, emitters.kernel)
+    for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, 2 ** 51])
+      for (const which of [0, 1] as const)
+        for (const place of [0, clean.before[which].length - 1, Math.floor(clean.before[which].length / 2)]) {
+          const put = (w: number, i: number): number => (w === which && i === place ? bad : data(w, i))
+          const { result } = run('kernel', options, put, emitters.kernel)
+          const { result: direct } = run('kernel', options, put)
+          result.forEach((v, i) => {
+            const near = Number.isFinite(direct[i]!)
+              ? Math.abs(v - direct[i]!) <= 1e-6 * Math.max(1e3, Math.abs(direct[i]!))
+              : Object.is(v, direct[i])
+            if (!near) throw new Error(`${bad} at ${place} of ${which}: [${i}] = ${v}, not ${direct[i]}`)
+          })
+        }
   })
 })

@@ -13,7 +13,7 @@ import { aligned } from '../../plan/memory.js'
 import { type ConvOptions, convInputGradientScratchBytes, convScratchBytes, emitConv, emitConvInputGradient } from './conv.js'
 import { type ConvShape, convOutput } from './conv-shape.js'
 import { clearStaging, copyPlanes, repeat, type Staging, staging, stagingBytes } from './conv-stage.js'
-import type { FuncRef, FunctionBuilder, Local, Module, Repeat } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local, Module, Op, Repeat } from './encoder.js'
 import { address, type FloatName, floats } from './float.js'
 import { gemmScratchBytes, productOf } from './gemm.js'
 import { loadPartial, storeResult } from './gemm-pack.js'
@@ -22,10 +22,10 @@ import { pointers } from './pointers.js'
 
 const F = floats.f32
 /** Tiles that a vector holds, and the pixels that they give in a row. */
-const TILES = 4
-const PIXELS = 2 * TILES
+export const TILES = 4
+export const PIXELS = 2 * TILES
 /** Elements of a transformed tile. */
-const ELEMENTS = 16
+export const ELEMENTS = 16
 /** Tiles of a product: fewer, and it is too narrow; more, and the second cache does not hold its operands. */
 const TILES_AT_ONCE = 128
 /** Channels, of the smaller and of the larger side, from which on transforms cost little beside products; and tiles of an image, also where the transformed kernel is large. */
@@ -57,7 +57,7 @@ interface Geometry {
   readonly block: number
 }
 
-const geometry = (shape: ConvShape, direction: Direction): Geometry => {
+export const geometry = (shape: ConvShape, direction: Direction, tilesAtOnce = TILES_AT_ONCE): Geometry => {
   const [oh, ow] = convOutput(shape)
   const [[padTop], [padLeft]] = shape.padding
   const forward = direction === 'forward'
@@ -76,12 +76,13 @@ const geometry = (shape: ConvShape, direction: Direction): Geometry => {
     staged: staging(F, height, width, border, 1, true),
     tileRows,
     vectors,
-    block: Math.min(tileRows, Math.max(1, Math.floor(TILES_AT_ONCE / (vectors * TILES)))),
+    block: Math.min(tileRows, Math.max(1, Math.floor(tilesAtOnce / (vectors * TILES)))),
   }
 }
 
 /** Whether a convolution is of this class, and by how much fewer multiplications: at most 4/5 of those of the direct loop. */
-export const byWinograd = (type: FloatName, shape: ConvShape, direction: Direction): boolean => {
+export const byWinograd = (type: FloatName, shape: ConvShape, of: Direction | 'kernel'): boolean => {
+  const direction = of === 'input' ? of : 'forward'
   const { kernel, stride, dilation, groups, padding, channels, outChannels } = shape
   if (type !== 'f32' || groups !== 1) return false
   if (kernel.some((n) => n !== 3) || [...stride, ...dilation].some((n) => n !== 1)) return false
@@ -94,11 +95,15 @@ export const byWinograd = (type: FloatName, shape: ConvShape, direction: Directi
   return 5 * ELEMENTS * tiles <= 4 * 9 * rows * TILES * Math.ceil(columns / TILES)
 }
 
+/** Tiles of a block. */
+export const tilesOf = (g: Geometry): number => g.block * g.vectors * TILES
+/** Bytes from the matrix of one element to that of the next. */
+export const matrix = (rows: number, columns: number): number => aligned(4 * rows * columns, 16) + GAP
+
 /** Where things lie in the scratch, and the distances between the matrices of the 16 elements; in bytes. */
 const layout = (shape: ConvShape, direction: Direction) => {
   const g = geometry(shape, direction)
-  const tiles = g.block * g.vectors * TILES
-  const matrix = (rows: number, columns: number): number => aligned(4 * rows * columns, 16) + GAP
+  const tiles = tilesOf(g)
   const [ofKernel, ofInput, ofOutput] = [matrix(g.outputs, g.inputs), matrix(g.inputs, tiles), matrix(g.outputs, tiles)]
   // The record of the direct loop comes first.
   const kernel = 32
@@ -176,7 +181,7 @@ export const emitWinograd = (module: Module, options: ConvOptions, direction: Di
 }
 
 /** Runs `body` if so many elements are all of ordinary size: as integers, magnitudes are in the order of their bits, and NaN are the largest. */
-function isOrdinary(f: FunctionBuilder, from: Local, count: number, body: () => void): void {
+export function isOrdinary(f: FunctionBuilder, from: Local, count: number, body: () => void): void {
   const [at, left] = f.locals('i32', 2)
   const largest = f.local('v128')
   const take = (value: () => unknown): void => {
@@ -195,11 +200,19 @@ function isOrdinary(f: FunctionBuilder, from: Local, count: number, body: () => 
   f.op(OP.v128_any_true).op(OP.i32_eqz).if(body)
 }
 
-class Transforms {
+/** The tiles of a block, and the bytes between the matrices of the 16 elements: of the kernel, of the image and of the result. */
+interface Matrices {
+  readonly g: Geometry
+  readonly tiles: number
+  readonly ofKernel: number
+  readonly ofInput: number
+  readonly ofOutput: number
+}
+export class Transforms {
   private readonly v: Repeat<Local, 12>
   constructor(
     private readonly f: FunctionBuilder,
-    private readonly at: ReturnType<typeof layout>,
+    private readonly at: Matrices,
     private readonly accumulate: boolean,
   ) {
     this.v = f.locals('v128', 12)
@@ -277,7 +290,7 @@ class Transforms {
     const parts = [0, 1, 2] as const
     const load = (r: number, part: number) => () =>
       part === 2 ? f.get(from).v128Load64Zero(r * rowBytes + 32) : f.get(from).v128Load(r * rowBytes + 16 * part)
-    const store = (i: number, q: number, code: typeof OP.f32x4_add, x: Local, y: Local): void => {
+    const store = (i: number, q: number, code: Op, x: Local, y: Local): void => {
       f.get(to)
         .op(code, x, y)
         .v128Store((4 * i + q) * at.ofInput)
@@ -376,6 +389,56 @@ class Transforms {
         f.op(OP.i32_eqz, left).if(() => rowOfTiles(1))
       }
       f.increment(matrixRow, 4 * at.tiles).increment(plane, 4 * g.rows * g.columns)
+    })
+  }
+
+  /** A y A^T of so many rows of tiles of every channel, from staged planes of y's cotangent: a matrix [outputs, tiles] for each element. */
+  cotangent(planes: Local, staged: Staging, matrices: Local, rows: Local): void {
+    const { f, at } = this
+    const { g } = at
+    const [plane, from, to, matrixRow, channel, row] = f.locals('i32', 6)
+    const [a, b, even, odd, u0, u1, u2, u3, l0, l1, l2, l3] = this.v
+    const halves = [
+      [u0, u1, u2, u3],
+      [l0, l1, l2, l3],
+    ] as const
+    f.set(plane, planes).set(matrixRow, matrices)
+    f.set(channel, g.outputs).countDown(channel, () => {
+      f.set(from, plane).set(to, matrixRow)
+      f.set(row, rows).countDown(row, () => {
+        repeat(f, g.vectors, () => {
+          for (const [r, columns] of halves.entries()) {
+            f.get(from)
+              .v128Load(r * staged.rowBytes)
+              .set(a)
+            f.get(from)
+              .v128Load(r * staged.rowBytes + 16)
+              .set(b)
+            f.get(a).get(b).i32x4Shuffle(0, 2, 4, 6).set(even)
+            f.get(a).get(b).i32x4Shuffle(1, 3, 5, 7).set(odd)
+            f.set(columns[0], even)
+            f.op(OP.f32x4_add, even, odd).set(columns[1])
+            f.op(OP.f32x4_sub, even, odd).set(columns[2])
+            f.op(OP.f32x4_neg, odd).set(columns[3])
+          }
+          for (let q = 0; q < 4; q++) {
+            const [upper, lower] = [halves[0][q]!, halves[1][q]!]
+            const values = [
+              upper,
+              () => f.op(OP.f32x4_add, upper, lower),
+              () => f.op(OP.f32x4_sub, upper, lower),
+              () => f.op(OP.f32x4_neg, lower),
+            ]
+            for (const [r, value] of values.entries())
+              f.get(to)
+                .push(value)
+                .v128Store((4 * r + q) * at.ofOutput)
+          }
+          f.increment(from, 4 * PIXELS).increment(to, 16)
+        })
+        f.increment(from, 2 * staged.rowBytes - 4 * PIXELS * g.vectors)
+      })
+      f.increment(plane, staged.planeBytes).increment(matrixRow, 4 * at.tiles)
     })
   }
 }
