@@ -81,6 +81,26 @@ for (const type of ['f32', 'f64'] as const) {
           type,
         )
     })
+    it('every width and left border of steps of 2', () => {
+      for (let width = 7; width <= 26; width++)
+        for (const left of [0, 1, 2])
+          check(
+            {
+              ...base,
+              batch: 1,
+              channels: 2,
+              height: 4,
+              width,
+              outChannels: 2,
+              stride: [2, 2],
+              padding: [
+                [1, 0],
+                [left, 1],
+              ],
+            },
+            type,
+          )
+    })
     it('every number of channels', () => {
       for (let c = 1; c <= 13; c++) {
         check({ ...base, batch: 1, height: 4, width: 7, channels: c, outChannels: 14 - c }, type)
