@@ -241,6 +241,9 @@ describe('3 x 3 convolutions by minimal filtering', () => {
       { channels: 1024, outChannels: 1024 },
     ])
       expect(asks(over), JSON.stringify(over)).toBe(false)
+    expect(asks({ channels: 1024, outChannels: 512, height: 14 })).toBe(true)
+    expect(asks({ channels: 1024, outChannels: 512, height: 14 }, 'kernel')).toBe(false)
+    expect(asks({ channels: 512, outChannels: 512, height: 8, width: 8 })).toBe(false)
     const wide = [
       [3, 3],
       [3, 3],

@@ -31,8 +31,9 @@ const TILES_AT_ONCE = 128
 /** Channels, of the smaller and of the larger side, from which on transforms cost little beside products; and tiles of an image, also where the transformed kernel is large. */
 const CHANNELS = [8, 16] as const
 const TILES_OF_IMAGE = [16, 48] as const
-/** Products of channels from which on a transformed kernel is large, and up to which it is not too large for the scratch. */
-const LARGE_KERNEL = [2 ** 16 + 1, 2 ** 19] as const
+/** Pairs of channels above which a transformed kernel is large, and those above which it is too large for the scratch: 64 bytes of each, and 192 for its gradient, which has totals in f64. */
+const LARGE = 2 ** 16
+const MOST = { forward: 2 ** 19, input: 2 ** 19, kernel: 2 ** 18 } as const
 /** Largest magnitude for which no transform or product overflows. */
 const LARGEST = 2 ** 50
 /** Between the matrices of neighbouring elements, so that the 16 streams of a transform do not fall into one set of the first cache. */
@@ -91,7 +92,7 @@ export const byWinograd = (type: FloatName, shape: ConvShape, of: Direction | 'k
   const { rows, columns, tileRows, vectors } = geometry(shape, direction)
   const tiles = tileRows * vectors * TILES
   const weights = channels * outChannels
-  if (tiles < TILES_OF_IMAGE[weights < LARGE_KERNEL[0] ? 0 : 1] || weights > LARGE_KERNEL[1]) return false
+  if (tiles < TILES_OF_IMAGE[weights > LARGE ? 1 : 0] || weights > MOST[of]) return false
   return 5 * ELEMENTS * tiles <= 4 * 9 * rows * TILES * Math.ceil(columns / TILES)
 }
 
