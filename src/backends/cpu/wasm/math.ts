@@ -149,7 +149,7 @@ export const exp2 = (v: Vec, x0: E): E =>
     ),
   )
 /** exp x - 1 = 2^n ((exp r - 1) + (1 - 2^-n)), which has the sign of x: also where x is -0. */
-export const expm1 = (v: Vec, x0: E): E =>
+const expm1OfAny = (v: Vec, x0: E): E =>
   v.block(() =>
     v.let(clamp(v, x0, v.wide ? -39 : -19, v.wide ? 710 : 89), (x) =>
       v.let(v.sign(x), (sign) =>
@@ -169,6 +169,21 @@ export const expm1 = (v: Vec, x0: E): E =>
       ),
     ),
   )
+
+/** That in f32, where 2^n is a number. */
+const expm1OfModest = (v: Vec, x0: Local): E =>
+  v.block(() =>
+    v.let(x0, (x) =>
+      reduceExp(v, x, (t, n) => {
+        expReduced(v, x, false)
+        v.set(t, v.shl(v.iadd(t, v.bits(127)), 23))
+        v.set(n, v.sub(t, v.c(1)))
+        v.push(v.or(v.add(v.mul(x, t), n), v.sign(x0)))
+      }),
+    ),
+  )
+export const expm1 = (v: Vec, x: Local): E =>
+  v.wide ? expm1OfAny(v, x) : usually(v, isModest(v, x), expm1OfModest(v, x), expm1OfAny(v, x))
 
 /** tanh x: a polynomial below 0.625, else 1 - 2 / (exp(2|x|) + 1). */
 export const tanh = (v: Vec, x0: E): E =>
