@@ -2,8 +2,8 @@
 import { functionOf, numberOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { holds, reading } from '../core/errors/language.js'
-import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
 import type { Open } from '../core/types/tree.js'
+import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
 import { alike, fitting, gradientOf, type Leaves, leafOf, leavesOf } from './leaves.js'
 import { rateAt } from './rate.js'
 import {
