@@ -20,6 +20,8 @@ export interface Call {
   readonly results: number
   /** Is output i wanted? */
   readonly wants: (i: number) => boolean
+  /** Is input i there? */
+  readonly isGiven: (i: number) => boolean
   /** Input i, any kind. */
   readonly item: (i: number) => Item
   /** Input i, a tensor; raises where it is left out or is none. */
@@ -96,6 +98,7 @@ export const callOf = (
     count: given.length,
     results: node.outputs.length,
     wants: (i) => (node.outputs[i] ?? '') !== '',
+    isGiven: isThere,
     item,
     in: tensorAt,
     maybe: (i) => (isThere(i) ? tensorAt(i) : undefined),
@@ -144,5 +147,8 @@ export const axisIn = (c: Call, axis: number, rank: number, name = 'axis'): numb
   axis >= -rank && axis < Math.max(rank, 1) ? (axis < 0 ? axis + rank : axis) : c.refuse(`${name} is ${axis} of ${rank} axes.`)
 /** Places of axes, from the front. */
 export const axesIn = (c: Call, axes: readonly number[], rank: number): readonly number[] => axes.map((a) => axisIn(c, a, rank, 'an axis'))
+/** A number of entries that are listed while the graph is read: not more than so many. */
+export const counted = (c: Call, n: number): number =>
+  Number.isInteger(n) && n >= 0 && n <= 2 ** 24 ? n : c.refuse(`${n} entries are not listed: at most 2^24 are.`)
 /** How many elements a shape has. */
 export const sizeOf = (shape: Sizes): number => shape.reduce((n, d) => n * d, 1)

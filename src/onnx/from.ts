@@ -21,7 +21,7 @@ import {
 } from '../index.js'
 import { type Declared, keyOf, modelOf, type Node } from './graph.js'
 import { neededOf } from './needed.js'
-import { table } from './operators/index.js'
+import { reasons, table } from './operators/index.js'
 import { type Constant, type OnnxOptions, onnxOptions } from './options.js'
 import { checkOperators, type Reading, runModel } from './run.js'
 import { type ElementType, elementTypes, isFloat, typeName } from './types.js'
@@ -167,7 +167,7 @@ const read = (given: unknown, options: OnnxOptions | undefined): OnnxModel => {
   const bytes = bytesOf(given)
   const { constants = {}, inputs: specs = {}, operators = {}, external } = readOptions(onnxOptions, options, WHERE) as OnnxOptions
   const model = modelOf(decode(bytes, 'ModelProto'), external)
-  const reading: Reading = { model, table, own: operators }
+  const reading: Reading = { model, table, own: operators, reasons }
   checkOperators(reading)
   const { graph } = model
   const free = graph.inputs.filter(({ name }) => !graph.initializers.has(name))

@@ -18,13 +18,15 @@ const MOST_NODES = 1_000_000
 /** How deep functions may call functions. */
 const MOST_CALLS = 64
 /** The latest operator set whose meanings are here. */
-export const LATEST = 21
+export const LATEST = 28
 
 /** What reading needs beside a graph. */
 export interface Reading {
   readonly model: ModelData
   readonly table: Table
   readonly own: OwnOperators
+  /** Why operators have no row, by name. */
+  readonly reasons?: Readonly<Record<string, string>>
 }
 /** Names of a graph, those of the graphs around it among them. */
 interface Scope {
@@ -53,6 +55,12 @@ export const operatorOf = (
 /** The version of the operator set that a node's domain has. */
 const versionOf = (opsets: ReadonlyMap<string, number>, node: Node): number => opsets.get(node.domain) ?? (node.domain === '' ? LATEST : 1)
 
+/** An operator that has no row: why, and which attributes it would have to read. */
+const unknown = ({ reasons = {} }: Reading, { domain, op, attributes }: Node): string => {
+  const key = keyOf(domain, op)
+  const why = Object.hasOwn(reasons, key) ? `: ${reasons[key]}` : ''
+  return `${key}${why}${attributes.size === 0 ? '' : ` (its attributes: ${[...attributes.keys()].join(', ')})`}`
+}
 /** Raises unless every node of a graph, of those inside it and of the functions is known. */
 export const checkOperators = (reading: Reading): void => {
   const check = (nodes: readonly Node[], opsets: ReadonlyMap<string, number>): void => {
@@ -62,7 +70,7 @@ export const checkOperators = (reading: Reading): void => {
       if (found === undefined)
         badInput(
           placeOf(node),
-          `codual has no operator ${keyOf(node.domain, node.op)}${node.attributes.size === 0 ? '' : ` (attributes: ${[...node.attributes.keys()].join(', ')})`}.`,
+          `codual has no operator ${unknown(reading, node)}.`,
           `give one: fromONNX(bytes, { operators: { ${/^\w+$/.test(keyOf(node.domain, node.op)) ? node.op : JSON.stringify(keyOf(node.domain, node.op))}: ([x], attributes) => ... } }).`,
         )
       if (found !== undefined && 'row' in found && version < found.row.since[0]!)

@@ -88,6 +88,9 @@ export const refusedTypes: Readonly<Record<number, string>> = {
   19: 'float8e5m2',
   20: 'float8e5m2fnuz',
   23: 'float4e2m1',
+  24: 'float8e8m0',
+  25: 'uint2',
+  26: 'int2',
 }
 /** What an element type is called, known or not. */
 export const typeName = (number: number): string => elementTypes[number]?.name ?? refusedTypes[number] ?? `type ${number}`

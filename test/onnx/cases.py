@@ -1,14 +1,18 @@
-"""Writes test/onnx/cases.bin.gz: the backend tests of ONNX, models with inputs and expected outputs (Apache-2.0, the ONNX authors): `/usr/bin/python3 test/onnx/cases.py`.
+"""Writes the backend tests of ONNX as data: models with inputs and expected outputs, of the ONNX authors (Apache-2.0).
 
-Needs Debian's libonnx-testdata (ONNX 1.12). The file: the length of a JSON index as 4 bytes, the index, the bytes of all files one after the other. Cases
-whose files are larger than MOST bytes are left out, their names kept.
+`/usr/bin/python3 test/onnx/cases.py debian` reads those of Debian's libonnx-testdata (ONNX 1.12, with models that PyTorch exported), and
+`python3 test/onnx/cases.py installed` has those of nodes made by the package onnx that is installed (1.23.1, of PyPI).
+A file: the length of a JSON index as 4 bytes, the index, the bytes of all files one after the other. Cases whose files are larger than MOST bytes are left
+out, their names kept.
 """
 import gzip
 import json
 import os
 import struct
+import sys
 
 import onnx
+from onnx import numpy_helper
 
 ROOT = "/usr/share/libonnx-testdata/data"
 MOST = 60_000
@@ -21,17 +25,11 @@ def keep(content):
     return [start, len(data)]
 
 
-def put(path):
-    with open(path, "rb") as f:
-        return keep(f.read())
-
-
 # Sequences and optionals as lists of tensors: their messages are not those of models.
-def of_type(content, kind):
+def kept(content, kind):
     which = kind.WhichOneof("value")
     if which == "sequence_type":
-        values = onnx.SequenceProto.FromString(content).tensor_values
-        return {"list": [keep(t.SerializeToString()) for t in values]}
+        return {"list": [keep(t.SerializeToString()) for t in onnx.SequenceProto.FromString(content).tensor_values]}
     if which == "optional_type":
         o = onnx.OptionalProto.FromString(content)
         if o.elem_type == onnx.OptionalProto.TENSOR:
@@ -42,34 +40,55 @@ def of_type(content, kind):
     return keep(content)
 
 
-def values(folder, files, name, declared):
-    found = sorted((f for f in files if f.startswith(name)), key=lambda f: int("".join(c for c in f if c.isdigit())))
-    out = []
-    for f, d in zip(found, declared):
-        with open(f"{folder}/{f}", "rb") as content:
-            out.append(of_type(content.read(), d.type))
-    return out
+def put(name, model, inputs, outputs):
+    if len(model) + sum(map(len, inputs + outputs)) > MOST:
+        left_out.append(name)
+        return
+    graph = onnx.ModelProto.FromString(model).graph
+    initial = {t.name for t in graph.initializer}
+    declared = [i for i in graph.input if i.name not in initial]
+    place = keep(model)
+    into = [[kept(x, d.type) for x, d in zip(xs, ds)] for xs, ds in [(inputs, declared), (outputs, graph.output)]]
+    cases.append({"name": name, "model": place, "inputs": into[0], "outputs": into[1]})
 
 
-for kind in ["node", "simple", "pytorch-converted", "pytorch-operator"]:
-    for name in sorted(os.listdir(f"{ROOT}/{kind}")):
-        folder = f"{ROOT}/{kind}/{name}"
-        sets = sorted(s for s in os.listdir(folder) if s.startswith("test_data_set"))
-        size = sum(os.path.getsize(os.path.join(a, f)) for a, _, files in os.walk(folder) for f in files)
-        if size > MOST:
-            left_out.append(f"{kind}/{name}")
-            continue
-        at, graph = f"{folder}/{sets[0]}", onnx.load(f"{folder}/model.onnx").graph
-        files, initial = os.listdir(at), {t.name for t in graph.initializer}
-        cases.append(
-            {
-                "name": f"{kind}/{name[5:]}",
-                "model": put(f"{folder}/model.onnx"),
-                "inputs": values(at, files, "input", [i for i in graph.input if i.name not in initial]),
-                "outputs": values(at, files, "output", graph.output),
-            }
-        )
-index = json.dumps({"source": "ONNX 1.12.0 backend tests, Apache-2.0", "leftOut": left_out, "cases": cases}, separators=(",", ":")).encode()
-with open("test/onnx/cases.bin.gz", "wb") as out:
-    out.write(gzip.compress(struct.pack("<I", len(index)) + index + bytes(data), 9, mtime=0))
-print(len(cases), "cases,", len(left_out), "left out,", os.path.getsize("test/onnx/cases.bin.gz"), "bytes")
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def debian():
+    for kind in ["node", "simple", "pytorch-converted", "pytorch-operator"]:
+        for name in sorted(os.listdir(f"{ROOT}/{kind}")):
+            folder = f"{ROOT}/{kind}/{name}"
+            at = f"{folder}/{sorted(s for s in os.listdir(folder) if s.startswith('test_data_set'))[0]}"
+            files = sorted(os.listdir(at), key=lambda f: int("".join(c for c in f if c.isdigit())))
+            inputs, outputs = ([read(f"{at}/{f}") for f in files if f.startswith(what)] for what in ["input", "output"])
+            put(f"{kind}/{name[5:]}", read(f"{folder}/model.onnx"), inputs, outputs)
+
+
+def message(x, d):
+    if isinstance(x, onnx.TensorProto):
+        return x
+    if d.type.HasField("map_type"):
+        return numpy_helper.from_dict(x, d.name)
+    if d.type.HasField("sequence_type"):
+        return numpy_helper.from_list(x, d.name)
+    return numpy_helper.from_optional(x, d.name) if d.type.HasField("optional_type") else numpy_helper.from_array(x, d.name)
+
+
+def installed():
+    from onnx.backend.test.case import node
+
+    for case in sorted(node.collect_testcases(None), key=lambda c: c.name):
+        graph = case.model.graph
+        inputs, outputs = ([message(x, d).SerializeToString() for x, d in zip(xs, ds)] for xs, ds in zip(case.data_sets[0], [graph.input, graph.output]))
+        put(f"node/{case.name[5:]}", case.model.SerializeToString(), inputs, outputs)
+
+
+{"debian": debian, "installed": installed}[sys.argv[1]]()
+index = json.dumps({"leftOut": left_out, "cases": cases}, separators=(",", ":")).encode()
+out = f"test/onnx/cases-{'.'.join(onnx.__version__.split('.')[:2])}.bin.gz"
+with open(out, "wb") as f:
+    f.write(gzip.compress(struct.pack("<I", len(index)) + index + bytes(data), 9, mtime=0))
+print(out, len(cases), "cases,", len(left_out), "left out,", os.path.getsize(out), "bytes")

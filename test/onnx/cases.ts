@@ -20,27 +20,29 @@ export interface Case {
   readonly inputs: readonly File[]
   readonly outputs: readonly File[]
 }
-const bytes = gunzipSync(readFileSync(new URL('cases.bin.gz', import.meta.url)))
-const length = bytes.readUInt32LE(0)
-const index = JSON.parse(bytes.subarray(4, 4 + length).toString()) as {
+/** Cases of a version of ONNX. */
+export interface Cases {
+  readonly cases: readonly Case[]
+  /** Cases whose files are too large to be kept here. */
   readonly leftOut: readonly string[]
-  readonly cases: readonly {
-    readonly name: string
-    readonly model: Range
-    readonly inputs: readonly Place[]
-    readonly outputs: readonly Place[]
-  }[]
 }
-const at = ([from, to]: Range): Uint8Array => new Uint8Array(bytes.subarray(4 + length + from, 4 + length + to))
-const fileAt = (place: Place): File => (place === null ? null : 'list' in place ? place.list.map(fileAt) : at(place))
-/** Cases whose files are too large to be kept here. */
-export const leftOut = index.leftOut
-export const cases: readonly Case[] = index.cases.map((c) => ({
-  name: c.name,
-  model: at(c.model),
-  inputs: c.inputs.map(fileAt),
-  outputs: c.outputs.map(fileAt),
-}))
+export const casesOf = (version: '1.12' | '1.23'): Cases => {
+  const bytes = gunzipSync(readFileSync(new URL(`cases-${version}.bin.gz`, import.meta.url)))
+  const length = bytes.readUInt32LE(0)
+  const index = JSON.parse(bytes.subarray(4, 4 + length).toString()) as {
+    readonly leftOut: readonly string[]
+    readonly cases: readonly {
+      readonly name: string
+      readonly model: Range
+      readonly inputs: readonly Place[]
+      readonly outputs: readonly Place[]
+    }[]
+  }
+  const at = ([from, to]: Range): Uint8Array => new Uint8Array(bytes.subarray(4 + length + from, 4 + length + to))
+  const fileAt = (place: Place): File => (place === null ? null : 'list' in place ? place.list.map(fileAt) : at(place))
+  const cases = index.cases.map((c) => ({ name: c.name, model: at(c.model), inputs: c.inputs.map(fileAt), outputs: c.outputs.map(fileAt) }))
+  return { cases, leftOut: index.leftOut }
+}
 /** A value of a case: a tensor, a list of them for a sequence, null for an optional that has nothing. */
 export type Given = Stored | null | readonly Given[]
 /** The value of such a file. Tests of bfloat16 keep its bits as uint16. */

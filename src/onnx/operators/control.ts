@@ -47,8 +47,9 @@ const repeated: Operator = {
     const isKnown = begins !== undefined && (most === undefined || steps !== undefined)
     // Step by step: values that are known stay so, and what is carried may change its shape.
     const folds = carried.every((v) => v.tag !== 'tensor' || v.known !== undefined)
-    if (isKnown && (folds || scans > 0 || seen === undefined || !seen.stays))
-      return unrolled(c, body, carried, steps ?? Number.POSITIVE_INFINITY)
+    const unrolls = isKnown && (folds || scans > 0 || seen === undefined || !seen.stays)
+    const done = unrolls ? unrolled(c, body, carried, steps ?? Number.POSITIVE_INFINITY) : undefined
+    if (done !== undefined) return done
     if (scans > 0)
       return c.refuse(
         `it stacks ${scans} results of a number of steps that depends on data.`,
@@ -109,14 +110,14 @@ const stepped = (c: Call, body: Graph, carried: readonly Value[], length: number
   const [state, ys] = scanned(one, init, ks)
   return [...state, ...ys].map((x, i) => value(types[i]!, x))
 }
-/** A loop step by step, each with what is known: values may change their shapes, and sequences grow. */
-const unrolled = (c: Call, body: Graph, start: readonly Item[], most: number): readonly Item[] => {
+/** A loop step by step, each with what is known: values may change their shapes, and sequences grow. Undefined where data decide whether it goes on. */
+const unrolled = (c: Call, body: Graph, start: readonly Item[], most: number): readonly Item[] | undefined => {
   let carried = start
   let on: Value = truth()
   const stacks: Value[][] = Array.from({ length: Math.max(0, body.outputs.length - 1 - start.length) }, () => [])
   for (let k = 0; ; k++) {
     const goes = c.known(on)
-    if (goes === undefined) return c.refuse('its condition depends on data, and it stacks results or carries what changes its shape.')
+    if (goes === undefined) return undefined
     if (goes[0] === 0 || k >= most) break
     if (k >= UNROLLED) return c.refuse(`it takes more than ${UNROLLED} steps, and what it carries changes its shape.`)
     const out = c.run(body, [place(k), on, ...carried])

@@ -3,6 +3,7 @@ import {
   type AnyExpr,
   abs,
   add,
+  arange,
   avgPool,
   cast,
   conv,
@@ -133,8 +134,7 @@ const largest: Operator = {
 const placesOf = (c: Call, indices: AnyExpr, shape: Sizes): AnyExpr => {
   const size = shape.slice(2)
   const plane = size.reduce((n, d) => n * d, 1)
-  const planes = Array.from({ length: shape[0]! * shape[1]! }, (_, i) => i * plane)
-  const before = cast(reshape(planes, [shape[0]!, shape[1]!, ...size.map(() => 1)]), 'i32')
+  const before = cast(reshape(mul(arange(shape[0]! * shape[1]!), plane), [shape[0]!, shape[1]!, ...size.map(() => 1)]), 'i32')
   if (c.int('storage_order', 0) === 0) return add(indices, before)
   if (size.length !== 2) return c.refuse('storage_order 1 is of pools over two axes.')
   const [h, w] = size as [number, number]
@@ -153,12 +153,23 @@ const averaged: Operator = {
       const { stride, padding } = w
       return like(x, avgPool(x.x, { window, stride, padding, ceilMode, countIncludePad: counts } as never))
     }
-    if (ceilMode) return c.refuse('ceil_mode with dilations is not computed.')
-    const all = sums(x.x, window, w)
-    const n = counts ? window.reduce((a, b) => a * b, 1) : sums(ones([1, 1, ...size], x.x.dtype), window, w)
-    return like(x, div(all, n))
+    const roomy = ceilMode ? withRoom(w, size, window) : w
+    // Padding counts, and what is behind it does not.
+    const places = size.map((n, i) => (counts ? n + w.padding[i]![0] + w.padding[i]![1] : n))
+    const padding = counts ? roomy.padding.map(([, b], i): Pair => [0, b - w.padding[i]![1]]) : roomy.padding
+    return like(x, div(sums(x.x, window, roomy), sums(ones([1, 1, ...places], x.x.dtype), window, { ...roomy, padding })))
   },
 }
+/** As much more padding behind as makes room for a last window that begins within the input or the padding before it. */
+const withRoom = (w: Windows, size: Sizes, window: readonly number[]): Windows => ({
+  ...w,
+  padding: w.padding.map(([a, b], i): Pair => {
+    const [n, stride, extent] = [size[i]!, w.stride[i]!, (window[i]! - 1) * w.dilation[i]! + 1]
+    const most = Math.ceil((n + a + b - extent) / stride) + 1
+    const out = (most - 1) * stride >= n + a ? most - 1 : most
+    return [a, Math.max(b, (out - 1) * stride + extent - n - a)]
+  }),
+})
 /** Sums over windows: a convolution of each channel with ones. */
 const sums = (x: AnyExpr, window: readonly number[], w: Windows): AnyExpr => {
   const [n, channels, ...size] = x.shape as [number, number, ...number[]]
@@ -171,8 +182,9 @@ const lpPool: Operator = {
     const x = c.in(0)
     const window = [...c.ints('kernel_shape')]
     const p = c.float('p', 2)
-    if (c.int('ceil_mode', 0) !== 0) c.refuse('ceil_mode of LpPool is not computed.')
-    const total = sums(pow(abs(x.x), p), window, windowsOf(c, x.x.shape.slice(2), window))
+    const size = x.x.shape.slice(2)
+    const w = windowsOf(c, size, window)
+    const total = sums(pow(abs(x.x), p), window, c.int('ceil_mode', 0) === 0 ? w : withRoom(w, size, window))
     return like(x, pow(total, 1 / p))
   },
 }
@@ -196,8 +208,7 @@ const unpooled: Operator = {
     // Places are counted over the whole output of the pool's input; within a plane of the tight size.
     const [n, channels] = x.x.shape as readonly number[]
     const plane = tight.reduce((a, b) => a * b, 1)
-    const planes = Array.from({ length: n! * channels! }, (_, i) => i * plane)
-    const before = cast(reshape(planes, [n!, channels!, ...tight.map(() => 1)]), 'i32')
+    const before = cast(reshape(mul(arange(n! * channels!), plane), [n!, channels!, ...tight.map(() => 1)]), 'i32')
     const within = sub(asIndex(indices.x), before)
     const y = maxUnpool(x.x, within, { size: tight } as never)
     const behind = size.map((d, i): Pair => [0, d - tight[i]!])

@@ -52,7 +52,7 @@ import {
   reciprocal,
   relu,
   reshape,
-  rightShiftLogical,
+  rightShift,
   round,
   sigmoid,
   sign,
@@ -181,7 +181,9 @@ const shrink = (x: AnyExpr, c: Call): AnyExpr => {
   const moved = where(lt(x, -lambda), add(x, bias), where(gt(x, lambda), sub(x, bias), 0))
   return moved.dtype === type ? moved : cast(moved, type)
 }
-const shift = (a: AnyExpr, b: AnyExpr, c: Call): AnyExpr => (c.text('direction') === 'LEFT' ? leftShift(a, b) : rightShiftLogical(a, b))
+/** Signs stay; a shift that is no place of the type is as far as there is. */
+const shift = (a: AnyExpr, b: AnyExpr, c: Call): AnyExpr =>
+  c.text('direction') === 'LEFT' ? leftShift(a, b) : rightShift(a, where(and(ge(b, 0), le(b, 31)), b, 31))
 const isInfinite: Operator = {
   since: [10, 20],
   read: (c) => {

@@ -1,5 +1,6 @@
 /** The table of operators: a row for each, which says from which version on it is read, and how. What writes a program as nodes finds its operator here too. */
 import type { Table } from '../call.js'
+import { attentions } from './attention.js'
 import { controls } from './control.js'
 import { convolutions } from './conv.js'
 import { elementwise } from './elementwise.js'
@@ -15,6 +16,30 @@ import { signals } from './signal.js'
 import { training } from './training.js'
 import { vision } from './vision.js'
 
+const draws = 'it draws random numbers, and ONNX does not say which'
+const works = 'it works on texts'
+/** Why an operator of ONNX has no row. */
+export const reasons: Readonly<Record<string, string>> = {
+  Bernoulli: draws,
+  Multinomial: draws,
+  RandomNormal: draws,
+  RandomNormalLike: draws,
+  RandomUniform: draws,
+  RandomUniformLike: draws,
+  ImageDecoder: 'it reads files of images',
+  RegexFullMatch: works,
+  StringConcat: works,
+  StringNormalizer: works,
+  StringSplit: works,
+  TfIdfVectorizer: works,
+  BitCast: 'it reads bits as another type',
+  CausalConvWithState: 'it is not written yet',
+  DeformConv: 'it is not written yet',
+  LinearAttention: 'it is not written yet',
+  MaxRoiPool: 'it is not written yet',
+  'ai.onnx.preview.training.Gradient': 'codual differentiates the whole model: grad(model.f)',
+}
+
 export const table: Table = {
   ...elementwise,
   ...shapes,
@@ -22,6 +47,7 @@ export const table: Table = {
   ...linear,
   ...convolutions,
   ...normalisations,
+  ...attentions,
   ...indexing,
   ...recurrents,
   ...controls,

@@ -93,7 +93,7 @@ const nd: Operator = {
 }
 const mapped = (f: (t: AnyExpr, i: AnyExpr) => AnyExpr): ((t: AnyExpr, i: AnyExpr) => AnyExpr) => vmap(f as never) as never
 const scattered: Operator = {
-  since: [9, 11, 13, 16, 18],
+  since: [11, 13, 16, 18],
   read: (c) => {
     const [x, index, updates] = [c.in(0), asIndex(c.in(1).x), c.in(2)]
     const axis = axisIn(c, c.int('axis', 0), x.x.shape.length)
@@ -199,7 +199,7 @@ export const indexing: Table = {
   GatherND: nd,
   NonZero: nonZero,
   Range: range,
-  Scatter: scattered,
+  Scatter: { ...scattered, since: [9, 11] },
   ScatterElements: scattered,
   ScatterND: scatteredNd,
   Unique: different,

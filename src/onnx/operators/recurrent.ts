@@ -2,6 +2,8 @@
 import {
   type AnyExpr,
   add,
+  arange,
+  cast,
   clamp,
   elu,
   flip,
@@ -139,7 +141,7 @@ const lstmCell: Cell = (c, { r, rb, hidden, act, clip, peepholes }) => {
 
 /** A layer of so many gates whose cells have so many arrays of state. */
 const recurrent = (gates: number, states: number, standard: readonly string[], cell: Cell): Operator => ({
-  since: [1, 7, 14],
+  since: gates === 3 ? [1, 3, 7, 14] : [1, 7, 14],
   read: (c) => {
     const [x, w, r] = [c.in(0), c.in(1), c.in(2)]
     // Layout 1 has the batch in front.
@@ -196,7 +198,7 @@ const recurrent = (gates: number, states: number, standard: readonly string[], c
 })
 /** All steps of a direction; beyond an example's length its state stays and its output is 0. */
 const loop = (step: Step, start: State, inputs: AnyExpr, lengths: AnyExpr | undefined): { readonly last: State; readonly ys: AnyExpr } => {
-  const places = Array.from({ length: inputs.shape[0]! }, (_, t) => t)
+  const places = cast(arange(inputs.shape[0]!), 'i32')
   const rows = lengths === undefined ? undefined : reshape(lengths, [-1, 1])
   const within = rows === undefined ? undefined : lt(reshape(places, [-1, 1, 1]), rows)
   const body = (state: State, at: { readonly x: AnyExpr; readonly on?: AnyExpr }): readonly [State, AnyExpr] => {

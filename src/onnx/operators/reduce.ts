@@ -3,6 +3,7 @@ import {
   type AnyExpr,
   abs,
   add,
+  arange,
   argmax,
   argmin,
   cast,
@@ -11,6 +12,7 @@ import {
   div,
   eq,
   flip,
+  full,
   gather,
   log,
   logSoftmax,
@@ -41,7 +43,7 @@ import { given } from './shape.js'
 
 type Over = { readonly axis: number[]; readonly keepdims: boolean }
 /** A reduction: axes are an attribute up to the version `from`, then an input. */
-const reduction = (f: (x: AnyExpr, over: Over) => AnyExpr, from: number, since: readonly number[]): Operator => ({
+const reduction = (f: (x: AnyExpr, over: Over) => AnyExpr, from: number, since: readonly number[], ofNone?: -1 | 1): Operator => ({
   since,
   known: [1],
   read: (c) => {
@@ -52,10 +54,17 @@ const reduction = (f: (x: AnyExpr, over: Over) => AnyExpr, from: number, since: 
     const axis = none ? x.x.shape.map((_, i) => i) : [...axesIn(c, axes, x.x.shape.length)]
     const keepdims = c.int('keepdims', 1) !== 0
     if (axis.length === 0) return like(x, f(reshape(x.x, [1]), { axis: [0], keepdims: false }))
+    if (ofNone !== undefined && axis.some((i) => x.x.shape[i] === 0)) return like(x, ofNothing(x, axis, keepdims, ofNone))
     const y = f(x.x, { axis, keepdims })
     return like(x, y.dtype === x.x.dtype ? y : cast(y, x.x.dtype))
   },
 })
+/** The largest (-1) or smallest (1) of nothing: the number below, or above, all of the type. */
+const ofNothing = (x: Value, axis: readonly number[], keepdims: boolean, side: -1 | 1): AnyExpr => {
+  const shape = x.x.shape.flatMap((d, i) => (axis.includes(i) ? (keepdims ? [1] : []) : [d]))
+  const [low, high] = x.type.range ?? (x.type.name === 'bool' ? [0, 1] : [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY])
+  return cast(full(shape, side < 0 ? low : high, 'f64'), x.x.dtype)
+}
 /** The mean of integers is cut, as their quotients are. */
 const average = (x: AnyExpr, over: Over): AnyExpr => mean(x, over)
 const SINCE = [1, 11, 13, 18] as const
@@ -108,7 +117,7 @@ const alongLast = (f: (x: AnyExpr, axis: number) => AnyExpr): Operator => ({
 const hardmax = (x: AnyExpr, axis: number): AnyExpr => {
   const n = x.shape[axis]!
   const places = reshape(
-    Array.from({ length: n }, (_, i) => i),
+    arange(n),
     x.shape.map((_, i) => (i === axis ? n : 1)),
   )
   return cast(eq(argmax(x, { axis, keepdims: true }), cast(places, 'i32')), x.dtype)
@@ -150,9 +159,12 @@ const lpNorm: Operator = {
   since: [1],
   read: (c) => {
     const x = c.in(0)
-    const axis = axisIn(c, c.int('axis', -1), x.x.shape.length)
-    const size = c.int('p', 2) === 1 ? sum(abs(x.x), { axis, keepdims: true }) : sqrt(sum(square(x.x), { axis, keepdims: true }))
-    return like(x, div(x.x, size))
+    const over = { axis: axisIn(c, c.int('axis', -1), x.x.shape.length), keepdims: true }
+    const total = c.int('p', 2) === 1 ? sum(abs(x.x), over) : sum(square(x.x), over)
+    // A vector of zeros stays one.
+    const isNone = eq(total, 0)
+    const positive = where(isNone, 1, total)
+    return like(x, where(isNone, 0, div(x.x, c.int('p', 2) === 1 ? positive : sqrt(positive))))
   },
 }
 const hot: Operator = {
@@ -175,7 +187,7 @@ const hot: Operator = {
 export const reductions: Table = {
   ArgMax: index(argmax),
   ArgMin: index(argmin as typeof argmax),
-  CumProd: running(cumprod as typeof cumsum),
+  CumProd: { ...running(cumprod as typeof cumsum), since: [26] },
   CumSum: running(cumsum),
   Hardmax: alongLast(hardmax),
   LogSoftmax: alongLast((x, axis) => logSoftmax(x, { axis })),
@@ -186,9 +198,9 @@ export const reductions: Table = {
   ReduceL2: reduction((x, o) => sqrt(sum(square(x), o)), 18, SINCE),
   ReduceLogSum: reduction((x, o) => log(sum(x, o)), 18, SINCE),
   ReduceLogSumExp: reduction((x, o) => logsumexp(x, o), 18, SINCE),
-  ReduceMax: reduction((x, o) => max(x, o), 18, [1, 11, 12, 13, 18, 20]),
+  ReduceMax: reduction((x, o) => max(x, o), 18, [1, 11, 12, 13, 18, 20], -1),
   ReduceMean: reduction(average, 18, SINCE),
-  ReduceMin: reduction((x, o) => min(x, o), 18, [1, 11, 12, 13, 18, 20]),
+  ReduceMin: reduction((x, o) => min(x, o), 18, [1, 11, 12, 13, 18, 20], 1),
   ReduceProd: reduction((x, o) => prod(x, o), 18, SINCE),
   ReduceSum: reduction((x, o) => sum(x, o), 13, [1, 11, 13]),
   ReduceSumSquare: reduction((x, o) => sum(square(x), o), 18, SINCE),

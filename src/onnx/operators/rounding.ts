@@ -1,5 +1,5 @@
 /** f32 rounded to what 16 bits hold. */
-import { type AnyExpr, abs, add, ge, lt, mul, sign, straightThrough, sub, where } from '../../index.js'
+import { type AnyExpr, abs, add, ge, isfinite, lt, mul, sign, straightThrough, sub, where } from '../../index.js'
 
 /** To the nearest number with 24 - bits bits: x + c - c with c = 2^bits x (Veltkamp's splitting). */
 const shortened = (x: AnyExpr, bits: number): AnyExpr => {
@@ -14,7 +14,10 @@ const shortened = (x: AnyExpr, bits: number): AnyExpr => {
  */
 export const rounded = (x: AnyExpr, type: string): AnyExpr =>
   straightThrough((y: AnyExpr) => {
-    if (type === 'bfloat16') return where(lt(abs(y), 2 ** 100), shortened(y, 16), mul(shortened(mul(y, 2 ** -64), 16), 2 ** 64))
+    if (type === 'bfloat16') {
+      const large = mul(shortened(mul(y, 2 ** -64), 16), 2 ** 64)
+      return where(lt(abs(y), 2 ** 100), shortened(y, 16), where(isfinite(y), large, y))
+    }
     const small = sub(add(y, 0.75), 0.75)
     const finite = where(lt(abs(y), 2 ** -14), small, shortened(y, 13))
     return where(ge(abs(y), 65520), mul(sign(y), Number.POSITIVE_INFINITY), where(lt(abs(y), 65520), finite, y))

@@ -1,6 +1,6 @@
 /** Sequences and optionals, whose lengths are known while a graph is read: they are lists then, and leave nothing in the program. */
 import { type AnyExpr, concat, reshape, split, stack, type Tensor, tensor } from '../../index.js'
-import { axisIn, type Call, integers, like, type Operator, type Table } from '../call.js'
+import { axisIn, type Call, counted, integers, like, type Operator, type Table } from '../call.js'
 import { typeOf } from '../types.js'
 import { constant, type Item, type Sequence, type Value } from '../value.js'
 
@@ -23,7 +23,8 @@ const cut: Operator = {
     const parts = c.maybe(1) === undefined ? undefined : c.numbers(1)
     const size = parts === undefined ? 1 : c.in(1).x.shape.length === 0 ? parts[0]! : undefined
     if (size !== undefined && !(size >= 1)) c.refuse(`parts of ${size}.`)
-    const sizes = size === undefined ? parts! : Array.from({ length: Math.ceil(n / size) }, (_, i) => Math.min(size, n - i * size))
+    const sizes =
+      size === undefined ? parts! : Array.from({ length: counted(c, Math.ceil(n / size)) }, (_, i) => Math.min(size, n - i * size))
     const all = split(x.x, sizes as number[], { axis }) as readonly AnyExpr[]
     const keeps = parts !== undefined || c.int('keepdims', 1) !== 0
     return sequence(
@@ -83,7 +84,7 @@ export const sequences: Table = {
   OptionalHasElement: {
     since: [15, 18],
     read: (c) => {
-      if (c.count === 0) return truth(false)
+      if (!c.isGiven(0)) return truth(false)
       const v = c.item(0)
       return truth(v.tag !== 'optional' || v.item !== undefined)
     },

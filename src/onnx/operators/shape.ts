@@ -292,7 +292,10 @@ export const shapes: Table = {
   Shape: shapeOf,
   Size: { since: [1, 13, 19, 21], read: (c) => integers([sizeOf(c.in(0).x.shape)], []) },
   Slice: sliced,
-  SpaceToDepth: { since: [1, 13], read: (c) => like(c.in(0), spaceToDepth(c.in(0).x, c.int('blocksize'))) },
+  SpaceToDepth: {
+    since: [1, 13],
+    read: (c) => like(c.in(0), spaceToDepth(c.in(0).x, c.int('blocksize'), { order: c.text('mode', 'DCR') === 'CRD' ? 'CRD' : 'DCR' })),
+  },
   Split: parted,
   Squeeze: squeezed,
   Tile: tiled,

@@ -1,6 +1,21 @@
 /** Windows and spectra. A complex array has its real and its imaginary part along a last axis of 2. */
-import { type AnyExpr, cast, fft, gather, ifft, mul, reshape, slice, stack, type Tensor, tensor, zerosLike } from '../../index.js'
-import { axisIn, type Call, like, type Operator, type Table } from '../call.js'
+import {
+  type AnyExpr,
+  cast,
+  expandDims,
+  fft,
+  gather,
+  ifft,
+  irfft,
+  mul,
+  reshape,
+  slice,
+  stack,
+  type Tensor,
+  tensor,
+  zerosLike,
+} from '../../index.js'
+import { axisIn, type Call, counted, like, type Operator, type Table } from '../call.js'
 import { type ElementType, typeOf } from '../types.js'
 import { constant, type Value } from '../value.js'
 
@@ -12,7 +27,7 @@ const window = (a: number, b: number, d = 0): Operator => ({
   since: [17],
   known: [0],
   read: (c) => {
-    const size = c.numbers(0)[0]!
+    const size = counted(c, c.numbers(0)[0]!)
     const n = c.int('periodic', 1) !== 0 ? size : size - 1
     const at = (k: number): number => a - b * Math.cos((2 * Math.PI * k) / n) + d * Math.cos((4 * Math.PI * k) / n)
     return numbersAs(
@@ -50,6 +65,11 @@ const transform: Operator = {
     const axis = axisIn(c, c.version >= 20 ? (c.maybe(2) === undefined ? -2 : c.numbers(2)[0]!) : c.int('axis', 1), rank)
     const n = c.maybe(1) === undefined ? x.x.shape[axis]! : c.numbers(1)[0]!
     const inverse = c.int('inverse', 0) !== 0
+    // The inverse of the half that a real array determines is that real array.
+    if (inverse && c.int('onesided', 0) !== 0) {
+      const length = c.maybe(1) === undefined ? 2 * (x.x.shape[axis]! - 1) : n
+      return like(x, expandDims(irfft(pairOf(x.x) as never, { n: length, axis } as never) as AnyExpr, -1))
+    }
     const y = (inverse ? ifft : fft)(pairOf(x.x) as never, { n, axis } as never) as Pair
     const onesided = c.int('onesided', 0) !== 0
     return like(x, joined(onesided ? { re: half(y.re, axis), im: half(y.im, axis) } : y))
@@ -66,7 +86,7 @@ const shortTime: Operator = {
     const length = x.x.shape[1]!
     const frames = 1 + Math.floor((length - size) / step)
     if (!(step > 0) || frames < 1) c.refuse(`frames of ${size}, ${step} apart, do not fit into ${length} samples.`)
-    const places = tensor(Int32Array.from({ length: frames * size }, (_, k) => Math.floor(k / size) * step + (k % size)))
+    const places = tensor(Int32Array.from({ length: counted(c, frames * size) }, (_, k) => Math.floor(k / size) * step + (k % size)))
     const cut = (part: AnyExpr): AnyExpr => {
       const rows = gather(part, reshape(places, [frames, size]), { axis: 1 })
       return shape === undefined ? rows : mul(rows, cast(shape.x, rows.dtype))
@@ -85,10 +105,11 @@ const mel: Operator = {
     const melOf = (hertz: number): number => 2595 * Math.log10(1 + hertz / 700)
     const [from, to] = [melOf(low), melOf(high)]
     const width = (to - from) / (bins + 2)
-    const edges = Array.from({ length: bins + 2 }, (_, i) =>
+    const edges = Array.from({ length: counted(c, bins + 2) }, (_, i) =>
       Math.floor(((size + 1) * (700 * (10 ** ((i * width + from) / 2595) - 1))) / rate),
     )
     const rows = Math.floor(size / 2) + 1
+    counted(c, rows * bins)
     const out = new Array<number>(rows * bins).fill(0)
     for (let i = 0; i < bins; i++) {
       const [lower, centre, upper] = [edges[i]!, edges[i + 1]!, edges[i + 2]!]

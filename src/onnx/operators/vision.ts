@@ -1,6 +1,6 @@
 /** Operators on images: other sizes, samples at places, boxes. */
 import { type AnyExpr, affineGrid, gridSample, reshape, resize, roiAlign } from '../../index.js'
-import { axesIn, type Call, integers, like, type Operator, type Table } from '../call.js'
+import { axesIn, type Call, counted, integers, like, type Operator, sizeOf, type Table } from '../call.js'
 import { asIndex } from '../value.js'
 
 const coordinates: Readonly<Record<string, string>> = {
@@ -25,8 +25,11 @@ interface Sizes {
   readonly region: readonly (readonly [number, number])[]
 }
 /** The axes that change go behind two that do not, as `resize` has them. */
-const resized = (x: AnyExpr, { size, scale, region }: Sizes, options: Readonly<Record<string, unknown>>): AnyExpr => {
+const resized = (c: Call, x: AnyExpr, { size, scale, region }: Sizes, options: Readonly<Record<string, unknown>>): AnyExpr => {
   const { shape } = x
+  // Their weights are listed.
+  for (const n of size) counted(c, n)
+  if (sizeOf(size) > 2 ** 31) c.refuse(`the result has more elements than an array can have: [${size.join(', ')}].`)
   const crops = options.coordinates === 'tfCropAndResize'
   const part = (from: number): object => ({ scale: scale.slice(from), ...(crops && { region: region.slice(from) }) })
   const isSame = (i: number): boolean => size[i] === shape[i] && scale[i] === 1 && region[i]![0] === 0 && region[i]![1] === 1
@@ -83,7 +86,7 @@ const resizing: Operator = {
   read: (c) => {
     const x = c.in(0)
     const method = methodOf(c, 'nearest')
-    if (c.version < 11) return like(x, resized(x.x, scaled(c, x.x, c.numbers(1)), { method, coordinates: 'asymmetric' }))
+    if (c.version < 11) return like(x, resized(c, x.x, scaled(c, x.x, c.numbers(1)), { method, coordinates: 'asymmetric' }))
     const how = c.text('coordinate_transformation_mode', 'half_pixel')
     const round = c.text('nearest_mode', 'round_prefer_floor')
     const options = {
@@ -94,7 +97,7 @@ const resizing: Operator = {
       ...(method !== 'nearest' && { excludeOutside: c.int('exclude_outside', 0) !== 0, antialias: c.int('antialias', 0) !== 0 }),
       extrapolation: c.float('extrapolation_value', 0),
     }
-    return like(x, resized(x.x, wanted(c, x.x), options))
+    return like(x, resized(c, x.x, wanted(c, x.x), options))
   },
 }
 const upsample: Operator = {
@@ -103,7 +106,7 @@ const upsample: Operator = {
   read: (c) => {
     const x = c.in(0)
     const scales = c.version < 9 ? c.floats('scales') : c.numbers(1)
-    return like(x, resized(x.x, scaled(c, x.x, scales), { method: methodOf(c, 'nearest'), coordinates: 'asymmetric' }))
+    return like(x, resized(c, x.x, scaled(c, x.x, scales), { method: methodOf(c, 'nearest'), coordinates: 'asymmetric' }))
   },
 }
 const sampled: Operator = {
