@@ -11,6 +11,7 @@ export type OwnOperator = (
   args: readonly (AnyExpr | undefined)[],
   attributes: Readonly<Record<string, unknown>>,
 ) => AnyExpr | readonly AnyExpr[]
+/** Operators of a user's by name; of another domain by 'domain.Name'. */
 export type OwnOperators = Readonly<Record<string, OwnOperator>>
 
 /** More nodes than this are not read: functions that call functions could have any number. */

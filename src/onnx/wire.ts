@@ -20,6 +20,8 @@ export class Fault extends Error {
 
 /** How deep messages may stand in one another: a graph in a branch of a graph takes four. */
 const DEPTH = 100
+/** Fields that no reading here looks at: they are passed over, whatever is in them. */
+const UNREAD = new Set(['value_info', 'quantization_annotation', 'doc_string', 'metadata_props', 'training_info', 'denotation', 'segment'])
 /** Numbers that are read only when a tensor is. */
 const isLate = (message: string, field: string): boolean =>
   message === 'TensorProto' && field.endsWith('_data') && !/string|external/.test(field)
@@ -57,25 +59,25 @@ interface Reading {
 
 /** The message of a type in these bytes. */
 export const decode = (bytes: Uint8Array, type: string): Message =>
-  messageIn(bytes, type, '', 0, { left: 10_000 + Math.floor(bytes.length / 4) })
+  messageIn(bytes, type, '', 0, { left: 10_000 + Math.floor(bytes.length / 8) })
 
 const messageIn = (bytes: Uint8Array, type: string, path: string, depth: number, reading: Reading): Message => {
   if (depth > DEPTH) throw new Fault(path, `messages stand in one another more than ${DEPTH} deep.`)
   if (reading.left-- <= 0) throw new Fault(path, 'there are more messages than a file of this length has.')
   const fields = schema[type]!
-  const found: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+  const found: Record<string, unknown> = {} // the names are the schema's
   const reader = new BinaryReader(bytes)
   while (reader.pos < bytes.length) {
     let at = path
     try {
       const [number, wire] = reader.tag()
       const field = fields[number]
-      if (field !== undefined) {
+      if (field !== undefined && !UNREAD.has(field[0])) {
         if (field[2] !== undefined && found[field[0]] === undefined) found[field[0]] = []
         const many = field[2] === undefined ? undefined : (found[field[0]] as unknown[])
         at = `${path === '' ? '' : `${path}.`}${field[0]}${many === undefined ? '' : `[${many.length}]`}`
       }
-      if (field === undefined) skipped(reader, wire, bytes.length)
+      if (field === undefined || UNREAD.has(field[0])) skipped(reader, wire, bytes.length)
       else fieldIn(reader, wire, type, field, at, depth, reading, found)
     } catch (e) {
       if (e instanceof Fault) throw e

@@ -2,7 +2,7 @@
 import { type AnyExpr, add, and, arange, cast, flip, gather, isAdException, lt, moveaxis, stack, type Tensor, tensor } from '../../index.js'
 import { axisIn, type Call, type Operator, type Table } from '../call.js'
 import type { Graph } from '../graph.js'
-import { chosen, scanned, whileTrue } from '../loops.js'
+import { chosen, type State, scanned, whileTrue } from '../loops.js'
 import { type ElementType, typeOf } from '../types.js'
 import { asIndex, constant, type Item, type Value, value } from '../value.js'
 
@@ -147,11 +147,6 @@ const untilDone = (
   const steps = c.known(most)?.[0]
   const begins = condition === undefined ? truth().x : scalar(condition.x)
   const types: ElementType[] = start.map((v) => v.type)
-  interface State {
-    readonly k: AnyExpr
-    readonly on: AnyExpr
-    readonly xs: readonly AnyExpr[]
-  }
   const limit = most === undefined || steps !== undefined ? undefined : scalar(asIndex(most.x))
   const goes = ({ k, on }: State): AnyExpr => (limit === undefined ? on : and(on, lt(k, limit)))
   const one = ({ k, on, xs }: State): State => {
@@ -162,7 +157,7 @@ const untilDone = (
   }
   const init: State = { k: place(0).x, on: begins, xs: start.map((v) => wide(v).x) }
   const options = steps === undefined ? {} : { maxSteps: Math.min(steps, 2 ** 31 - 1) }
-  const [state] = whileTrue(goes, one, init, options)
+  const state = whileTrue(goes, one, init, options)
   return state.xs.map((x, i) => value(types[i]!, x))
 }
 

@@ -201,14 +201,14 @@ const loop = (step: Step, start: State, inputs: AnyExpr, lengths: AnyExpr | unde
   const places = cast(arange(inputs.shape[0]!), 'i32')
   const rows = lengths === undefined ? undefined : reshape(lengths, [-1, 1])
   const within = rows === undefined ? undefined : lt(reshape(places, [-1, 1, 1]), rows)
-  const body = (state: State, at: { readonly x: AnyExpr; readonly on?: AnyExpr }): readonly [State, AnyExpr] => {
+  const body = (state: State, at: { readonly x: AnyExpr; readonly on?: AnyExpr }): readonly [State, State] => {
     const next = step(state, at.x)
-    if (at.on === undefined) return [next, next[0]!]
-    return [next.map((t, k) => where(at.on!, t, state[k]!)), where(at.on, next[0]!, 0)]
+    if (at.on === undefined) return [next, [next[0]!]]
+    return [next.map((t, k) => where(at.on!, t, state[k]!)), [where(at.on, next[0]!, 0)]]
   }
   const xs: { readonly x: AnyExpr; readonly on?: AnyExpr } = within === undefined ? { x: inputs } : { x: inputs, on: within }
   const [last, ys] = scanned(body, start, xs)
-  return { last, ys }
+  return { last, ys: ys[0]! }
 }
 
 export const recurrents: Table = {
