@@ -20,11 +20,11 @@ import {
   tensor,
 } from '../index.js'
 import { type Declared, keyOf, modelOf, type Node } from './graph.js'
-import { neededOf } from './needed.js'
+import { weightsOf } from './needed.js'
 import { reasons, table } from './operators/index.js'
 import { type Constant, type OnnxOptions, onnxOptions } from './options.js'
 import { checkOperators, type Reading, runModel } from './run.js'
-import { type ElementType, elementTypes, isFloat, typeName } from './types.js'
+import { type ElementType, elementTypes, typeName } from './types.js'
 import { constant, type Item, value } from './value.js'
 import { decode, Fault } from './wire.js'
 
@@ -45,7 +45,7 @@ export type OnnxFn = Fn<[{ readonly params: Specs; readonly inputs: Specs }], On
 export interface OnnxModel {
   /** f({ params, inputs }): its outputs by name. */
   readonly f: OnnxFn
-  /** Its weights, by the names of the file: the initializers of floats. Those that shapes follow from, and integers, are constants of `f`. */
+  /** Its weights, by the names of the file: initializers of floats, and constants of several. Those that shapes follow from, and integers, are constants of `f`. */
   readonly params: OnnxParams
   /** The declaration of `params`. */
   readonly declared: Specs
@@ -177,17 +177,16 @@ const read = (given: unknown, options: OnnxOptions | undefined): OnnxModel => {
   const known = new Map(free.filter(({ name }) => Object.hasOwn(constants, name)).map((d) => [d.name, constantOf(d, constants[d.name]!)]))
   const open = free.filter(({ name }) => !known.has(name))
   const inputs = new Map(open.map((d) => [d.name, inputOf(d, Object.hasOwn(specs, d.name) ? specs[d.name] : undefined)]))
-  const needed = neededOf(reading)
-  const weights = [...graph.initializers].filter(([name, s]) => isFloat(s.type) && !needed.has(name))
+  const weights = [...weightsOf(reading)]
   const types = new Map(weights.map(([name, s]) => [name, s.type]))
   const params = named(weights.map(([name, s]) => [name, s.tensor]))
   const declared = named(weights.map(([name, s]) => [name, specOf(s.tensor)]))
 
   const body = (x: { readonly params: OnnxOutputs; readonly inputs: OnnxOutputs }): OnnxOutputs => {
     const values = new Map<string, Item>(known)
-    for (const [name, type] of types) values.set(name, value(type, x.params[name]!))
     for (const [name, { type }] of inputs) values.set(name, value(type, x.inputs[name]!))
-    const out = runModel(reading, values)
+    const params = new Map([...types].map(([name, type]) => [name, value(type, x.params[name]!)]))
+    const out = runModel(reading, values, params)
     return named(graph.outputs.map(({ name }, i) => [name, exprOf(out[i]!, name) as AnyExpr]))
   }
   const name = graph.name === '' ? 'onnx' : graph.name

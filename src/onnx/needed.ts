@@ -1,6 +1,8 @@
 /** Which values must be known when a graph is read, since shapes follow from them: what they come from is no parameter. */
 import { type Graph, keyOf, type Node } from './graph.js'
 import { operatorOf, type Reading } from './run.js'
+import type { Stored } from './tensors.js'
+import { isFloat } from './types.js'
 
 /** Operators whose results are known whatever their input is, once its shape is. */
 const OF_SHAPES = new Set(['Shape', 'Size'])
@@ -36,6 +38,35 @@ const pass = (reading: Reading, nodes: readonly Node[], names: Set<string>, rout
     }
     if (isNeeded && !OF_SHAPES.has(node.op)) for (const i of node.inputs.keys()) mark(i)
   }
+}
+/** The tensor of a `Constant`, if it is one of several floats: exporters write weights so, too. */
+const literalOf = (node: Node): Stored | undefined => {
+  const value = node.op === 'Constant' && node.domain === '' ? node.attributes.get('value') : undefined
+  return value?.tag === 'tensor' && value.value.tensor.data.length > 1 ? value.value : undefined
+}
+/**
+ * The weights of a model by name: initializers of floats, and constants of several floats, of its graph and of those inside it; unless a
+ * shape follows from them, or a name is used in two graphs.
+ */
+export const weightsOf = (reading: Reading): ReadonlyMap<string, Stored> => {
+  const needed = neededOf(reading)
+  const found = new Map<string, Stored>()
+  const twice = new Set<string>()
+  const add = (name: string, stored: Stored | undefined): void => {
+    if (stored === undefined || !isFloat(stored.type) || needed.has(name)) return
+    if (found.has(name)) twice.add(name)
+    found.set(name, stored)
+  }
+  const walk = (graph: Graph): void => {
+    for (const [name, stored] of graph.initializers) add(name, stored)
+    for (const node of graph.nodes) {
+      add(node.outputs[0] ?? '', literalOf(node))
+      for (const a of node.attributes.values()) if (a.tag === 'graph') walk(a.value)
+    }
+  }
+  walk(reading.model.graph)
+  for (const name of twice) found.delete(name)
+  return found
 }
 /** Which inputs of a node must be known. */
 const slotsOf = (reading: Reading, node: Node, routines: Map<string, readonly number[]>): readonly number[] => {

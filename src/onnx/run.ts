@@ -36,6 +36,8 @@ interface Scope {
   readonly opsets: ReadonlyMap<string, number>
   /** Attributes of the function around it, where there is one. */
   readonly attributes: (name: string) => Attribute | undefined
+  /** Weights by name, which stand for what the file has; none in functions, whose names are their own. */
+  readonly weights: ReadonlyMap<string, Value>
   readonly depth: number
   readonly count: { left: number }
 }
@@ -95,20 +97,25 @@ export const checkOperators = (reading: Reading): void => {
   for (const routine of model.routines.values()) check(routine.nodes, routine.opsets.size === 0 ? model.opsets : routine.opsets)
 }
 
-/** The outputs of the model's graph, of its inputs by name. */
-export const runModel = (reading: Reading, inputs: ReadonlyMap<string, Item>): readonly Item[] => {
+/** The outputs of the model's graph, of its inputs and its weights by name; of a weight that is not given what the file has. */
+export const runModel = (
+  reading: Reading,
+  inputs: ReadonlyMap<string, Item>,
+  weights: ReadonlyMap<string, Value> = new Map(),
+): readonly Item[] => {
   const scope: Scope = {
     values: new Map(),
     outer: undefined,
     opsets: reading.model.opsets,
     attributes: () => undefined,
+    weights,
     depth: 0,
     count: { left: MOST_NODES },
   }
   return runGraph(reading, reading.model.graph, inputs, scope)
 }
 const runGraph = (reading: Reading, graph: Graph, inputs: ReadonlyMap<string, Item>, scope: Scope): readonly Item[] => {
-  for (const [name, stored] of graph.initializers) scope.values.set(name, constant(stored.type, stored.tensor))
+  for (const [name, stored] of graph.initializers) scope.values.set(name, scope.weights.get(name) ?? constant(stored.type, stored.tensor))
   for (const [name, v] of inputs) scope.values.set(name, v)
   runNodes(reading, graph.nodes, scope)
   return graph.outputs.map(({ name }) => lookUp(scope, name) ?? badInput('fromONNX', `the output ${JSON.stringify(name)} has no value.`))
@@ -135,6 +142,8 @@ const attributeIn = (scope: Scope, attributes: Attributes, name: string): Attrib
 const resultsOf = (reading: Reading, node: Node, given: readonly (Item | undefined)[], scope: Scope): readonly (Item | undefined)[] => {
   const found = operatorOf(reading, node)!
   if ('routine' in found) return runRoutine(reading, found.routine, node, given, scope)
+  const weight = node.op === 'Constant' ? scope.weights.get(node.outputs[0] ?? '') : undefined
+  if (weight !== undefined) return [weight]
   const run: Call['run'] = (graph, inputs) => {
     const inner: Scope = { ...scope, values: new Map(), outer: scope, depth: scope.depth + 1 }
     const missing = graph.inputs.slice(inputs.length).find(({ name }) => !graph.initializers.has(name))
@@ -188,6 +197,7 @@ const runRoutine = (
     outer: undefined,
     opsets: routine.opsets.size === 0 ? scope.opsets : routine.opsets,
     attributes: (name) => attributeIn(scope, node.attributes, name) ?? routine.standards.get(name),
+    weights: new Map(),
     depth: scope.depth + 1,
     count: scope.count,
   }

@@ -167,6 +167,29 @@ describe('shapes', () => {
     expect(valuesOf(m, { x: [[[1, 2]]] })).toEqual([[[3, 3, 6, 6]]])
   })
 
+  it('constants of several floats are weights too, in graphs inside nodes as well; one number is none', () => {
+    const c = (name: string, numbers: readonly number[]): object => nodeOf('Constant', [], [name], { value: tensorOf('', numbers) })
+    const branch = (name: string, numbers: readonly number[]): object => ({
+      node: [c(name, numbers), nodeOf('Mul', ['x', name], [`${name}y`])],
+      output: [ioOf(`${name}y`, [2])],
+    })
+    const m = modelIn(
+      modelOf({
+        node: [
+          c('one', [1]),
+          nodeOf('If', ['c'], ['h'], { then_branch: branch('a', [1, 2]), else_branch: branch('b', [3, 4]) }),
+          nodeOf('Add', ['h', 'one'], ['y']),
+        ],
+        input: [ioOf('x', [2]), ioOf('c', [], 'bool')],
+        output: [ioOf('y', [2])],
+      }),
+    )
+    expect(Object.keys(m.params)).toEqual(['a', 'b'])
+    expect(valuesOf(m, { x: [1, 1], c: true })).toEqual([2, 3])
+    const run = compile(m.f, cpu()) as unknown as (given: object) => Readonly<Record<string, Tensor>>
+    expect(run({ params: { ...m.params, b: tensor([5, 6], 'f32') }, inputs: { x: [1, 1], c: false } }).y!.toArray()).toEqual([6, 7])
+  })
+
   it('ends of slices beyond i32 are what they mean', () => {
     const slice = modelOf({
       node: [nodeOf('Slice', ['x', 'from', 'to', 'axes', 'steps'], ['y'])],
