@@ -7,7 +7,10 @@ import { namedLeaves, tensorOf } from './names.js'
 import { npyIn, npyOf } from './npy.js'
 import { bytesOf, either, type Flat } from './safetensors.js'
 
-const [LOCAL, CENTRAL, END] = [0x04034b50, 0x02014b50, 0x06054b50]
+/** What headers of files, entries of the directory and its end begin with. */
+const LOCAL = 0x04034b50
+const CENTRAL = 0x02014b50
+const END = 0x06054b50
 /** What deflate makes of nothing at most. */
 const RATIO = 1032
 const fault = (path: string, reason: string): never => raise({ _tag: 'Decode', errors: [{ path, reason }] })

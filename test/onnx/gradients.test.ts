@@ -56,7 +56,7 @@ const alongTwo = (c: Case): ((a: AnyExpr, b: AnyExpr) => readonly AnyExpr[]) | u
 const withoutFunction = /codual does not compute|are not computed|no operator|draws random numbers|depends on data|depend on data/
 
 for (const [version, few, many] of [
-  ['1.12', 12, 150],
+  ['1.12', 9, 150],
   ['1.23', 12, 150],
 ] as const)
   describe(`derivatives of the backend tests of ONNX ${version}`, () => {

@@ -31,42 +31,70 @@ const difference = (got: unknown, want: Given, tolerance: number, at: string): s
   return i < 0 ? undefined : `${at}[${i}] is ${g.data[i]}, not ${w.data[i]}`
 }
 
+/** A case as a call, and what its result comes to. */
+interface Prepared {
+  readonly f: unknown
+  readonly given: object
+  readonly compared: (out: unknown) => Outcome
+}
+const errorOf = (e: unknown): Outcome => {
+  if (isAdException(e)) return { tag: 'refused', reason: e.message }
+  if ((e as { readonly path?: unknown }).path !== undefined) return { tag: 'refused', reason: (e as Error).message }
+  throw e
+}
+const prepared = (c: Case, tolerance: number, level: number): Prepared | Outcome => {
+  const { graph } = dataOf(c)
+  const needed = neededInputs(dataOf(c))
+  const given = openInputs(graph).flatMap((d, i) =>
+    c.inputs[i] === undefined ? [] : [[d.name, valuesOf(givenIn(c.inputs[i], d.elements))] as const],
+  )
+  const isConstant = (name: string, v: Values): boolean =>
+    v === null || Array.isArray(v) || needed.has(name) || level === 2 || (level === 1 && ['i32', 'bool'].includes((v as Tensor).dtype))
+  const constants = Object.fromEntries(given.filter(([name, v]) => isConstant(name, v)))
+  const made = fromONNX(c.model, { constants })
+  if (made._tag === 'Left') return { tag: 'refused', reason: explain(made.left) }
+  const { f, params } = made.right
+  const compared = (out: unknown): Outcome => {
+    const found = out as Readonly<Record<string, unknown>>
+    const wrong = graph.outputs
+      .map((d, i) =>
+        c.outputs[i] === undefined ? undefined : difference(found[d.name], givenIn(c.outputs[i], d.elements), tolerance, d.name),
+      )
+      .find((d) => d !== undefined)
+    return wrong === undefined ? { tag: 'passed' } : { tag: 'wrong', reason: wrong }
+  }
+  return { f, given: { params, inputs: Object.fromEntries(given.filter(([name, v]) => !isConstant(name, v))) }, compared }
+}
+const LEVELS = [0, 1, 2] as const
+
 /**
  * A case on a backend. Inputs that decide shapes are constants; where that is not enough, integers and truths are too, as the numbers of
  * steps of loops; and all inputs of a graph of shape arithmetic alone.
  */
 export const outcomeOf = (c: Case, backend: Backend, tolerance: number): Outcome => {
   let last: Outcome = { tag: 'refused', reason: 'it was not tried.' }
-  for (const level of [0, 1, 2]) {
-    last = attempt(c, backend, tolerance, level)
+  for (const level of LEVELS) {
+    try {
+      const p = prepared(c, tolerance, level)
+      last = 'tag' in p ? p : p.compared((compile(p.f as never, backend as never) as (given: object) => unknown)(p.given))
+    } catch (e) {
+      last = errorOf(e)
+    }
     if (last.tag !== 'refused') return last
   }
   return last
 }
-const attempt = (c: Case, backend: Backend, tolerance: number, level: number): Outcome => {
-  try {
-    const { graph } = dataOf(c)
-    const needed = neededInputs(dataOf(c))
-    const given = openInputs(graph).flatMap((d, i) =>
-      c.inputs[i] === undefined ? [] : [[d.name, valuesOf(givenIn(c.inputs[i], d.elements))] as const],
-    )
-    const isConstant = (name: string, v: Values): boolean =>
-      v === null || Array.isArray(v) || needed.has(name) || level === 2 || (level === 1 && ['i32', 'bool'].includes((v as Tensor).dtype))
-    const constants = Object.fromEntries(given.filter(([name, v]) => isConstant(name, v)))
-    const made = fromONNX(c.model, { constants })
-    if (made._tag === 'Left') return { tag: 'refused', reason: explain(made.left) }
-    const { f, params } = made.right
-    const inputs = Object.fromEntries(given.filter(([name, v]) => !isConstant(name, v)))
-    const out = compile(f, backend as never)({ params, inputs } as never) as Readonly<Record<string, unknown>>
-    const wrong = graph.outputs
-      .map((d, i) =>
-        c.outputs[i] === undefined ? undefined : difference(out[d.name], givenIn(c.outputs[i], d.elements), tolerance, d.name),
-      )
-      .find((d) => d !== undefined)
-    return wrong === undefined ? { tag: 'passed' } : { tag: 'wrong', reason: wrong }
-  } catch (e) {
-    if (isAdException(e)) return { tag: 'refused', reason: e.message }
-    if ((e as { readonly path?: unknown }).path !== undefined) return { tag: 'refused', reason: (e as Error).message }
-    throw e
+/** The same on a backend that answers later. */
+export const laterOutcomeOf = async (c: Case, backend: unknown, tolerance: number): Promise<Outcome> => {
+  let last: Outcome = { tag: 'refused', reason: 'it was not tried.' }
+  for (const level of LEVELS) {
+    try {
+      const p = prepared(c, tolerance, level)
+      last = 'tag' in p ? p : p.compared(await (compile(p.f as never, backend as never) as (given: object) => Promise<unknown>)(p.given))
+    } catch (e) {
+      last = errorOf(e)
+    }
+    if (last.tag !== 'refused') return last
   }
+  return last
 }

@@ -5,7 +5,6 @@ import {
   and,
   arange,
   broadcastTo,
-  cast,
   concat,
   div,
   eq,
@@ -46,7 +45,7 @@ const inHeads = (c: Call, x: AnyExpr, heads: string): AnyExpr => {
 /** 0, 1 ... n - 1 along one axis of four. */
 const along = (n: number, axis: number): AnyExpr =>
   reshape(
-    cast(arange(n), 'i32'),
+    arange(n, 'i32'),
     [1, 1, 1, 1].map((one, i) => (i === axis ? n : one)),
   )
 /** Which keys a query may see by its place: none behind it where `causal`, none too far away; `offset` is the place of the first query. */
@@ -151,7 +150,7 @@ const written: Operator = {
     const [cache, update] = [c.in(0), c.in(1)]
     const { shape } = update.x
     const axis = axisIn(c, c.int('axis', -2), shape.length)
-    const places = (i: number): AnyExpr => reshape(cast(arange(shape[i]!), 'i32'), only(shape, i))
+    const places = (i: number): AnyExpr => reshape(arange(shape[i]!, 'i32'), only(shape, i))
     const start = c.maybe(2)
     const from = start === undefined ? zeros([1], 'i32') : asIndex(start.x)
     const row = add(reshape(from, [-1, ...shape.slice(1).map(() => 1)]), places(axis))

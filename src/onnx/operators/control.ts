@@ -105,7 +105,7 @@ const stepped = (c: Call, body: Graph, carried: readonly Value[], length: number
     const out = tensorsOf(c, c.run(body, [step(k), on, ...state.map((x, i) => value(carried[i]!.type, x))]), 'the output').map(wide)
     return [out.slice(1, 1 + carried.length).map((v) => v.x), out.slice(1 + carried.length).map((v) => v.x)]
   }
-  const ks: AnyExpr = cast(arange(length, 'f64'), 'i32')
+  const ks: AnyExpr = arange(length, 'i32')
   const init: readonly AnyExpr[] = carried.map((v) => v.x)
   const [state, ys] = scanned(one, init, ks)
   return [...state, ...ys].map((x, i) => value(types[i]!, x))

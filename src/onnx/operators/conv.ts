@@ -134,7 +134,7 @@ const largest: Operator = {
 const placesOf = (c: Call, indices: AnyExpr, shape: Sizes): AnyExpr => {
   const size = shape.slice(2)
   const plane = size.reduce((n, d) => n * d, 1)
-  const before = cast(reshape(mul(arange(shape[0]! * shape[1]!), plane), [shape[0]!, shape[1]!, ...size.map(() => 1)]), 'i32')
+  const before = reshape(mul(arange(shape[0]! * shape[1]!, 'i32'), plane), [shape[0]!, shape[1]!, ...size.map(() => 1)])
   if (c.int('storage_order', 0) === 0) return add(indices, before)
   if (size.length !== 2) return c.refuse('storage_order 1 is of pools over two axes.')
   const [h, w] = size as [number, number]
@@ -208,7 +208,7 @@ const unpooled: Operator = {
     // Places are counted over the whole output of the pool's input; within a plane of the tight size.
     const [n, channels] = x.x.shape as readonly number[]
     const plane = tight.reduce((a, b) => a * b, 1)
-    const before = cast(reshape(mul(arange(n! * channels!), plane), [n!, channels!, ...tight.map(() => 1)]), 'i32')
+    const before = reshape(mul(arange(n! * channels!, 'i32'), plane), [n!, channels!, ...tight.map(() => 1)])
     const within = sub(asIndex(indices.x), before)
     const y = maxUnpool(x.x, within, { size: tight } as never)
     const behind = size.map((d, i): Pair => [0, d - tight[i]!])

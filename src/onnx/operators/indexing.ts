@@ -5,7 +5,6 @@ import {
   addAt,
   arange,
   broadcastTo,
-  cast,
   eye,
   flatten,
   gather,
@@ -38,12 +37,9 @@ const into = (c: Call): Into => {
 }
 /** 0 to n - 1 along one of the axes of a shape. */
 const places = (shape: Sizes, axis: number): AnyExpr =>
-  cast(
-    reshape(
-      arange(shape[axis]!),
-      shape.map((d, i) => (i === axis ? d : 1)),
-    ),
-    'i32',
+  reshape(
+    arange(shape[axis]!, 'i32'),
+    shape.map((d, i) => (i === axis ? d : 1)),
   )
 
 const gathered: Operator = {

@@ -100,10 +100,12 @@ const qMatMul: Operator = {
     return rescaled(product, by, c.in(7))
   },
 }
-/** A convolution of integers, by f64, which holds every sum. */
+/** A convolution of integers of 8 bits, by the floats that hold every sum: f32 of up to 258 products, else f64. */
 const convolvedIntegers = (c: Call, x: AnyExpr, k: AnyExpr): AnyExpr => {
   const w = windowsOf(c, x.shape.slice(2), k.shape.slice(2))
-  return cast(conv(cast(x, 'f64'), cast(k, 'f64'), { ...w, groups: c.int('group', 1) } as never), 'i32')
+  const products = k.shape.slice(1).reduce((n, d) => n * d, 1)
+  const dtype = products * 255 * 255 <= 2 ** 24 ? 'f32' : 'f64'
+  return cast(conv(cast(x, dtype), cast(k, dtype), { ...w, groups: c.int('group', 1) } as never), 'i32')
 }
 const channelwise = (v: AnyExpr, rank: number, at: number): AnyExpr =>
   v.shape.length === 0 || v.shape[0] === 1

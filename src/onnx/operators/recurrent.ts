@@ -3,7 +3,6 @@ import {
   type AnyExpr,
   add,
   arange,
-  cast,
   clamp,
   elu,
   flip,
@@ -198,7 +197,7 @@ const recurrent = (gates: number, states: number, standard: readonly string[], c
 })
 /** All steps of a direction; beyond an example's length its state stays and its output is 0. */
 const loop = (step: Step, start: State, inputs: AnyExpr, lengths: AnyExpr | undefined): { readonly last: State; readonly ys: AnyExpr } => {
-  const places = cast(arange(inputs.shape[0]!), 'i32')
+  const places = arange(inputs.shape[0]!, 'i32')
   const rows = lengths === undefined ? undefined : reshape(lengths, [-1, 1])
   const within = rows === undefined ? undefined : lt(reshape(places, [-1, 1, 1]), rows)
   const body = (state: State, at: { readonly x: AnyExpr; readonly on?: AnyExpr }): readonly [State, State] => {

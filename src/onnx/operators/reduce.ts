@@ -63,7 +63,7 @@ const reduction = (f: (x: AnyExpr, over: Over) => AnyExpr, from: number, since: 
 const ofNothing = (x: Value, axis: readonly number[], keepdims: boolean, side: -1 | 1): AnyExpr => {
   const shape = x.x.shape.flatMap((d, i) => (axis.includes(i) ? (keepdims ? [1] : []) : [d]))
   const [low, high] = x.type.range ?? (x.type.name === 'bool' ? [0, 1] : [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY])
-  return cast(full(shape, side < 0 ? low : high, 'f64'), x.x.dtype)
+  return full(shape, side < 0 ? low : high, x.x.dtype)
 }
 /** The mean of integers is cut, as their quotients are. */
 const average = (x: AnyExpr, over: Over): AnyExpr => mean(x, over)
@@ -117,10 +117,10 @@ const alongLast = (f: (x: AnyExpr, axis: number) => AnyExpr): Operator => ({
 const hardmax = (x: AnyExpr, axis: number): AnyExpr => {
   const n = x.shape[axis]!
   const places = reshape(
-    arange(n),
+    arange(n, 'i32'),
     x.shape.map((_, i) => (i === axis ? n : 1)),
   )
-  return cast(eq(argmax(x, { axis, keepdims: true }), cast(places, 'i32')), x.dtype)
+  return cast(eq(argmax(x, { axis, keepdims: true }), places), x.dtype)
 }
 
 /** -w_t logP_t for classes t along the second axis, and what each weighs: 0 of classes that are left out. */
