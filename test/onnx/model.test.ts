@@ -167,6 +167,19 @@ describe('shapes', () => {
     expect(valuesOf(m, { x: [[[1, 2]]] })).toEqual([[[3, 3, 6, 6]]])
   })
 
+  it('are no reason to take weights for constants: of a Shape nothing but the shape is known', () => {
+    const m = modelIn(
+      modelOf({
+        node: [nodeOf('MatMul', ['x', 'w'], ['h']), nodeOf('Shape', ['h'], ['s']), nodeOf('Reshape', ['h', 's'], ['y'])],
+        initializer: [tensorOf('w', [1, 2], [2, 1])],
+        input: [ioOf('x', ['n', 2])],
+        output: [ioOf('y')],
+      }),
+    )
+    expect(Object.keys(m.params)).toEqual(['w'])
+    expect(valuesOf(m, { x: [[1, 2]] })).toEqual([[5]])
+  })
+
   it('constants of several floats are weights too, in graphs inside nodes as well; one number is none', () => {
     const c = (name: string, numbers: readonly number[]): object => nodeOf('Constant', [], [name], { value: tensorOf('', numbers) })
     const branch = (name: string, numbers: readonly number[]): object => ({
@@ -221,7 +234,8 @@ describe('dtypes', () => {
     expect(cast(10, [65504, 65519, 65520, -1e30])).toEqual([65504, 65504, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
   })
 
-  it('bfloat16 keeps 8 bits', () => {
+  it('bfloat16 keeps 8 bits, at any size', () => {
+    expect(cast(16, [1.2345, -123.456, 2 ** 120 * 1.3, 1e-30])).toEqual([1.234375, -123.5, 2 ** 120 * 1.296875, 1.265625 * 2 ** -100])
     expect(cast(16, [1 + 2 ** -8, 1 + 3 * 2 ** -8, -3e38])).toEqual([1, 1 + 2 ** -6, -1.765625 * 2 ** 127])
   })
 
@@ -291,6 +305,22 @@ describe('loops and branches', () => {
     expect(valuesOf(three, { x: [0.25, 0.5] })).toEqual([2, 4])
     const g = grad((at: AnyExpr) => sum(three.apply(three.params, at)))(tensor([0.25, 0.5], 'f32'))
     expect((g as unknown as Tensor).toArray()).toEqual([8, 8])
+  })
+
+  it('what a branch reads of the graph around is not known because its condition is', () => {
+    const then = { node: [nodeOf('Identity', ['x'], ['e'])], output: [ioOf('e', [])] }
+    const m = modelIn(
+      modelOf({
+        node: [
+          nodeOf('Constant', [], ['c'], { value: { name: '', dims: [], data_type: 9, raw_data: new Uint8Array([1]) } }),
+          nodeOf('If', ['c'], ['h'], { then_branch: then, else_branch: then }),
+          nodeOf('Pow', ['x', 'h'], ['y']),
+        ],
+        input: [ioOf('x', [])],
+        output: [ioOf('y', [])],
+      }),
+    )
+    expect(valuesOf(m, { x: 3 })).toBe(27)
   })
 
   it('an If is one of its branches: at once where its condition is known, else a cond', () => {
