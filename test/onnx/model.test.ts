@@ -307,6 +307,23 @@ describe('loops and branches', () => {
     expect((g as unknown as Tensor).toArray()).toEqual([8, 8])
   })
 
+  it('an If of data whose branch does not fit the shapes says which, and how to say which is meant', () => {
+    const then = { node: [nodeOf('MatMul', ['x', 'w'], ['a'], {}, { name: 'm' })], output: [ioOf('a', [2])] }
+    const other = { node: [nodeOf('Neg', ['x'], ['a'])], output: [ioOf('a', [2])] }
+    const bytes = modelOf({
+      node: [nodeOf('If', ['c'], ['y'], { then_branch: then, else_branch: other })],
+      initializer: [tensorOf('w', [1, 2, 3], [3, 1])],
+      input: [ioOf('x', [2]), ioOf('c', [], 'bool')],
+      output: [ioOf('y', [2])],
+    })
+    const message = atCall(bytes, { x: [1, 2], c: false })
+    expect(message).toContain(
+      '(If): its condition depends on data, and its then_branch cannot be read at these shapes: node "m" (MatMul): matmul',
+    )
+    expect(message).toContain('constants:')
+    expect(valuesOf(modelIn(bytes, { constants: { c: false } }), { x: [1, 2] })).toEqual([-1, -2])
+  })
+
   it('what a branch reads of the graph around is not known because its condition is', () => {
     const then = { node: [nodeOf('Identity', ['x'], ['e'])], output: [ioOf('e', [])] }
     const m = modelIn(

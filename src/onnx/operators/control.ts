@@ -19,12 +19,23 @@ const branch: Operator = {
     const known = c.known(condition)
     if (known !== undefined) return c.run(known[0] === 0 ? no : yes, [])
     const types: ElementType[][] = []
-    const side = (graph: Graph) => (): readonly AnyExpr[] => {
-      const out = tensorsOf(c, c.run(graph, []), 'the output')
+    const side = (graph: Graph, name: string) => (): readonly AnyExpr[] => {
+      let out: readonly Value[]
+      try {
+        out = tensorsOf(c, c.run(graph, []), 'the output')
+      } catch (e) {
+        // Both branches are read, whichever is meant at these shapes.
+        if (!isAdException(e)) throw e
+        const said = 'reason' in e.error ? e.error.reason : e.message
+        return c.refuse(
+          `its condition depends on data, and its ${name} cannot be read at these shapes: ${'where' in e.error ? `${e.error.where.replace(/^fromONNX: /, '')}: ` : ''}${said}`,
+          'if the condition follows from an input of the model, give its value: fromONNX(bytes, { constants: { name: 1 } }).',
+        )
+      }
       types.push(out.map((v) => v.type))
       return out.map((v) => v.x)
     }
-    const results = chosen(scalar(condition.x), side(yes), side(no))
+    const results = chosen(scalar(condition.x), side(yes, 'then_branch'), side(no, 'else_branch'))
     return results.map((x, i) => value(types[0]![i]!, x))
   },
 }
