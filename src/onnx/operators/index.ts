@@ -3,6 +3,7 @@ import type { Table } from '../call.js'
 import { attentions } from './attention.js'
 import { controls } from './control.js'
 import { convolutions } from './conv.js'
+import { deformables } from './deform.js'
 import { elementwise } from './elementwise.js'
 import { indexing } from './indexing.js'
 import { linear } from './linear.js'
@@ -34,7 +35,6 @@ export const reasons: Readonly<Record<string, string>> = {
   TfIdfVectorizer: works,
   BitCast: 'it reads bits as another type',
   CausalConvWithState: 'it is not written yet',
-  DeformConv: 'it is not written yet',
   LinearAttention: 'it is not written yet',
   MaxRoiPool: 'it is not written yet',
   'ai.onnx.preview.training.Gradient': 'codual differentiates the whole model: grad(model.f)',
@@ -46,6 +46,7 @@ export const table: Table = {
   ...reductions,
   ...linear,
   ...convolutions,
+  ...deformables,
   ...normalisations,
   ...attentions,
   ...indexing,

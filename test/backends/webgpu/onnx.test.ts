@@ -9,7 +9,7 @@ import { findLane, openGpu } from './adapter.js'
 const lane = findLane('lavapipe')
 /** What other tests say of these: refused everywhere, of numbers that are not ONNX's, or of another meaning (test/onnx/nodes.test.ts). */
 const elsewhere =
-  /bernoulli|training_dropout|STRING|string|strnorm|regex|tfidf|FLOAT8|E4M3|E5M2|E8M0|e4m3|e5m2|e8m0|FLOAT4|float4|_fp8_|INT2(_|$)|int2$|image_decoder|ai_onnx_ml|flexattention|linear_attention|causal_conv|bitcast|deform_conv|col2im_5d|gradient_of|window|adam_multiple|scales_(cubic|linear)_align_corners|roialign_mode_max|cast(like)?_FLOAT_to_BFLOAT16/
+  /bernoulli|training_dropout|STRING|string|strnorm|regex|tfidf|FLOAT8|E4M3|E5M2|E8M0|e4m3|e5m2|e8m0|FLOAT4|float4|_fp8_|INT2(_|$)|int2$|image_decoder|ai_onnx_ml|flexattention|linear_attention|causal_conv|bitcast|col2im_5d|gradient_of|window|adam_multiple|scales_(cubic|linear)_align_corners|roialign_mode_max|cast(like)?_FLOAT_to_BFLOAT16/
 
 describe.skipIf(lane === undefined)('the backend tests of ONNX on WebGPU', () => {
   let backend: WebGpuBackend
