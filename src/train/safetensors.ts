@@ -137,7 +137,7 @@ export const encodeSafetensors = (tree: unknown, metadata?: Metadata): Uint8Arra
   encoded(tree, metadata, 'encodeSafetensors')
 
 /** The bytes of a file; raises where they are none. */
-const bytesOf = (given: unknown, where: string): Uint8Array =>
+export const bytesOf = (given: unknown, where: string): Uint8Array =>
   reading(where, () =>
     given instanceof Uint8Array
       ? given

@@ -18,7 +18,7 @@ import { reshape, slice } from '../ops/layout/layout.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { RavelFn, TreeAllCloseOptions, TreeFlattenFn, TreeMapFn, TreeZipFn } from '../types/signatures/trees.js'
-import type { AnyLeaf, LeafOfTree, Mapped } from '../types/tree.js'
+import type { AnyLeaf, LeafOfTree } from '../types/tree.js'
 
 const isAbsent = (x: unknown): boolean => (x as { readonly _tag?: unknown } | null)?._tag === 'NoTangent'
 
