@@ -19,7 +19,7 @@ export type Flat = Readonly<Record<string, Tensor>>
 /** What a template gets: tensors for declared inputs, and its own kinds of leaves elsewhere. */
 export type Like<T> =
   T extends Spec<infer S, infer D>
-    ? Tensor<{ readonly [K in keyof S]: S[K] extends number ? S[K] : number } extends infer N extends Shape ? N : Shape, D>
+    ? Tensor<{ -readonly [K in keyof S]: S[K] extends number ? S[K] : number } extends infer N extends Shape ? N : Shape, D>
     : T extends number
       ? number
       : T extends boolean

@@ -28,6 +28,7 @@ describe('correct code', () => {
     'sizes-generic',
     'dtypes-unknown',
     'fit',
+    'any-tree',
     'layer-errors',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
