@@ -235,7 +235,7 @@ const applied: (
  *
  * Dtypes  float, double and bool as f32, f64 and bool; float16 and bfloat16 as f32, rounded where the model casts to them; integers as i32: those of 8
  * and 16 bits wrap as ONNX's do, constants that an i32 does not hold are f64. Shapes and sizes are folded when a call is traced.
- * Errors  Left of a Decode with the path in the file for bytes that are no model; of a BadInput that names the node for an operator, an attribute or an
+ * Errors  Left of a Decode with the path in the file for bytes that are not a model; of a BadInput that names the node for an operator, an attribute or an
  * input that is not computed. Bytes may come from anyone: it never throws, runs nothing and reads nothing but them.
  * @example
  * fromONNX(new Uint8Array([8, 7]))   // Left({ _tag: 'Decode', errors: [{ path: 'graph', reason: 'is missing: ...' }] })
@@ -245,7 +245,7 @@ export const fromONNX = (bytes: Uint8Array | ArrayBuffer, options?: OnnxOptions)
     return right(read(bytes, options))
   } catch (e) {
     if (isAdException(e)) return left(e.error)
-    const reason = e instanceof Error ? e.message : 'something was thrown that is no error.'
+    const reason = e instanceof Error ? e.message : 'something was thrown that is not an error.'
     return left({ _tag: 'Decode', errors: [{ path: e instanceof Fault ? e.path : 'external', reason }] })
   }
 }

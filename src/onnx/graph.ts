@@ -221,7 +221,7 @@ const routineOf = (m: Message, path: string, external?: External): Routine => {
 
 /** A model of a message, checked. */
 export const modelOf = (m: Message, external?: External): ModelData => {
-  if (m.graph === undefined) throw new Fault('graph', 'is missing: these bytes are no model.')
+  if (m.graph === undefined) throw new Fault('graph', 'is missing: these bytes are not a model.')
   const graph = graphOf(m.graph as Message, 'graph', external)
   checkNames(graph, 'graph')
   const routines = new Map<string, Routine>()

@@ -10,7 +10,7 @@ import type { External } from './tensors.js'
 export type Constant = Tensor | number | boolean | null | readonly Constant[]
 /** Options of `fromONNX`. */
 export interface OnnxOptions {
-  /** Values of inputs that are known beforehand, by name: they are no inputs then, and shapes may depend on them. */
+  /** Values of inputs that are known beforehand, by name: they are not inputs then, and shapes may depend on them. */
   readonly constants?: Readonly<Record<string, Constant>> | undefined
   /** Inputs declared otherwise than in the file, or where the file does not say a shape, by name: `{ x: f32('batch', 3) }`. */
   readonly inputs?: Readonly<Record<string, Spec<Shape, DType>>> | undefined

@@ -129,7 +129,7 @@ export const npyOf = (t: Tensor): Uint8Array<ArrayBuffer> => {
 /**
  * An array as the bytes of a .npy file, which numpy.load reads: f64, f32, i32 and bool as '<f8', '<f4', '<i4' and '|b1', row by row.
  *
- * Errors  BadInput for what is no array, or is on a device.
+ * Errors  BadInput for what is not an array, or is on a device.
  * @example encodeNpy(tensor([[1, 2]], 'f32')).length   // 136
  */
 export const encodeNpy = (array: unknown): Uint8Array<ArrayBuffer> => npyOf(tensorOf({ name: 'the array', leaf: array }, 'encodeNpy'))
@@ -138,7 +138,7 @@ export const encodeNpy = (array: unknown): Uint8Array<ArrayBuffer> => npyOf(tens
  * The array in the bytes of a .npy file, as numpy.save writes it.
  *
  * Dtypes  f8, f4, i4 and b1 as they are; f2 as f32; u1, i1, u2, i2 as i32; u4, i8, u8 as i32 where it holds every entry. Either byte order, rows or columns first.
- * Errors  Left of a Decode for bytes of another form, and for pickled objects, texts, dates, complex numbers and records. Bytes may come from anyone: it never throws.
+ * Errors  Left of a Decode for invalid bytes, and for pickled objects, texts, dates, complex numbers and records. Bytes may come from anyone: it never throws.
  * @example
  * decodeNpy(encodeNpy([[1, 2], [3, 4]]))   // Right([[1, 2], [3, 4]])
  * decodeNpy(new Uint8Array(3))             // Left({ _tag: 'Decode', errors: [{ path: '', reason: 'is no .npy file: ...' }] })

@@ -137,7 +137,7 @@ export const decodeNpz =
  * Arrays of a tree as the bytes of a .npz file, which numpy.load reads: names are those of encodeSafetensors, such as 'layer.0.w', dtypes those of encodeNpy.
  *
  * The files are stored as they are, not deflated.
- * Errors  BadInput where two leaves have one name, or a leaf is no array or is on a device.
+ * Errors  BadInput where two leaves have one name, or a leaf is not an array or is on a device.
  * @example encodeNpz({ w: tensor([1, 2], 'f32') }).length   // 244
  */
 export const encodeNpz = (tree: unknown): Uint8Array<ArrayBuffer> => {

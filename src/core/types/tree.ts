@@ -205,9 +205,11 @@ export type ValueOf<S extends Shape, D extends DType> =
   | DataOf<D>
   | Nested<S, D extends 'bool' ? boolean | number : number>
 /** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
-export type Values<T> = ([Least] extends [T] ? OfAny<T, Tensor | NoTangent | PlainLeaf | DataOf<DType>> : ValuesIn<T>) | OpenTensors<T>
-/** What a function gives for T goes in again, also where T is a parameter. Looked up here and not by name: of what is decided nothing is computed. */
-type OpenTensors<T> = ([T] extends [{ readonly [unknownYet]: true }] ? { readonly given: Tensors<T> } : { readonly given: never })['given']
+export type Values<T> = ([T] extends [{ readonly [unknownYet]: true }]
+  ? { readonly given: Tensors<T> }
+  : { readonly given: ValuesOfTree<T> })['given']
+// what a function gives goes in again, also where T is a parameter
+type ValuesOfTree<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent | PlainLeaf | DataOf<DType>> : ValuesIn<T>
 type ValuesIn<T> =
   T extends Typed<infer S, infer D>
     ? ValueOf<S, D>
