@@ -292,7 +292,7 @@ export const categoricalOptions = {
   replace: flag(true),
 }
 /** Axes of logits without that of the classes: the last, unless another is said. */
-type ClassesOut<S extends Shape, O> = 'axis' extends keyof O ? Shape : S extends readonly [...infer H extends Shape, Dim] ? H : Shape
+type ClassesOut<S extends Shape, O> = 'axis' extends keyof O ? Shape : S extends readonly [...infer H extends Shape, unknown] ? H : Shape
 /** Options of `categorical`. */
 export type CategoricalOptions = OptionsOf<typeof categoricalOptions>
 /**

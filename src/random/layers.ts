@@ -192,12 +192,12 @@ type FloatOfBoth<A, B> = [DtypeIn<A> | DtypeIn<B>] extends [never]
       : Float
 /** Without axes in front of the matrix a vector has the mean's shape. */
 type VectorsOf<M, O> = O extends { readonly shape: infer Z extends readonly number[] }
-  ? Extents<M> extends readonly [...infer _, infer N extends Dim]
+  ? Extents<M> extends readonly [...unknown[], infer N extends Dim]
     ? [...Drawn<Z>, N]
     : Shape
   : 'shape' extends keyof O
     ? Shape
-    : Extents<MatrixOf<O>> extends readonly [Dim, Dim]
+    : Extents<MatrixOf<O>> extends readonly [unknown, unknown]
       ? Extents<M>
       : Shape
 /**

@@ -1,7 +1,7 @@
 // The shape of x[i, j, ...] in NumPy's notation: numbers, slices as text, '...', null, expressions and arrays.
 import type { ShapeOf, Typed } from './expr.js'
 import type { Add, Sub } from './nat.js'
-import type { Broadcast, Dim, IsLiteral, Ok, Shape, ShapeError, Show } from './shape.js'
+import type { Box, Broadcast, Dim, IsLiteral, Known, Ok, Shape, ShapeError, Show, ZeroOf } from './shape.js'
 import type { CeilDiv } from './shape-index.js'
 
 /** A shape error of the index at place K of the list. */
@@ -27,18 +27,33 @@ type NumberAt<D, H extends number> = number extends H
     : 0
 type OutOfRange<D, H extends number> = `index ${H} is out of range for an axis of length ${D & number}`
 
-type SliceAt<D extends Dim, H extends string> = string extends H
-  ? [number]
-  : H extends ':' | '::' | '::1' | '::-1'
-    ? [D]
-    : H extends `${infer A}:${infer B}:${infer C}`
-      ? PartAt<D, H, Bound<A>, Bound<B>, C extends '' ? 1 : Bound<C>>
-      : H extends `${infer A}:${infer B}`
-        ? PartAt<D, H, Bound<A>, Bound<B>, 1>
+/** [], if A is P for certain, to be asked of `Known`: of a text with a parameter in it, `:${L}`, TypeScript says it at once. */
+type Is<A, P> = A extends P ? [] : [0]
+/** The same, if A is any text. */
+type IsAnyText<A> = A extends string ? (string extends A ? [] : [0]) : []
+// in boxes TypeScript says at once which parts a text with a parameter has; C is inferred where there are three
+type SliceAt<D extends Dim, H extends string, Zero> =
+  Known<IsAnyText<H>> extends Box<Zero>
+    ? [number]
+    : Known<Is<H, ':' | '::' | '::1' | '::-1'>> extends Box<Zero>
+      ? [D]
+      : Box<H> extends Box<`${infer A}:${infer B}:${infer C}`> | Box<`${infer F}:${infer T}`>
+        ? Known<IsAnyText<C>> extends Box<Zero>
+          ? PartAt<D, H, Bound<F, Zero>, Bound<T, Zero>, 1>
+          : PartAt<D, H, Bound<A, Zero>, Bound<B, Zero>, Known<Is<C, ''>> extends Box<Zero> ? 1 : Bound<C, Zero>>
         : NotASlice<H>
 type NotASlice<H extends string> = `'${H}' is not a slice: write 'start:end' or 'start:end:step'`
-/** A position: a number, 'open' where it is left out, 'bad' for what is none. */
-type Bound<A extends string> = string extends A ? number : A extends '' ? 'open' : A extends `${infer N extends number}` ? N : 'bad'
+/** A position: a number, 'open' where it is left out, 'bad' for what is none. A parameter is a number that is not known. Zero is `ZeroOf` an accumulator of the caller. */
+type Bound<A extends string, Zero> =
+  Known<IsAnyText<A>> extends Box<Zero>
+    ? number
+    : Known<Is<A, ''>> extends Box<Zero>
+      ? 'open'
+      : Box<A> extends Box<`${infer N extends number}`>
+        ? Known<IsLiteral<N> extends true ? [] : [0]> extends Box<Zero>
+          ? N
+          : number
+        : 'bad'
 type PartAt<D extends Dim, H extends string, A, B, C> = 'bad' extends A | B | C
   ? NotASlice<H>
   : [number extends A | B | C ? number : PartSize<D, A, B, C>]
@@ -107,9 +122,9 @@ type Walk<
   P extends Phase = 0,
   K extends (0 | string)[] = [],
 > = I extends readonly [infer H, ...infer T]
-  ? [H] extends [null]
+  ? Known<Is<H, null>> extends Box<ZeroOf<K>>
     ? Keep<[1], S, T, O, A, G, B, P, K>
-    : [H] extends ['...']
+    : Known<Is<H, '...'>> extends Box<ZeroOf<K>>
       ? Middle<S, T> extends infer M
         ? M extends readonly [...infer N extends Shape]
           ? S extends readonly [...N, ...infer E extends Shape]
@@ -118,8 +133,8 @@ type Walk<
           : Wrong<M, O, K>
         : never
       : S extends readonly [infer D extends Dim, ...infer E extends Shape]
-        ? [H] extends [string]
-          ? SliceAt<D, H> extends infer N
+        ? Box<H> extends Box<infer X extends string>
+          ? SliceAt<D, X, ZeroOf<K>> extends infer N
             ? N extends readonly [infer L extends Dim]
               ? Keep<[L], E, T, O, A, G, B, P, K>
               : Wrong<N, O, K>
@@ -181,7 +196,7 @@ export type Places<S extends Shape, I extends readonly unknown[]> = [number] ext
   ? Shape
   : [number] extends [I['length']]
     ? Shape
-    : 0 extends 1 & I[number]
+    : Known<0 extends 1 & I[number] ? [] : [0]> extends Box<ZeroOf<I>>
       ? Shape
       : Walk<S, I, S>
 /** The indices I; where they give an error, that error in the place of the wrong one. Where R is not decided, any: each branch is I, or is looked up in what has I among its entries. */

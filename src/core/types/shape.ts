@@ -170,9 +170,9 @@ type IsNumber<D> = number extends D ? [] : [0]
  * Box<0>, if Q is [] for certain. Whether a parameter is 1 TypeScript says later, but at once that the tuple made of the answer, which may have any length, has not the length 0.
  * It would say so in the declaration of a type too, of the parameters there: so a type asks for `Box<Zero>`, where Zero is not decided before the type is used.
  */
-type Known<Q extends readonly unknown[]> = Box<[...Q]['length']>
+export type Known<Q extends readonly unknown[]> = Box<[...Q]['length']>
 /** 0, as soon as R is no parameter itself. */
-type ZeroOf<R> = R extends unknown ? 0 : never
+export type ZeroOf<R> = R extends unknown ? 0 : never
 
 /** S, where an axis of length 1 may be of any length, and any other 1: what has one shape with it. A size that is a parameter stands beside itself and 1. */
 export type Facing<S extends Shape> = [number] extends [S['length']]
