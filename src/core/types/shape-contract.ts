@@ -239,6 +239,23 @@ export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] ext
         : ShapeError<`conv: k must be [out, in, ...window], got ${Show<K>}`>
       : ShapeError<`conv: x must be [batch, channels, ...spatial], got ${Show<X>}`>
 
+/** The shape of a convolution where `Conv` finds nothing wrong: each size by itself, so that sizes that are parameters leave their number known. */
+export type Convolved<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length'] | K['length']]
+  ? Shape
+  : X extends readonly [infer n extends Dim, unknown, ...infer Hs extends Shape]
+    ? K extends readonly [infer o extends Dim, unknown, ...infer Ks extends Shape]
+      ? X['length'] extends K['length']
+        ? [n, o, ...ConvSizes<Hs, Ks, O>]
+        : Shape
+      : Shape
+    : Shape
+/** The shape of a pooling where `Pool` finds nothing wrong. */
+export type Pooled<X extends Shape, O extends PoolOptions> = [number] extends [X['length']]
+  ? Shape
+  : X extends readonly [infer n extends Dim, infer c extends Dim, ...infer Hs extends Shape]
+    ? [n, c, ...(O extends { readonly ceilMode: infer C } ? (true extends C ? { -readonly [I in keyof Hs]: number } : PoolSizes<Hs, O>) : PoolSizes<Hs, O>)]
+    : Shape
+
 /** One spatial axis of a transposed convolution: (h - 1) stride - pad + extent + outputPadding. */
 type SpreadDim<H, K, Stride, P, Dilation, More> = [
   IsNat<H>,

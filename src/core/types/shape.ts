@@ -347,13 +347,13 @@ interface OfNumbers {
 declare const ofNumbers: unique symbol
 /** Sizes that are given for the axes S. */
 export type SizesIn<S extends Shape> = { readonly [K in keyof S]: Size<S[K]> }
-/** A size that was given: one that the compiler does not know may be that of any name. */
-export type MadeDim<D> = number extends D ? Dim : D
+/** A size that was given: one that the compiler does not know may be that of any name; a parameter is itself, which TypeScript says where Zero is decided. */
+export type MadeDim<D, Zero> = Known<IsNumber<D>> extends Box<Zero> ? Dim : D
 /**
  * The shape of a new array: a computed size may turn out to be what a name stands for, so an accumulator that begins with it takes either.
  * Where a type is asked for, `let h: Expr<['batch', 24], 'f32'> = zeros([x.shape[0], 24], 'f32')`, R is the shape in it.
  */
-export type Made<S extends Shape> = { -readonly [K in keyof S]: MadeDim<S[K]> }
+export type Made<S extends Shape> = { -readonly [K in keyof S]: MadeDim<S[K], ZeroOf<S>> & Dim }
 /** Arguments of a signature that is for shapes with a size that is a number alone: none. Of literals and parameters it wants one that cannot be given. */
 export type WithNumber<S extends Shape> = number extends S[number] ? [] : [never]
 /** S as `[2, 3]`, where a caller's literal or another array's shape gave `readonly [2, 3]`. */
