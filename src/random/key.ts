@@ -1,8 +1,9 @@
 /** Keys: where random numbers come from. */
 import { integerOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
-import { type AnyExpr, arange, type Dim, type Expr, full, type Size, stack, type Tensor, tensor, type WithNumber } from '../index.js'
-import { type Drawn, exprOf, isArray, type Key, shapeIn, wordsOf } from './given.js'
+import type { MadeDim } from '../core/types/shape.js'
+import { type AnyExpr, arange, type Dim, type Expr, full, type Size, stack, type Tensor, tensor } from '../index.js'
+import { exprOf, isArray, type Key, shapeIn, wordsOf } from './given.js'
 import { threefry2x32, type Words } from './threefry.js'
 
 const WORD = 2 ** 32
@@ -43,11 +44,6 @@ export const key: KeyFn = ((seed: unknown): AnyExpr | Tensor => {
   return tensor([Math.floor(n / WORD) | 0, (n % WORD) | 0], [2], 'i32')
 }) as KeyFn
 
-interface SplitKeyFn {
-  // a number of unknown size may be that of any name; what is asked for is no place to infer a literal or a parameter from
-  <const N extends Dim, R extends Drawn<[N]>[0] = N>(key: Key, n: Size<N>, ...no: WithNumber<readonly [N]>): Expr<[R, 2], 'i32'>
-  <const N extends Dim = 2>(key: Key, n?: Size<N>): Expr<[N, 2], 'i32'>
-}
 /**
  * n keys from one: i32 [n, 2], independent of each other. Do not use the key itself again: its draws may coincide with theirs.
  *
@@ -57,11 +53,11 @@ interface SplitKeyFn {
  * splitKey(key(0))   // [[1797259609, -1715843330], [928981903, -841280227]]
  * const [a, b] = unstack(splitKey(key(0)))
  */
-export const splitKey: SplitKeyFn = ((given: Key, n?: number): AnyExpr => {
+export const splitKey = <const N extends Dim = 2, Zero = 0, R extends MadeDim<N, Zero> = N>(given: Key, n?: Size<N>): Expr<[R, 2], 'i32'> => {
   const op = 'splitKey'
   const [count] = shapeIn([naturalIn(n ?? 2, 2 ** 30, 'n', op)], op)
-  return joined(threefry2x32(wordsOf(given, op), [wordOf(0), arange(count!, 'i32') as AnyExpr]))
-}) as never
+  return joined(threefry2x32(wordsOf(given, op), [wordOf(0), arange(count!, 'i32') as AnyExpr])) as Expr<[R, 2], 'i32'>
+}
 
 /**
  * A key from a key and a number, a different one for every number: an integer from 0 to 2^32 - 1, or an i32 scalar such as the step of a
