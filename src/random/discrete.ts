@@ -182,7 +182,11 @@ export type PermutationOptions = OptionsOf<typeof permutationOptions>
 type DtypeIn<X> = X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'
 interface PermutationFn {
   <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(key: Key, n: Size<N>, options?: PermutationOptions): Expr<[R], 'i32'>
-  <const X extends Parameter>(key: Key, x: X, options?: PermutationOptions): X extends number ? Expr<[X], 'i32'> : Expr<ShapeOf<X>, DtypeIn<X>>
+  <const X extends Parameter>(
+    key: Key,
+    x: X,
+    options?: PermutationOptions,
+  ): X extends number ? Expr<[X], 'i32'> : Expr<ShapeOf<X>, DtypeIn<X>>
 }
 /**
  * The numbers 0 to n - 1, or the slices of an array, in random order.
@@ -312,7 +316,9 @@ type ClassesOut<S extends Shape, O> = 'axis' extends keyof O
       ? Shape
       : Ok<ReduceAt<S, A, false>>
     : Shape
-  : S extends readonly [...infer H extends Shape, unknown] ? H : Shape
+  : S extends readonly [...infer H extends Shape, unknown]
+    ? H
+    : Shape
 /** Options of `categorical`. */
 export type CategoricalOptions = OptionsOf<typeof categoricalOptions>
 /**

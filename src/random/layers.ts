@@ -207,10 +207,7 @@ export const multivariateNormal = <const M extends Parameter, const O extends Mu
   key: Key,
   mean: M,
   options: O,
-): Expr<
-  VectorsOf<M, O>,
-  DtypeFor<readonly [M, MatrixOf<O>], O>
-> => {
+): Expr<VectorsOf<M, O>, DtypeFor<readonly [M, MatrixOf<O>], O>> => {
   const op = 'multivariateNormal'
   const given = readOptions(multivariateOptions, options, op)
   if ((given.covariance === undefined) === (given.factor === undefined))

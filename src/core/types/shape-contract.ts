@@ -253,7 +253,15 @@ export type Convolved<X extends Shape, K extends Shape, O = NoOptions> = [number
 export type Pooled<X extends Shape, O extends PoolOptions> = [number] extends [X['length']]
   ? Shape
   : X extends readonly [infer n extends Dim, infer c extends Dim, ...infer Hs extends Shape]
-    ? [n, c, ...(O extends { readonly ceilMode: infer C } ? (true extends C ? { -readonly [I in keyof Hs]: number } : PoolSizes<Hs, O>) : PoolSizes<Hs, O>)]
+    ? [
+        n,
+        c,
+        ...(O extends { readonly ceilMode: infer C }
+          ? true extends C
+            ? { -readonly [I in keyof Hs]: number }
+            : PoolSizes<Hs, O>
+          : PoolSizes<Hs, O>),
+      ]
     : Shape
 
 /** One spatial axis of a transposed convolution: (h - 1) stride - pad + extent + outputPadding. */

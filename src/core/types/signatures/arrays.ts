@@ -37,7 +37,12 @@ export type NanToNumFn<Options> = <S extends Shape = Shape, D extends DType = We
 
 /** logspace, geomspace. */
 export interface SpacedFn<Options> {
-  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(from: number, to: number, n: Size<N>, options?: Options): Expr<[R], WeakF64>
+  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(
+    from: number,
+    to: number,
+    n: Size<N>,
+    options?: Options,
+  ): Expr<[R], WeakF64>
   <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(
     from: number,
     to: number,
@@ -177,7 +182,10 @@ export type ConvolveFn<Options, Standard extends ConvolveMode> = <
   a: A,
   v: B,
   options?: O,
-) => Expr<[Convolved<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>, O, Longer<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>>, Standard> & Dim], AsFloat<PromoteArgs<A, B>>>
+) => Expr<
+  [Convolved<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>, O, Longer<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>>, Standard> & Dim],
+  AsFloat<PromoteArgs<A, B>>
+>
 
 // ---- order and moments
 
@@ -278,13 +286,25 @@ export type SegmentFn = <const N extends Dim, S extends Shape = Shape, D extends
   segments: Size<N>,
 ) => Expr<Segments<S, R>, AsNumber<D>>
 /** segmentMax, segmentMin: the dtype stays. */
-export type SegmentChoiceFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, Zero = 0, R extends MadeDim<N, Zero> = N>(
+export type SegmentChoiceFn = <
+  const N extends Dim,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  Zero = 0,
+  R extends MadeDim<N, Zero> = N,
+>(
   x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, NoInfer<D>>
 /** segmentMean: in floats. */
-export type SegmentMeanFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, Zero = 0, R extends MadeDim<N, Zero> = N>(
+export type SegmentMeanFn = <
+  const N extends Dim,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  Zero = 0,
+  R extends MadeDim<N, Zero> = N,
+>(
   x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,

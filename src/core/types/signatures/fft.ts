@@ -25,7 +25,13 @@ export type Unsized<S extends Shape> = { [K in keyof S]: number }
 /** Options of which none is given. */
 export type NoneOf<Options> = Options & { readonly [K in keyof Options]?: undefined }
 /** The option K; undefined where it is not given, Standard where that is what it says. */
-type Given<O, K, Standard = undefined> = K extends keyof O ? (O[K] extends undefined ? Standard : undefined extends O[K] ? Exclude<O[K], undefined> | Standard : O[K]) : Standard
+type Given<O, K, Standard = undefined> = K extends keyof O
+  ? O[K] extends undefined
+    ? Standard
+    : undefined extends O[K]
+      ? Exclude<O[K], undefined> | Standard
+      : O[K]
+  : Standard
 /** Where they work; the last axis unless given. */
 type AxisOf<O> = Given<O, 'axis', -1>
 /** S with other sizes along the axes A, counted from 0. */
@@ -79,7 +85,11 @@ export type IrfftFn<Op extends string, Options> = <
   options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
 ) => Expr<Along<S, O>, Settled<AsFloat<D>>>
 /** fft2, fftn and their inverses: over the axes Standard, or all of them. */
-export type FftnFn<Options, Standard = undefined> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoneOf<Options>>(
+export type FftnFn<Options, Standard = undefined> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends Options = NoneOf<Options>,
+>(
   x: ComplexArg<S, D>,
   options?: O,
 ) => ComplexPair<KeptOf<S, O, Standard>, Settled<AsFloat<D>>>
@@ -163,4 +173,8 @@ export type IstftFn<Options> = <S extends Shape = Shape, D extends DType = WeakF
   options: O,
 ) => O extends { readonly onesided: false } ? ComplexPair<Framed<S>, Settled<AsFloat<D>>> : Expr<Framed<S>, Settled<AsFloat<D>>>
 /** The signal of frames. */
-type Framed<S extends Shape> = [number] extends [S['length']] ? Shape : S extends readonly [...infer L extends Shape, unknown, unknown] ? [...L, number] : Shape
+type Framed<S extends Shape> = [number] extends [S['length']]
+  ? Shape
+  : S extends readonly [...infer L extends Shape, unknown, unknown]
+    ? [...L, number]
+    : Shape

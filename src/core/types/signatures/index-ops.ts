@@ -72,7 +72,10 @@ export type DynamicSliceFn = <const Z extends readonly number[], S extends Shape
 ) => Expr<Writable<Z>, D>
 /** oneHot(indices, n, dtype?): 1 at the index, 0 elsewhere. */
 export interface OneHotFn {
-  <I extends Shape, const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(indices: Index<I>, n: Size<N>): Expr<OneHot<I, R>, WeakF64>
+  <I extends Shape, const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(
+    indices: Index<I>,
+    n: Size<N>,
+  ): Expr<OneHot<I, R>, WeakF64>
   <I extends Shape, const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(
     indices: Index<I>,
     n: Size<N>,

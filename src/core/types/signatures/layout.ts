@@ -119,7 +119,12 @@ export interface ArangeFn {
 }
 /** linspace(from, to, n, dtype?, { endpoint }?). */
 export interface LinspaceFn<Options> {
-  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(from: number, to: number, n: Size<N>, options: Options): Expr<[R], WeakF64>
+  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(
+    from: number,
+    to: number,
+    n: Size<N>,
+    options: Options,
+  ): Expr<[R], WeakF64>
   <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(
     from: number,
     to: number,
@@ -127,7 +132,12 @@ export interface LinspaceFn<Options> {
     options: Options & { readonly dtype: D },
   ): Expr<[R], D>
   <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(from: number, to: number, n: Size<N>): Expr<[R], WeakF64>
-  <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(from: number, to: number, n: Size<N>, dtype: D): Expr<[R], D>
+  <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(
+    from: number,
+    to: number,
+    n: Size<N>,
+    dtype: D,
+  ): Expr<[R], D>
   // ends that are expressions: without a dtype that of theirs
   <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(from: End, to: End, n: Size<N>, options?: Options): Expr<[R], Float>
   <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(

@@ -103,7 +103,11 @@ export interface AffineGridFn<Options> {
   ): Expr<Shape, AsFloat<D>>
 }
 /** The batch of maps, places of the sizes Z, and their coordinates. */
-type Places<S extends Shape, Z extends Shape> = S extends readonly [infer N extends number | string, infer A extends number | string, unknown]
+type Places<S extends Shape, Z extends Shape> = S extends readonly [
+  infer N extends number | string,
+  infer A extends number | string,
+  unknown,
+]
   ? [N, ...Z, A]
   : Shape
 /** Boxes, channels and bins. */
