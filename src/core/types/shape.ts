@@ -174,6 +174,9 @@ export type Known<Q extends readonly unknown[]> = Box<[...Q]['length']>
 /** 0, as soon as R is no parameter itself. */
 export type ZeroOf<R> = R extends unknown ? 0 : never
 
+/** [], if A and B are two numbers of which the compiler knows that they differ, to be asked of `Known`: of a parameter it says at once that it is not known. */
+export type Differ<A, B> = A extends number ? (B extends number ? (Meets<A, B> extends true ? [0] : []) : [0]) : [0]
+
 /** S, where an axis of length 1 may be of any length, and any other 1: what has one shape with it. A size that is a parameter stands beside itself and 1. */
 export type Facing<S extends Shape> = [number] extends [S['length']]
   ? never
