@@ -82,6 +82,7 @@ const entries: Readonly<Record<string, string>> = {
   'check/property': 'src/check/property.ts',
   'display/index': 'src/display/index.ts',
   'nn/index': 'src/nn/index.ts',
+  'onnx/index': 'src/onnx/index.ts',
   'optim/index': 'src/optim/index.ts',
   'random/index': 'src/random/index.ts',
   'instance/reference': 'src/instance/reference.ts',

@@ -31,6 +31,7 @@ export const weighed: readonly Weighed[] = [
   { name: '`dense`, `sequential` of codual/nn', code: `export { dense, sequential } from 'codual/nn'`, most: 110_300 },
   { name: '`transformer` of codual/nn', code: `export { transformer } from 'codual/nn'`, most: 148_300 },
   { name: '`fit`, `accuracy` of codual/train', code: `export { accuracy, fit } from 'codual/train'`, most: 118_000 },
+  { name: '`fromONNX` of codual/onnx', code: `export { fromONNX } from 'codual/onnx'`, most: 234_500 },
   { name: '`render` of codual/display', code: `export { render } from 'codual/display'`, most: 86_500 },
   { name: 'everything of `codual`', code: `export * from 'codual'`, most: 352_500 },
 ]

@@ -272,7 +272,9 @@ try {
     const user = join(temporary, 'user')
     mkdirSync(user)
     const write = (name: string, text: string): void => writeFileSync(join(user, name), text)
-    const peers = (['fp-ts', 'io-ts', 'fast-check'] as const).map((name) => `${name}@${manifest.devDependencies[name]}`)
+    const peers = (['fp-ts', 'io-ts', 'fast-check', '@bufbuild/protobuf'] as const).map(
+      (name) => `${name}@${manifest.devDependencies[name]}`,
+    )
     write('package.json', '{ "name": "user", "private": true }')
     const installed = await step('npm install in an empty folder', () =>
       run(
@@ -350,6 +352,7 @@ if (!said.includes("the condition 'development'")) throw new Error(said || 'it w
         'codual',
         'codual/display',
         'codual/nn',
+        'codual/onnx',
         'codual/optim',
         'codual/random',
         'codual/reference',

@@ -28,6 +28,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
 ]
 const others: Readonly<Record<string, string>> = {
   'codual/nn': 'Layers: codual/nn',
+  'codual/onnx': 'Models of ONNX: codual/onnx',
   'codual/optim': 'Optimisers: codual/optim',
   'codual/random': 'Random numbers: codual/random',
   'codual/solve': 'Solvers: codual/solve',

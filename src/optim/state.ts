@@ -7,6 +7,7 @@ import { badInput } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import {
   type AnyExpr,
+  type Decl,
   type DType,
   type Expr,
   type Exprs,
@@ -108,6 +109,8 @@ type ArrayFor<L, S extends Shape, D extends DType> = [Extract<L, Spec>] extends 
     ? Tensor<S, D>
     : Expr<S, D>
   : Spec<S, D>
+/** The same, asked of the tree itself: of a parameter that is a declaration TypeScript knows that it is one. */
+type ArrayOf<P, S extends Shape, D extends DType> = P extends Decl ? Spec<S, D> : ArrayFor<LeavesOf<P>, S, D>
 type DTypeIn<L> = L extends { readonly dtype: infer D } ? D & Float : never
 type FloatFor<L> = [DTypeIn<L>] extends [never] ? 'f64' : DTypeIn<L>
 
@@ -121,9 +124,9 @@ export type StateOf<S, P> = S extends LikeParams
       : S extends LikeSomeShapes
         ? Shapes<P, NoTangent>
         : S extends Count
-          ? ArrayFor<LeavesOf<P>, [], 'i32'>
+          ? ArrayOf<P, [], 'i32'>
           : S extends FloatArray<infer A>
-            ? ArrayFor<LeavesOf<P>, A, FloatFor<LeavesOf<P>>>
+            ? ArrayOf<P, A, FloatFor<LeavesOf<P>>>
             : { readonly [K in keyof S]: StateOf<S[K], P> }
 /** The template S where only some of the parameters take part. */
 export type Masked<S> = S extends LikeParams | LikeSome

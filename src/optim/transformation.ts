@@ -2,6 +2,7 @@
 import { functionOf, numberOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { holds, reading } from '../core/errors/language.js'
+import type { Open } from '../core/types/tree.js'
 import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
 import { alike, fitting, gradientOf, type Leaves, leafOf, leavesOf } from './leaves.js'
 import { rateAt } from './rate.js'
@@ -28,6 +29,8 @@ export interface Transformation<S> {
   init<P>(params: P): StateOf<S, P>
   /** What to add to the parameters (`applyUpdates`), and the next state. */
   update<G>(gradient: G, state: NoInfer<StateOf<S, G>>, params?: NoInfer<ParamsFor<G>>): Updated<G, S>
+  // code that is generic in the parameters: what belongs together is seen when it is called
+  update<G, T, P>(gradient: G, state: T & Open<G>, params?: P): { readonly updates: Exprs<G>; readonly state: T }
 }
 /** What an update gives before it has types. */
 export interface RawUpdate {
@@ -67,13 +70,18 @@ export const countIn = (state: unknown, op: string, name = 'count'): Expr<[], 'i
   return badInput(op, `${name} in its state is not an i32 scalar.`, 'give what init gave, or the last update.')
 }
 
+/** applyUpdates(params, updates). */
+interface ApplyUpdates {
+  <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Exprs<P>
+  <P, U>(params: P, updates: U & Open<P>): P
+}
 /**
  * params + updates, leaf by leaf; integer leaves stay.
  *
  * Errors  BadInput if the trees differ in structure, ShapeMismatch or DTypeMismatch if leaves differ.
  * @example evaluate(applyUpdates({ w: tensor([1, 2]) }, { w: tensor([0.5, 0]) }))   // { w: [1.5, 2] }
  */
-export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Exprs<P> => {
+export const applyUpdates = ((params: unknown, updates: unknown): unknown => {
   const { leaves, paths, put, beside } = leavesOf(params, 'applyUpdates')
   const others = beside(updates, 'the updates')
   return put(
@@ -83,8 +91,8 @@ export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Exp
       alike(p, u, 'applyUpdates', paths[i]!, 'the update')
       return add(p, u)
     }),
-  ) as Exprs<P>
-}
+  )
+}) as ApplyUpdates // the signatures say what comes of parameters
 
 /** What a rule has at one leaf. */
 export interface LeafAt<K extends string = string> {

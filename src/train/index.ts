@@ -51,6 +51,8 @@ export type {
   RunningOf,
 } from './fit/types.js'
 export { type MeanMeasure, type Measure, measured, type Rows, type Sums } from './measure.js'
+export { decodeNpy, encodeNpy } from './npy.js'
+export { decodeNpz, encodeNpz } from './npz.js'
 export { type AucState, auc, meanSquaredError, type R2Options, type R2State, r2 } from './number-metrics.js'
 export type { Batch } from './rows.js'
 export {

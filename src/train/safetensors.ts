@@ -19,7 +19,7 @@ export type Flat = Readonly<Record<string, Tensor>>
 /** What a template gets: tensors for declared inputs, and its own kinds of leaves elsewhere. */
 export type Like<T> =
   T extends Spec<infer S, infer D>
-    ? Tensor<{ readonly [K in keyof S]: S[K] extends number ? S[K] : number } extends infer N extends Shape ? N : Shape, D>
+    ? Tensor<{ -readonly [K in keyof S]: S[K] extends number ? S[K] : number } extends infer N extends Shape ? N : Shape, D>
     : T extends number
       ? number
       : T extends boolean
@@ -137,7 +137,7 @@ export const encodeSafetensors = (tree: unknown, metadata?: Metadata): Uint8Arra
   encoded(tree, metadata, 'encodeSafetensors')
 
 /** The bytes of a file; raises where they are none. */
-const bytesOf = (given: unknown, where: string): Uint8Array =>
+export const bytesOf = (given: unknown, where: string): Uint8Array =>
   reading(where, () =>
     given instanceof Uint8Array
       ? given

@@ -54,6 +54,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/packs': { layers: ['src/core', 'src/rules', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: [] },
   // As users' libraries: the public interface, and the checks of options that every public function makes.
   'src/display': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
+  'src/onnx': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: ['fp-ts', '@bufbuild/protobuf'] },
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/nn': { layers: ['src/random'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/random': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },

@@ -1,8 +1,10 @@
 // Convolutions, pools, einsum and normalisations of random geometry: the CPU backend against the reference, values and gradients.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { byWinograd } from '../../src/backends/cpu/wasm/conv-winograd.js'
 import {
   type AnyExpr,
+  add,
   avgPool,
   batchNorm,
   compile,
@@ -15,6 +17,7 @@ import {
   maxPool,
   mul,
   reference,
+  sin,
   softmax,
   square,
   sum,
@@ -25,9 +28,16 @@ import {
 
 /** The public functions, without shapes in their types: these tests draw shapes at run time. */
 type Loose = (...args: readonly unknown[]) => AnyExpr
-const [conv_, maxPool_, avgPool_, einsum_, batchNorm_, layerNorm_] = [conv, maxPool, avgPool, einsum, batchNorm, layerNorm].map(
-  (f) => f as unknown as Loose,
-) as [Loose, Loose, Loose, Loose, Loose, Loose]
+const [conv_, maxPool_, avgPool_, einsum_, batchNorm_, layerNorm_, add_, sin_] = [
+  conv,
+  maxPool,
+  avgPool,
+  einsum,
+  batchNorm,
+  layerNorm,
+  add,
+  sin,
+].map((f) => f as unknown as Loose) as [Loose, Loose, Loose, Loose, Loose, Loose, Loose, Loose]
 type Values = Readonly<Record<string, Tensor>>
 type Body = (xs: Readonly<Record<string, AnyExpr>>) => unknown
 const compiled = compile as unknown as (f: unknown, backend: unknown) => (xs: unknown) => unknown
@@ -104,6 +114,47 @@ describe('cpu agrees with the reference', () => {
       }),
       { numRuns: 60 },
     )
+  })
+  it('on 3 x 3 convolutions of many channels, which are computed by minimal filtering', () => {
+    const reached = { forward: 0, input: 0, kernel: 0 }
+    fc.assert(
+      fc.property(
+        int(2),
+        int(12, 8),
+        int(18, 16),
+        int(13, 6),
+        int(18, 6),
+        fc.tuple(int(3, 0), int(3, 0), int(2, 0), int(2, 0)),
+        (n, ci, co, h, w, p) => {
+          const draw = drawer('f32')
+          const padding = [
+            [p[0], p[1]],
+            [p[2], p[3]],
+          ] as const
+          // Two users of x, so that one cotangent is added to the other.
+          const f: Body = ({ x, k }) => add_(conv_(x, k, { padding }), conv_(sin_(x), k, { padding }))
+          const xs = { x: draw([n, ci, h, w]), k: draw([co, ci, 3, 3]) }
+          agree(f, xs, 1e-4, 'conv')
+          agree(gradient(lossOf(f)), xs, 1e-3, 'gradient')
+          const shape = {
+            channels: ci,
+            height: h,
+            width: w,
+            outChannels: co,
+            kernel: [3, 3],
+            stride: [1, 1],
+            padding,
+            dilation: [1, 1],
+            groups: 1,
+          } as const
+          for (const of of ['forward', 'input', 'kernel'] as const) if (byWinograd('f32', shape, of)) reached[of]++
+        },
+      ),
+      { numRuns: 25 },
+    )
+    expect(reached.forward).toBeGreaterThan(8)
+    expect(reached.input).toBeGreaterThan(4)
+    expect(reached.kernel).toBeGreaterThan(8)
   })
   it('on pools and their gradients', () => {
     fc.assert(

@@ -21,6 +21,11 @@ const run = (f: Body, backend: cd.Backend, xs: readonly cd.Tensor[]): cd.Tensor 
   (cd.compile as unknown as (f: Body, b: cd.Backend) => (...xs: readonly cd.Tensor[]) => cd.Tensor)(f, backend)(...xs)
 const largest = (t: cd.Tensor): number => Math.max(...Array.from(t.data, (x) => Math.abs(Number(x))))
 
+/** Channels enough for minimal filtering, in f32. */
+const MANY = [
+  [2, 8, 12, 14],
+  [16, 8, 3, 3],
+] as const
 const cases: readonly (readonly [name: string, f: Body, shapes: readonly (readonly number[])[]])[] = [
   [
     'products',
@@ -78,6 +83,17 @@ const cases: readonly (readonly [name: string, f: Body, shapes: readonly (readon
       [2, 3, 9, 8],
       [4, 3, 3, 3],
     ],
+  ],
+  ['convolutions of many channels', (x, k) => cd.conv(x, k, { padding: 1 }), MANY],
+  [
+    'gradients of convolutions of many channels',
+    (x, k) => cd.grad((v: cd.AnyExpr) => cd.sum(cd.sin(cd.conv(x, v, { padding: 1 }))) as cd.Scalar)(k) as cd.AnyExpr,
+    MANY,
+  ],
+  [
+    'gradients of inputs of convolutions of many channels',
+    (x, k) => cd.grad((v: cd.AnyExpr) => cd.sum(cd.sin(cd.conv(v, k, { padding: 1 }))) as cd.Scalar)(x) as cd.AnyExpr,
+    MANY,
   ],
   ['factorisations', (a) => cd.inv(cd.add(cd.matmul(a, cd.transpose(a)), cd.mul(20, cd.eye(70)))), [[70, 70]]],
 ]

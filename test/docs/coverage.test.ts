@@ -8,6 +8,7 @@ import * as property from '../../src/check/property.js'
 import * as display from '../../src/display/index.js'
 import * as codual from '../../src/index.js'
 import * as nn from '../../src/nn/index.js'
+import * as onnx from '../../src/onnx/index.js'
 import * as optim from '../../src/optim/index.js'
 import * as random from '../../src/random/index.js'
 import * as solve from '../../src/solve/index.js'
@@ -21,6 +22,7 @@ const values: Readonly<Record<string, unknown>> = {
   ...property,
   ...display,
   ...nn,
+  ...onnx,
   ...optim,
   ...random,
   ...solve,

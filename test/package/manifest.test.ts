@@ -16,6 +16,7 @@ describe('package.json', () => {
       './check/property': 'check/property',
       './display': 'display/index',
       './nn': 'nn/index',
+      './onnx': 'onnx/index',
       './optim': 'optim/index',
       './random': 'random/index',
       './reference': 'instance/reference',

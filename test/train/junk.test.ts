@@ -48,6 +48,10 @@ const good: Readonly<Record<string, readonly unknown[]>> = {
   trainEvents: [(n: number) => ({ state: n + 1 }), { steps: 2, at: () => 1 }, { state: 0, epochs: 1 }],
   encodeSafetensors: [{ w: tensor([1]) }, { a: 'b' }],
   decodeSafetensors: [entry.encodeSafetensors({ w: tensor([1]) }), { like: { w: tensor([2]) } }],
+  encodeNpy: [tensor([1])],
+  decodeNpy: [entry.encodeNpy([1, 2])],
+  encodeNpz: [{ w: tensor([1]) }],
+  decodeNpz: [entry.encodeNpz({ w: [1, 2] })],
   encodeCheckpoint: [{ state: 1, position: { epoch: 0, step: 0 } }],
   decodeCheckpoint: [entry.encodeCheckpoint({ state: 1, position: { epoch: 0, step: 0 } }), { like: 1 }],
   fit: [

@@ -28,6 +28,7 @@ describe('correct code', () => {
     'sizes-generic',
     'dtypes-unknown',
     'fit',
+    'any-tree',
     'layer-errors',
     'schedules',
   ])

@@ -4,10 +4,14 @@ import type { ConvParams } from '../../core/ops/conv.js'
 import type { nn } from '../../core/ops/families.js'
 import type { PoolParams } from '../../core/ops/pool.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
-import type { CpuTable, WholeKernelOf } from './kernel.js'
-import { convInputGradientScratchBytes, convScratchBytes, emitConv, emitConvInputGradient } from './wasm/conv.js'
+import type { CpuTable, WholeKernel, WholeKernelOf } from './kernel.js'
+import { type ConvOptions, convInputGradientScratchBytes, convScratchBytes, emitConv, emitConvInputGradient } from './wasm/conv.js'
 import { convKernelGradientScratchBytes, emitConvKernelGradient } from './wasm/conv-kernel-gradient.js'
 import type { ConvShape } from './wasm/conv-shape.js'
+import { byWinograd, type Direction, emitWinograd, winogradScratchBytes } from './wasm/conv-winograd.js'
+import { emitWinogradKernel, winogradKernelScratchBytes } from './wasm/conv-winograd-kernel.js'
+import type { Module } from './wasm/encoder.js'
+import type { FloatName } from './wasm/float.js'
 import { emitAvgPool, emitAvgPoolGradient, emitMaxPool, emitMaxPoolGradient, type PoolShape } from './wasm/pool.js'
 
 const float = (k: OpaqueKernel): 'f32' | 'f64' => k.results[0]!.dtype as 'f32' | 'f64'
@@ -40,25 +44,36 @@ const poolOf = (x: readonly number[], p: PoolParams): PoolShape => ({
   padding: pairs(p.padding),
 })
 
+/** The kernel of a convolution or of its input gradient, in the form that is fastest for its class. */
+const sums = (direction: Direction, type: FloatName, shape: ConvShape, accumulate: boolean, count: number): WholeKernel => {
+  const of = (emit: (m: Module, o: ConvOptions, name: string) => unknown, scratchBytes: number): WholeKernel => ({
+    emit: (m, name) => emit(m, { type, madd: m.madd, accumulate, shape }, name),
+    scratchBytes,
+    shared: shared(direction, count, type, accumulate, shape),
+  })
+  if (byWinograd(type, shape, direction))
+    return of((m, o, name) => emitWinograd(m, o, direction, name), winogradScratchBytes(shape, direction))
+  return direction === 'forward'
+    ? of(emitConv, convScratchBytes(type, shape))
+    : of(emitConvInputGradient, convInputGradientScratchBytes(type, shape))
+}
 const input =
   (accumulate: boolean): WholeKernelOf =>
   (k) => {
     const shape = convOf(k.results[0]!.shape, k.args[accumulate ? 2 : 1]!.shape, k.params as ConvParams)
-    const type = float(k)
-    return {
-      emit: (m, name) => emitConvInputGradient(m, { type, madd: m.madd, accumulate, shape }, name),
-      scratchBytes: convInputGradientScratchBytes(type, shape),
-      shared: shared('convInput', k.results[0]!.shape[0]!, type, accumulate, shape),
-    }
+    return sums('input', float(k), shape, accumulate, k.results[0]!.shape[0]!)
   }
 const kernel =
   (accumulate: boolean): WholeKernelOf =>
   (k) => {
     const shape = convOf(k.args[accumulate ? 1 : 0]!.shape, k.results[0]!.shape, k.params as ConvParams)
     const type = float(k)
+    const [emit, scratchBytes] = byWinograd(type, shape, 'kernel')
+      ? [emitWinogradKernel, winogradKernelScratchBytes(shape)]
+      : [emitConvKernelGradient, convKernelGradientScratchBytes(type, shape)]
     return {
-      emit: (m, name) => emitConvKernelGradient(m, { type, madd: m.madd, accumulate, shape }, name),
-      scratchBytes: convKernelGradientScratchBytes(type, shape),
+      emit: (m, name) => emit(m, { type, madd: m.madd, accumulate, shape }, name),
+      scratchBytes,
       shared: shared('convKernel', k.args[accumulate ? 1 : 0]!.shape[0]!, type, accumulate, shape),
     }
   }
@@ -67,12 +82,7 @@ const kernel =
 export const nnKernels: CpuTable<typeof nn> = {
   conv: whole((k: OpaqueKernel) => {
     const shape = convOf(k.args[0]!.shape, k.args[1]!.shape, k.params as ConvParams)
-    const type = float(k)
-    return {
-      emit: (m, name) => emitConv(m, { type, madd: m.madd, accumulate: false, shape }, name),
-      scratchBytes: convScratchBytes(type, shape),
-      shared: shared('conv', k.args[0]!.shape[0]!, type, shape),
-    }
+    return sums('forward', float(k), shape, false, k.args[0]!.shape[0]!)
   }),
   convInput: whole(input(false)),
   convKernel: whole(kernel(false)),

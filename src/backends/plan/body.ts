@@ -109,13 +109,19 @@ export const collapse = (
   }
 }
 
-/** How loops that walk arrays in different orders are cut into tiles: of about so many elements along two axes, in loops of so many elements and more. */
+/**
+ * How loops that walk arrays in different orders are cut into tiles: of about so many elements along two axes, in loops of so many elements and more. Lines that lie a multiple of `aligned` elements
+ * apart share a few places of a cache: such tiles are narrow, and long in the other axis.
+ */
 export interface Tile {
   readonly side: number
   readonly from: number
+  readonly aligned: number
+  readonly narrow: number
+  readonly long: number
 }
 /** The largest part of an axis, near a side of a tile, by which it can be divided. */
-const partOf = (axis: number, { side }: Tile): number => {
+const partOf = (axis: number, side: number): number => {
   for (let t = Math.min(2 * side, axis - 1); t > 1 && 2 * t >= side; t--) if (axis % t === 0) return t
   return 0
 }
@@ -131,7 +137,9 @@ const tiled = (c: Collapsed, tile: Tile | undefined): Collapsed => {
   const across = c.strides.find((s) => Math.abs(s[inner]!) >= tile.side && s.some((x, a) => a !== inner && x === 1))
   const other = across?.findIndex((x, a) => a !== inner && x === 1) ?? -1
   if (other < 0) return c
-  const [t, u] = [partOf(c.shape[other]!, tile), partOf(c.shape[inner]!, tile)]
+  const partsBy = (long: number, side: number) => [partOf(c.shape[other]!, long), partOf(c.shape[inner]!, side)] as const
+  const narrow = across![inner]! % tile.aligned === 0 ? partsBy(tile.long, tile.narrow) : [0, 0]
+  const [t, u] = narrow[0]! * narrow[1]! > 0 ? narrow : partsBy(tile.side, tile.side)
   if (t === 0 || u === 0) return c
   const cut = (list: readonly number[], f: (x: number, a: number) => number, last: (x: number) => number): number[] => [
     ...list.map(f),

@@ -17,8 +17,8 @@ import { concat } from '../ops/joins.js'
 import { reshape, slice } from '../ops/layout/layout.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { RavelFn, TreeAllCloseOptions, TreeFlattenFn } from '../types/signatures/trees.js'
-import type { AnyLeaf, LeafOfTree, Mapped } from '../types/tree.js'
+import type { RavelFn, TreeAllCloseOptions, TreeFlattenFn, TreeMapFn, TreeZipFn } from '../types/signatures/trees.js'
+import type { AnyLeaf, LeafOfTree } from '../types/tree.js'
 
 const isAbsent = (x: unknown): boolean => (x as { readonly _tag?: unknown } | null)?._tag === 'NoTangent'
 
@@ -55,10 +55,10 @@ export const zipLeaves = (f: (leaves: unknown[], path: string) => unknown, trees
  * treeMap((x) => square(x), { a: tensor([3]), b: [tensor([2])] })   // { a: [9], b: [[4]] }
  * treeMap((_, path) => path, { layers: [{ w: tensor(1) }] })   // { layers: [{ w: 'layers.0.w' }] }
  */
-export const treeMap = <T, R>(f: (leaf: NoInfer<AnyLeaf<T>>, path: string) => R, tree: T): Mapped<T, R> => {
+export const treeMap = ((f: (leaf: unknown, path: string) => unknown, tree: unknown): unknown => {
   functionOf(f, 'the first argument', 'treeMap')
-  return zipLeaves(([x], path) => f(x as AnyLeaf<T>, path), [tree], 'treeMap') as Mapped<T, R>
-}
+  return zipLeaves(([x], path) => f(x, path), [tree], 'treeMap')
+}) as TreeMapFn // the signatures say what comes of a tree
 
 /**
  * f at the leaves of several trees of one structure; where one of them has NoTangent the first tree's leaf stays.
@@ -67,18 +67,10 @@ export const treeMap = <T, R>(f: (leaf: NoInfer<AnyLeaf<T>>, path: string) => R,
  * Errors  BadInput if a tree differs in structure from the first.
  * @example treeZip((p, g) => sub(p, mul(0.1, g)), { w: tensor([1, 2]) }, { w: tensor([10, 10]) })   // { w: [0, 1] }
  */
-export const treeZip = <T, U extends readonly unknown[], R>(
-  f: (first: NoInfer<AnyLeaf<T>>, ...rest: { [K in keyof U]: NoInfer<AnyLeaf<U[K]>> }) => R,
-  first: T,
-  ...rest: U
-): Mapped<T, R> => {
+export const treeZip = ((f: (...leaves: readonly unknown[]) => unknown, first: unknown, ...rest: readonly unknown[]): unknown => {
   functionOf(f, 'the first argument', 'treeZip')
-  return zipLeaves(
-    ([x, ...others]) => f(x as AnyLeaf<T>, ...(others as { [K in keyof U]: AnyLeaf<U[K]> })),
-    [first, ...rest],
-    'treeZip',
-  ) as Mapped<T, R>
-}
+  return zipLeaves((leaves) => f(...leaves), [first, ...rest], 'treeZip')
+}) as TreeZipFn // the signatures say what comes of a tree
 
 /**
  * The leaves of a tree, in the order of sorted keys; NoTangent is not a leaf.

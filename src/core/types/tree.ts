@@ -39,6 +39,12 @@ type IsPlain<T> = [T] extends [number | boolean]
     : [readonly boolean[]] extends [T]
       ? true
       : false
+/** Nothing has it. */
+declare const unknownYet: unique symbol
+/** unknown while the type of T is a parameter, or computed of one, else never: what a signature takes that is for code which is generic in trees. */
+export type Open<T> = ([T] extends [{ readonly [unknownYet]: true }] ? { readonly given: unknown } : { readonly given: never })['given']
+/** The other way: what a signature takes beside one for such code, which TypeScript asks first of what is decided. */
+export type Closed<T> = ([T] extends [{ readonly [unknownYet]: true }] ? { readonly given: never } : { readonly given: unknown })['given']
 /** A tree of which nothing is known but the leaves L: of `Decl`, and `any` of `any`. A record without a key is known. */
 export type OfAny<T, L> = 0 extends 1 & T ? T : [T] extends [Readonly<Record<PropertyKey, never>>] ? T : Tree<L>
 /**
@@ -69,10 +75,20 @@ export type Held<T, L> = { readonly [K in keyof T]: K extends symbol ? never : H
 interface NoFunction {
   readonly [Symbol.hasInstance]?: never
 }
-type HeldIn<T, L> = [Least] extends [T] ? never : HeldPart<T, L>
+// a part whose type is a parameter is held as it is
+type HeldIn<T, L> = ([Least] extends [T] ? Empty<T> : HeldPart<T, L>) | (T & Open<T>)
+/** T, if it is a record without a key. */
+type Empty<T> = [T] extends [Readonly<Record<PropertyKey, never>>] ? T : never
 // of a leaf whose size is a parameter TypeScript says what its tag is, and not that it is one of L
 type HeldPart<T, L> =
-  T extends TagOf<L> ? T : T extends L ? T : T extends object ? { readonly [K in keyof T]: K extends symbol ? never : HeldIn<T[K], L> } : L
+  T extends TagOf<L>
+    ? T
+    : // looked up: of a tuple with such parts TypeScript says later whether it is an L, and takes what it is in any case
+      (T extends L
+        ? { readonly held: T }
+        : T extends object
+          ? { readonly held: { readonly [K in keyof T]: K extends symbol ? never : HeldIn<T[K], L> } }
+          : { readonly held: L })['held']
 /** What has the tag of one of L. */
 type TagOf<L> = L extends { readonly _tag: infer G } ? { readonly _tag: G } : never
 /** Nothing; beside it TypeScript reads an array literal as a tuple. */
@@ -189,7 +205,11 @@ export type ValueOf<S extends Shape, D extends DType> =
   | DataOf<D>
   | Nested<S, D extends 'bool' ? boolean | number : number>
 /** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
-export type Values<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent | PlainLeaf | DataOf<DType>> : ValuesIn<T>
+export type Values<T> = ([T] extends [{ readonly [unknownYet]: true }]
+  ? { readonly given: Tensors<T> }
+  : { readonly given: ValuesOfTree<T> })['given']
+// what a function gives goes in again, also where T is a parameter
+type ValuesOfTree<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent | PlainLeaf | DataOf<DType>> : ValuesIn<T>
 type ValuesIn<T> =
   T extends Typed<infer S, infer D>
     ? ValueOf<S, D>

@@ -127,6 +127,50 @@ function copyRow(f: FunctionBuilder, F: Float, width: number, from: Local, to: L
 
 /** Column p of the bordered row goes to phase p mod phases, place p div phases. */
 function splitRow(f: FunctionBuilder, F: Float, s: Staging, width: number, from: Local, to: Local): void {
+  if (F.name === 'f32' && s.phases === 2 && width >= 8) splitPairs(f, F, s, width, from, to)
+  else splitColumns(f, F, s, width, from, to)
+}
+/** Of two phases in f32: eight columns at a time, the last ones maybe again. */
+function splitPairs(f: FunctionBuilder, F: Float, s: Staging, width: number, from: Local, to: Local): void {
+  const [read, even, odd] = f.locals('i32', 3)
+  const [a, b] = f.locals('v128', 2)
+  const place = (column: number): number => ((column % 2) * s.phaseWidth + Math.floor(column / 2)) * F.bytes
+  const eight = (at: number): void => {
+    f.get(read)
+      .v128Load(4 * at)
+      .set(a)
+    f.get(read)
+      .v128Load(4 * at + 16)
+      .set(b)
+    f.get(even)
+      .get(a)
+      .get(b)
+      .i32x4Shuffle(0, 2, 4, 6)
+      .v128Store(2 * at)
+    f.get(odd)
+      .get(a)
+      .get(b)
+      .i32x4Shuffle(1, 3, 5, 7)
+      .v128Store(2 * at)
+  }
+  f.set(read, from)
+  f.op(OP.i32_add, to, place(s.left)).set(even)
+  f.op(OP.i32_add, to, place(s.left + 1)).set(odd)
+  repeat(f, Math.floor(width / 8), () => {
+    eight(0)
+    f.increment(read, 32).increment(even, 16).increment(odd, 16)
+  })
+  const rest = width % 8
+  if (rest === 0) return
+  // Columns counted from an even one, so that evens stay evens.
+  const back = 8 - rest + (rest % 2)
+  f.increment(read, -4 * back)
+    .increment(even, -2 * back)
+    .increment(odd, -2 * back)
+  eight(0)
+  if (rest % 2 === 1) f.get(even).get(read).i32Load(32).i32Store(16)
+}
+function splitColumns(f: FunctionBuilder, F: Float, s: Staging, width: number, from: Local, to: Local): void {
   const e = F.bytes
   const [read, write, phase] = f.locals('i32', 3)
   const first = s.left % s.phases

@@ -44,8 +44,8 @@ export function gemmScratchBytes(type: FloatName, m: number, n: number, k: numbe
 // The product itself is shared by the accumulating and the plain kernel of one module.
 const products = /* @__PURE__ */ new WeakMap<Module, Map<string, FuncRef>>()
 
-/** Adds the kernel to the module. */
-export function emitGemm(module: Module, { type, madd, accumulate }: GemmOptions, name?: string): FunctionBuilder {
+/** product(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc) for positive m and n, made once in a module; strides in bytes. */
+export function productOf(module: Module, type: FloatName, madd: boolean): FuncRef {
   const known = products.get(module) ?? new Map<string, FuncRef>()
   products.set(module, known)
   const key = `${type} ${madd}`
@@ -55,7 +55,12 @@ export function emitGemm(module: Module, { type, madd, accumulate }: GemmOptions
   }
   const product = known.get(key) ?? make()
   known.set(key, product)
+  return product
+}
 
+/** Adds the kernel to the module. */
+export function emitGemm(module: Module, { type, madd, accumulate }: GemmOptions, name?: string): FunctionBuilder {
+  const product = productOf(module, type, madd)
   const f = module.kernel(name)
   const record = f.param(0)
   const i32 = address(f)

@@ -149,7 +149,7 @@ export const exp2 = (v: Vec, x0: E): E =>
     ),
   )
 /** exp x - 1 = 2^n ((exp r - 1) + (1 - 2^-n)), which has the sign of x: also where x is -0. */
-export const expm1 = (v: Vec, x0: E): E =>
+const expm1OfAny = (v: Vec, x0: E): E =>
   v.block(() =>
     v.let(clamp(v, x0, v.wide ? -39 : -19, v.wide ? 710 : 89), (x) =>
       v.let(v.sign(x), (sign) =>
@@ -169,6 +169,21 @@ export const expm1 = (v: Vec, x0: E): E =>
       ),
     ),
   )
+
+/** That in f32, where 2^n is a number. */
+const expm1OfModest = (v: Vec, x0: Local): E =>
+  v.block(() =>
+    v.let(x0, (x) =>
+      reduceExp(v, x, (t, n) => {
+        expReduced(v, x, false)
+        v.set(t, v.shl(v.iadd(t, v.bits(127)), 23))
+        v.set(n, v.sub(t, v.c(1)))
+        v.push(v.or(v.add(v.mul(x, t), n), v.sign(x0)))
+      }),
+    ),
+  )
+export const expm1 = (v: Vec, x: Local): E =>
+  v.wide ? expm1OfAny(v, x) : usually(v, isModest(v, x), expm1OfModest(v, x), expm1OfAny(v, x))
 
 /** tanh x: a polynomial below 0.625, else 1 - 2 / (exp(2|x|) + 1). */
 export const tanh = (v: Vec, x0: E): E =>
@@ -217,6 +232,23 @@ export const sinh = (v: Vec, x0: E): E =>
   )
 export const cosh = (v: Vec, x: E): E => v.block(() => v.let(halfExp(v, v.abs(x)), (h) => v.push(v.add(h, v.div(v.c(0.25), h)))))
 
+/** tanh(r / 2) = r (1 + a r^2) / (2 + b r^2) for |r| <= log(2) / 2, to 7e-10: least squares of the relative error. */
+const TANH_OF_HALF = [1.664670125003362e-2, 1.9995994528249011e-1] as const
+/** In f32: exp(-x) is 2^n (u + w) / (u - w) with w / u = tanh(r / 2), so one division gives (u - w) / (u - w + 2^n (u + w)). */
+const sigmoidOfModest = (v: Vec, x: Local): E =>
+  v.block(() =>
+    v.let(v.neg(x), (w) =>
+      reduceExp(v, w, (t, u) => {
+        const [a, b] = TANH_OF_HALF
+        v.set(u, v.mul(w, w))
+        v.set(w, v.add(v.mul(v.mul(u, v.c(a)), w), w))
+        v.set(u, v.add(v.mul(u, v.c(b)), v.c(2)))
+        v.set(t, v.iadd(v.add(u, w), v.shl(t, 23)))
+        v.set(u, v.sub(u, w))
+        v.push(v.div(u, v.add(u, t)))
+      }),
+    ),
+  )
 /** 1 / (1 + exp(-x)); in f64, and of large numbers, from exp(-|x|), so that small values keep their accuracy. */
 export const sigmoid = (v: Vec, x0: E): E =>
   v.block(() =>
@@ -224,7 +256,7 @@ export const sigmoid = (v: Vec, x0: E): E =>
       const accurate = v.block(() =>
         v.let(exp(v, v.neg(v.abs(x))), (e) => v.push(v.div(v.select(v.compare('lt', x, v.c(0)), e, v.c(1)), v.add(v.c(1), e)))),
       )
-      v.push(v.wide ? accurate : usually(v, isModest(v, x), v.div(v.c(1), v.add(v.c(1), exp(v, v.neg(x), false))), accurate))
+      v.push(v.wide ? accurate : usually(v, isModest(v, x), sigmoidOfModest(v, x), accurate))
     }),
   )
 /** (m - log1p m) / m^2 for -1/4 <= m <= 1/2, to 6e-9 of log1p m; of this and the next: least squares at Chebyshev's points with 50 digits. */

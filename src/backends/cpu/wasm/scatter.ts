@@ -26,9 +26,15 @@ const isDense = ({ rows, added }: Target): boolean => rows <= 2 * added
 const TOTALS = 2 ** 16
 const stripOf = ({ rows, width }: Target): number =>
   rows * width <= TOTALS ? width : Math.min(width, Math.max(16, 16 * Math.floor(TOTALS / rows / 16)))
+/** Elements of a row whose totals are taken at once where the rows that are added to one are listed: they stay in the first cache. */
+const LISTED = 256
+/** Whether rows are listed by where they go, so that each result is read and written once: where totals of all would not stay in the second cache. */
+const isListed = (target: Target): boolean =>
+  isDense(target) && target.added <= (target.width < 256 ? 1 : 4) * target.rows && target.width >= 32 && target.rows * target.width > TOTALS
 const scratchBytes = (target: Target): number => {
   const { type, rows, width, added } = target
   if (type !== 'f32') return 0
+  if (isListed(target)) return aligned(4 * (rows + 1 + added)) + 8 * Math.min(width, LISTED)
   return isDense(target) ? 8 * stripOf(target) * rows : aligned(4 * rows) + 8 * width * Math.min(rows, added)
 }
 
@@ -77,6 +83,7 @@ const emitAdding = (module: Module, target: Target, walk: Walk, name: string): v
   if (rows * width * added === 0) return
   const [out, indices, u, scratch] = pointers(f, 4)
   if (type !== 'f32') walk(f, indices, (row) => addRow(f, type, width, out, u, row))
+  else if (isListed(target)) inLists(f, target, [out, indices, u, scratch], walk)
   else if (isDense(target)) inAllTotals(f, target, [out, indices, u, scratch], walk)
   else inTotals(f, target, out, u, scratch, (body) => walk(f, indices, body))
 }
@@ -133,6 +140,126 @@ const rounded = (f: FunctionBuilder, width: number, total: Local, to: Local): vo
         .v128Store64Lane(0, 8 * pair)
   }
   along(f, width, [[total, 8] as const, [to, 4] as const], four, () => f.get(to).get(total).f64Load().op(OP.f32_demote_f64).f32Store())
+}
+/** A row of f32 is added to another. */
+const addSingle = (f: FunctionBuilder, width: number, to: Local, from: Local): void => {
+  const four = (): void => {
+    f.get(to)
+      .op(
+        OP.f32x4_add,
+        () => f.get(to).v128Load(),
+        () => f.get(from).v128Load(),
+      )
+      .v128Store()
+  }
+  along(f, width, [[to, 4] as const, [from, 4] as const], four, () =>
+    f
+      .get(to)
+      .op(
+        OP.f32_add,
+        () => f.get(to).f32Load(),
+        () => f.get(from).f32Load(),
+      )
+      .f32Store(),
+  )
+}
+/**
+ * Rows of f32, one result after the other: rows of u are listed by where they go, in order, as a counting sort does. What one row is added to is their sum in f32, which is that in f64, rounded;
+ * more are added up in totals, a part of the row at a time.
+ */
+const inLists = (
+  f: FunctionBuilder,
+  { rows, width, added }: Target,
+  [out, indices, u, scratch]: readonly [Local, Local, Local, Local],
+  walk: Walk,
+): void => {
+  const [at, list, totals, place, total, to, from, left, end, next, count, item, offset] = f.locals('i32', 13)
+  const { add, mul, sub } = address(f)
+  const counted = (): void => {
+    f.get(place)
+      .push(add(() => f.get(place).i32Load(), 1))
+      .i32Store()
+  }
+  f.set(list, add(scratch, 4 * (rows + 1))).set(totals, add(scratch, aligned(4 * (rows + 1 + added))))
+  f.get(scratch)
+    .i32Const(0)
+    .i32Const(4 * (rows + 1))
+    .memoryFill()
+  // How many go to the row before: then, added up, where the list of a row begins; and, as it is filled, where it ends.
+  f.set(at, indices)
+  walk(f, at, (row) => {
+    f.set(place, add(scratch, 4, mul(row, 4)))
+    counted()
+  })
+  f.set(place, scratch).set(end, 0)
+  f.set(left, rows + 1).countDown(left, () => {
+    f.set(
+      end,
+      add(end, () => f.get(place).i32Load()),
+    )
+    f.get(place).get(end).i32Store()
+    f.increment(place, 4)
+  })
+  f.set(at, indices).set(from, u)
+  walk(f, at, (row) => {
+    f.set(place, add(scratch, mul(row, 4)))
+    f.push(
+      add(
+        list,
+        mul(() => f.get(place).i32Load(), 4),
+      ),
+    )
+      .get(from)
+      .i32Store()
+    counted()
+    f.increment(from, 4 * width)
+  })
+  const part = (elements: number): void => {
+    f.set(to, add(out, offset)).set(total, totals)
+    begin(f, elements, total, to)
+    f.set(item, next).set(at, count)
+    f.countDown(at, () => {
+      f.set(
+        from,
+        add(() => f.get(item).i32Load(), offset),
+      ).set(total, totals)
+      addToTotal(f, elements, total, from)
+      f.increment(item, 4)
+    })
+    f.set(to, add(out, offset)).set(total, totals)
+    rounded(f, elements, total, to)
+  }
+  f.set(place, scratch).set(next, list)
+  f.set(left, rows).countDown(left, () => {
+    f.set(
+      end,
+      add(
+        list,
+        mul(() => f.get(place).i32Load(), 4),
+      ),
+    )
+    f.set(count, sub(end, next))
+    f.ifThen(count, () => {
+      f.op(OP.i32_eq, count, 4).if(
+        () => {
+          f.get(next).i32Load().set(from)
+          f.set(to, out)
+          addSingle(f, width, to, from)
+        },
+        () => {
+          f.set(count, () => f.op(OP.i32_shr_u, count, 2))
+          const parts = Math.floor(width / LISTED)
+          if (parts > 0) f.forLoop(offset, 0, 4 * LISTED * parts, 4 * LISTED, () => part(LISTED))
+          if (width % LISTED > 0) {
+            f.set(offset, 4 * LISTED * parts)
+            part(width % LISTED)
+          }
+        },
+      )
+    })
+    f.set(next, end)
+    f.increment(out, 4 * width).increment(place, 4)
+  })
 }
 /** Rows of f32, each with totals in the scratch, which are rounded at the end: a strip of all rows after the other. */
 const inAllTotals = (

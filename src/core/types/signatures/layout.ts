@@ -169,8 +169,15 @@ export interface EyeFn {
     dtype: D,
   ): Expr<[R, C], D>
 }
+/** Of a size that is just a number nothing is known. */
+type Told<N> = number extends N ? Given<never> : Given<unknown>
 /** assertShape(x, shape): from an unknown shape to a known one, checked when it is traced. */
 export interface AssertShapeFn {
+  /** A first axis that has a name, or whose size is a parameter, keeps it where its size is given. */
+  <N extends Dim, D extends DType, const T extends NewShape>(
+    x: Expr<readonly [N, ...Dim[]], D>,
+    shape: readonly [SizeFor<N, N>, ...T] & Told<N>['given'],
+  ): Expr<[N, ...T], D>
   /** The shape of another array, in code that is generic in its axes too. */
   <S extends Shape, D extends DType>(x: Expr<Shape, D>, shape: Sizes<S>, ...no: Shape extends S ? [never] : []): Expr<Writable<S>, D>
   <const T extends Shape, D extends DType>(x: Expr<Shape, D>, shape: T): Expr<Writable<T>, D>
@@ -183,7 +190,11 @@ export interface ReshapeFn {
   // the first axis stays: in code that is generic in it too
   <N extends Dim, R extends Shape, D extends DType, const T extends NewShape>(
     x: Operand<readonly [N, ...R], D>,
-    shape: Guard<Reshape<R, T>, readonly [SizeFor<N, N> | Kept<R, T>, ...T]>,
+    shape: Guard<true extends HasRest<T> ? ShapeError<'-1'> : Reshape<R, T>, readonly [SizeFor<N, N> | Kept<R>, ...T]>,
+  ): Expr<[N, ...T], D>
+  <N extends Dim, R extends Shape, D extends DType, const T extends NewShape>(
+    x: Operand<readonly [N, ...R], D>,
+    shape: Guard<true extends HasRest<T> ? Reshape<R, T> : ShapeError<'no -1'>, readonly [SizeFor<N, N>, ...T]>,
   ): Expr<[N, ...Filled<T, Reshape<R, T>>], D>
   // sizes that are parameters: how many elements there are is known when it runs
   <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
@@ -215,8 +226,8 @@ type ReshapeLater<S extends Shape, T extends NewShape> = [number] extends [T['le
             : Given<unknown>
           : Given<unknown>
         : Given<unknown>
-/** -1, which is the size that was first where R is known and none of T is -1. */
-type Kept<R extends Shape, T extends NewShape> = number extends R[number] ? never : true extends HasRest<T> ? never : -1
+/** -1, which is the size that was first where R is known. */
+type Kept<R extends Shape> = number extends R[number] ? never : -1
 type HasRest<T extends NewShape> = { [K in keyof T]: T[K] extends -1 ? true : false }[number]
 /** T, where -1 is what it is in Q. */
 type Filled<T extends NewShape, Q> = { -readonly [K in keyof T]: FilledDim<T[K], K extends keyof Q ? Q[K] : number> & number }

@@ -2,12 +2,26 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { treeAllCloseOptions } from '../../programs/trees.js'
 import type { DType, Settled } from '../dtype.js'
-import type { AnyExpr, DTypeOf, Expr, Tensor } from '../expr.js'
-import type { LeafOfTree, Mapped, Unravelled } from '../tree.js'
+import type { AnyExpr, DTypeOf, Expr, Operand, Tensor } from '../expr.js'
+import type { AnyLeaf, Closed, LeafOfTree, Mapped, Open, Unravelled } from '../tree.js'
 
 /** treeFlatten(tree): its leaves, and the function that puts others in their places. */
 export type TreeFlattenFn = <T>(tree: T) => readonly [leaves: LeafOfTree<T>[], unflatten: <R>(leaves: readonly R[]) => Mapped<T, R>]
 
+/** treeMap(f, tree): in code that is generic in the tree a leaf is an operand. */
+export interface TreeMapFn {
+  <T, R>(f: (leaf: Operand, path: string) => R, tree: T & Open<T>): Mapped<T, R>
+  <T, R>(f: (leaf: NoInfer<AnyLeaf<T>>, path: string) => R, tree: T & Closed<T>): Mapped<T, R>
+}
+/** treeZip(f, ...trees). */
+export interface TreeZipFn {
+  <T, R>(f: (first: Operand, ...rest: Operand[]) => R, first: T & Open<T>, ...rest: readonly unknown[]): Mapped<T, R>
+  <T, U extends readonly unknown[], R>(
+    f: (first: NoInfer<AnyLeaf<T>>, ...rest: { [K in keyof U]: NoInfer<AnyLeaf<U[K]>> }) => R,
+    first: T & Closed<T>,
+    ...rest: U
+  ): Mapped<T, R>
+}
 /** The inverse of `ravel`, from a vector to the tree T: of expressions, or of tensors. */
 export interface Unravel<T> {
   (vector: Expr): Unravelled<T, 'Expr'>
