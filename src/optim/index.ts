@@ -84,6 +84,7 @@ export {
 export { type SamOptions, sam } from './sam.js'
 export {
   type CosineOptions,
+  type CountSchedule,
   constantSchedule,
   cosineDecaySchedule,
   type ExponentialOptions,

@@ -24,13 +24,14 @@ import {
 } from '../index.js'
 import { amount, atLeast, rateOf, whole, wholeFrom, wholeNeeded } from './rate.js'
 
-type ScalarOf = Expr<[]> | Tensor<[]>
-/** A rate as a function of the count of steps: f64 for a number, its float dtype for a scalar (f64 for i32). */
-export type Schedule = (count: number | ScalarOf) => Expr<[], Float>
+/** A rate as a function of the count of steps, which optimisers give as a float scalar. */
+export type Schedule = (count: number | Expr<[], Float> | Tensor<[], Float>) => Expr<[], Float>
+/** A schedule of counts of any dtype: f64 for a number, its float dtype for a scalar (f64 for i32). */
+export type CountSchedule = (count: number | Expr<[]> | Tensor<[]>) => Expr<[], Float>
 
 /** f of the count as a float scalar. */
 const schedule =
-  (op: string, f: (t: AnyExpr, dtype: Float) => AnyExpr): Schedule =>
+  (op: string, f: (t: AnyExpr, dtype: Float) => AnyExpr): CountSchedule =>
   (count) => {
     const t = rateOf(count, 'the count', op)
     if (typeof t === 'function') return badInput(op, 'the count must be a number or a scalar, not a function.')
@@ -48,7 +49,7 @@ const aNumber: Needed<number> = needed(finite)
  *
  * @example evaluate(constantSchedule(0.1)(5))   // 0.1
  */
-export const constantSchedule = (value: number): Schedule => {
+export const constantSchedule = (value: number): CountSchedule => {
   finite(value, 'the value', 'constantSchedule')
   return schedule('constantSchedule', (_, dtype) => full([], value, dtype))
 }
@@ -70,7 +71,7 @@ const line = (t: AnyExpr, a: number, b: number, n: number): AnyExpr => add(a, mu
  *
  * @example evaluate(linearSchedule({ initValue: 1, endValue: 0, transitionSteps: 4 })(1))   // 0.75
  */
-export const linearSchedule = (options: LinearOptions): Schedule => {
+export const linearSchedule = (options: LinearOptions): CountSchedule => {
   const { initValue: a, endValue: b, transitionSteps: n, transitionBegin: from } = readOptions(linearOptions, options, 'linearSchedule')
   return schedule('linearSchedule', (t) => line(sub(t, from), a, b, n))
 }
@@ -92,7 +93,7 @@ const halfCosine = (t: AnyExpr, n: number): AnyExpr => mul(0.5, add(1, cos(mul(M
  * Source  Loshchilov and Hutter 2017.
  * @example evaluate(cosineDecaySchedule({ initValue: 1, decaySteps: 10 })(5))   // 0.5
  */
-export const cosineDecaySchedule = (options: CosineOptions): Schedule => {
+export const cosineDecaySchedule = (options: CosineOptions): CountSchedule => {
   const { initValue: a, decaySteps: n, alpha } = readOptions(cosineOptions, options, 'cosineDecaySchedule')
   return schedule('cosineDecaySchedule', (t) => mul(a, add(mul(1 - alpha, halfCosine(t, n)), alpha)))
 }
@@ -115,7 +116,7 @@ export interface WarmupCosineOptions extends OptionsOf<typeof warmupCosineOption
  *
  * @example evaluate(warmupCosineDecaySchedule({ peakValue: 1, warmupSteps: 2, decaySteps: 12 })(7))   // 0.5
  */
-export const warmupCosineDecaySchedule = (options: WarmupCosineOptions): Schedule => {
+export const warmupCosineDecaySchedule = (options: WarmupCosineOptions): CountSchedule => {
   const op = 'warmupCosineDecaySchedule'
   const { initValue: a, peakValue: peak, warmupSteps: warm, decaySteps, endValue: end } = readOptions(warmupCosineOptions, options, op)
   const all = wholeFrom(decaySteps, warm + 1, 'decaySteps', op)
@@ -146,7 +147,7 @@ export interface OneCycleOptions extends OptionsOf<typeof oneCycleOptions> {}
  * As optax's cosine_onecycle_schedule.   Source  Smith and Topin 2019.
  * @example evaluate(oneCycleSchedule({ peakValue: 1, transitionSteps: 10 })(3))   // 1
  */
-export const oneCycleSchedule = (options: OneCycleOptions): Schedule => {
+export const oneCycleSchedule = (options: OneCycleOptions): CountSchedule => {
   const op = 'oneCycleSchedule'
   const { peakValue: peak, transitionSteps: n, pctStart, divFactor, finalDivFactor } = readOptions(oneCycleOptions, options, op)
   const up = Math.floor(pctStart * n)
@@ -171,7 +172,7 @@ export interface ExponentialOptions extends OptionsOf<typeof exponentialOptions>
  *
  * @example evaluate(exponentialDecaySchedule({ initValue: 1, decayRate: 0.5, transitionSteps: 10 })(20))   // 0.25
  */
-export const exponentialDecaySchedule = (options: ExponentialOptions): Schedule => {
+export const exponentialDecaySchedule = (options: ExponentialOptions): CountSchedule => {
   const op = 'exponentialDecaySchedule'
   const { initValue: a, decayRate: b, transitionSteps: n, staircase: stairs } = readOptions(exponentialOptions, options, op)
   return schedule(op, (t) => mul(a, pow(b, stairs ? floor(div(t, n)) : div(t, n))))
@@ -193,7 +194,7 @@ export interface PiecewiseOptions extends OptionsOf<typeof piecewiseOptions> {}
  *
  * @example evaluate(piecewiseConstantSchedule({ initValue: 1, boundaries: { 10: 0.5, 20: 0.1 } })(20))   // 0.05
  */
-export const piecewiseConstantSchedule = (options: PiecewiseOptions): Schedule => {
+export const piecewiseConstantSchedule = (options: PiecewiseOptions): CountSchedule => {
   const op = 'piecewiseConstantSchedule'
   const { initValue: a, boundaries: steps } = readOptions(piecewiseOptions, options, op)
   return schedule(op, (t, dtype) =>

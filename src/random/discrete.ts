@@ -2,6 +2,7 @@
 import { integerOf } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
 import { flag, integer, type OptionsOf, type ReadOf, raw, readOptions } from '../core/errors/options.js'
+import type { MadeDim, Ok, ReduceAt } from '../core/types/shape.js'
 import {
   type AnyExpr,
   add,
@@ -27,6 +28,7 @@ import {
   reshape,
   rightShiftLogical,
   type Shape,
+  type Size,
   type SizesIn,
   searchsorted,
   slice,
@@ -176,6 +178,16 @@ export const permutationOptions = {
 }
 /** Options of `permutation`. */
 export type PermutationOptions = OptionsOf<typeof permutationOptions>
+/** The dtype of an array: f64 of numbers. */
+type DtypeIn<X> = X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'
+interface PermutationFn {
+  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(key: Key, n: Size<N>, options?: PermutationOptions): Expr<[R], 'i32'>
+  <const X extends Parameter>(
+    key: Key,
+    x: X,
+    options?: PermutationOptions,
+  ): X extends number ? Expr<[X], 'i32'> : Expr<ShapeOf<X>, DtypeIn<X>>
+}
 /**
  * The numbers 0 to n - 1, or the slices of an array, in random order.
  *
@@ -184,11 +196,7 @@ export type PermutationOptions = OptionsOf<typeof permutationOptions>
  * Errors  BadInput for an invalid axis, or a number that is not a non-negative integer.
  * @example permutation(key(0), 5)   // [0, 1, 4, 3, 2]
  */
-export const permutation = <const X extends Parameter>(
-  key: Key,
-  x: X,
-  options?: PermutationOptions,
-): X extends number ? Expr<[X], 'i32'> : Expr<ShapeOf<X>, X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'> => {
+export const permutation: PermutationFn = ((key: Key, x: unknown, options?: PermutationOptions): AnyExpr => {
   const op = 'permutation'
   const given = readOptions(permutationOptions, options, op)
   const words = wordsOf(key, op)
@@ -197,7 +205,7 @@ export const permutation = <const X extends Parameter>(
   const axis = axisIn(given.axis, from.shape.length, op)
   if (given.independent) return shuffled(words, from, axis, sizeOf(from.shape)) as never
   return gather(from, places(words, from.shape[axis]!) as never, { axis }) as never
-}
+}) as never
 
 export const choiceOptions = {
   /** The shape of the draws: a single one, of rank 0, unless given. */
@@ -235,6 +243,20 @@ const chosenPlaces = (words: Words, n: number, { shape = [], replace: again, p }
   const { indices } = topk(add(gumbelOf(wordsFor(words, [n]), dtype), log(weights)), count)
   return reshape(indices as AnyExpr, shape as number[]) as AnyExpr
 }
+/** S with the shape that options ask for in place of the axis: the first unless they say another. */
+type ChosenIn<S extends Shape, O> = 'axis' extends keyof O
+  ? Shape
+  : S extends readonly [unknown, ...infer T extends Shape]
+    ? [...ShapeIn<O, []>, ...T]
+    : Shape
+interface ChoiceFn {
+  <const O extends ChoiceOptions = NoOptions>(key: Key, n: number, options?: O): Expr<ShapeIn<O, []>, 'i32'>
+  <const X extends Parameter, const O extends ChoiceOptions = NoOptions>(
+    key: Key,
+    x: X,
+    options?: O,
+  ): X extends number ? Expr<ShapeIn<O, []>, 'i32'> : Expr<ChosenIn<ShapeOf<X>, O>, DtypeIn<X>>
+}
 /**
  * Numbers from 0 to n - 1, or slices of an array, chosen at random.
  *
@@ -243,11 +265,7 @@ const chosenPlaces = (words: Words, n: number, { shape = [], replace: again, p }
  * Errors  BadInput for more draws than elements, without replacement; ShapeMismatch unless p has a number for each element.
  * @example choice(key(0), 5, { shape: [3], replace: false })   // [0, 1, 4]
  */
-export const choice = <const X extends Parameter, const O extends ChoiceOptions = NoOptions>(
-  key: Key,
-  x: X,
-  options?: O,
-): X extends number ? Expr<ShapeIn<O, []>, 'i32'> : Expr<Shape, X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'> => {
+export const choice: ChoiceFn = ((key: Key, x: unknown, options?: ChoiceOptions): AnyExpr => {
   const op = 'choice'
   const given = readOptions(choiceOptions, options, op)
   const words = wordsOf(key, op)
@@ -255,7 +273,7 @@ export const choice = <const X extends Parameter, const O extends ChoiceOptions 
   if (typeof from === 'number') return chosenPlaces(words, from, given, op) as never
   const axis = axisIn(given.axis, from.shape.length, op)
   return gather(from, chosenPlaces(words, from.shape[axis]!, given, op) as never, { axis }) as never
-}
+}) as never
 
 // ---- by weights, and counts
 
@@ -292,7 +310,15 @@ export const categoricalOptions = {
   replace: flag(true),
 }
 /** Axes of logits without that of the classes: the last, unless another is said. */
-type ClassesOut<S extends Shape, O> = 'axis' extends keyof O ? Shape : S extends readonly [...infer H extends Shape, Dim] ? H : Shape
+type ClassesOut<S extends Shape, O> = 'axis' extends keyof O
+  ? O extends { readonly axis: infer A extends number }
+    ? number extends A
+      ? Shape
+      : Ok<ReduceAt<S, A, false>>
+    : Shape
+  : S extends readonly [...infer H extends Shape, unknown]
+    ? H
+    : Shape
 /** Options of `categorical`. */
 export type CategoricalOptions = OptionsOf<typeof categoricalOptions>
 /**

@@ -8,6 +8,7 @@ import {
   and,
   any,
   customRule,
+  type Dim,
   div,
   type Expr,
   eq,
@@ -39,12 +40,15 @@ import {
   checkNumbers,
   type DistributionOptions,
   type DrawnFor,
+  type DrawnForAll,
+  type DtypeFor,
   drawOptions,
   floatAmong,
   type Key,
   type NoOptions,
   type Parameter,
   parameterIn,
+  type ShapeIn,
   type ShapeOf,
   shapeFor,
   spread,
@@ -179,7 +183,7 @@ export const beta = <const A extends Parameter, const B extends Parameter, const
   a: A,
   b: B,
   options?: O,
-): DrawnFor<A extends number ? B : A, O> => {
+): DrawnForAll<readonly [A, B], O> => {
   const op = 'beta'
   const { dtype, parameters } = givenIn(options as DistributionOptions | undefined, { a, b }, op)
   const [first, second] = pair(key, op)
@@ -190,6 +194,12 @@ export const beta = <const A extends Parameter, const B extends Parameter, const
   return div(p, add(p, q)) as never
 }
 
+/** S, or the shape that options ask for in front of its last axis. */
+type BeforeLast<S extends Shape, O> = 'shape' extends keyof O
+  ? S extends readonly [...unknown[], infer N extends Dim]
+    ? [...ShapeIn<O, []>, N]
+    : Shape
+  : S
 /**
  * Samples of the Dirichlet distribution: along the last axis positive numbers with sum 1, gamma samples with parameters `alpha` divided by
  * their sum.
@@ -203,7 +213,7 @@ export const dirichlet = <const A extends Parameter, const O extends Distributio
   key: Key,
   alpha: A,
   options?: O,
-): Expr<'shape' extends keyof O ? Shape : ShapeOf<A>, DrawnFor<A, O>['dtype']> => {
+): Expr<BeforeLast<ShapeOf<A>, O>, DtypeFor<readonly [A], O>> => {
   const op = 'dirichlet'
   const given = readOptions(drawOptions, options, op)
   checkNumbers(alpha, positive, 'alpha', 'positive', op)

@@ -3,6 +3,7 @@ import { integersOf, shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
 import { unreadable } from '../core/errors/language.js'
 import { choice, type Kind, kind, type OptionsFor, type OptionsOf } from '../core/errors/options.js'
+import type { Broadcast, Ok } from '../core/types/shape.js'
 import {
   type AnyExpr,
   broadcastTo,
@@ -66,6 +67,26 @@ export type DrawnFor<A, O> = Expr<
   ShapeIn<O, ShapeOf<A>>,
   O extends { readonly dtype: infer D extends Float } ? D : 'dtype' extends keyof O ? Float : FloatOf<A>
 >
+/** What is drawn for parameters P that broadcast, with options O: f32 where those of them that have a dtype are f32. */
+export type DrawnForAll<P extends readonly unknown[], O> = Expr<ShapeIn<O, SpreadShape<P>>, DtypeFor<P, O>>
+/** The dtype that options ask for, else that of the parameters P. */
+export type DtypeFor<P extends readonly unknown[], O> = O extends { readonly dtype: infer D extends Float }
+  ? D
+  : 'dtype' extends keyof O
+    ? Float
+    : FloatOfAll<P>
+type SpreadShape<P extends readonly unknown[], S extends Shape = []> = P extends readonly [infer A, ...infer R]
+  ? SpreadShape<R, Ok<Broadcast<S, ShapeOf<A>>>>
+  : S
+type DtypeIn<A> = A extends { readonly dtype: infer D } ? D : never
+type IsOther<A> = [DtypeIn<A>] extends [never] ? false : 'f32' extends DtypeIn<A> ? false : true
+type FloatOfAll<P extends readonly unknown[]> = [DtypeIn<P[number]>] extends [never]
+  ? 'f64'
+  : [DtypeIn<P[number]>] extends ['f32']
+    ? 'f32'
+    : true extends { readonly [K in keyof P]: IsOther<P[K]> }[number]
+      ? 'f64'
+      : Float
 /** No options. */
 export type NoOptions = Readonly<Record<never, never>>
 /** The dtype of a parameter that is not told another. */

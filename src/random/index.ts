@@ -13,7 +13,19 @@ export {
   randint,
 } from './discrete.js'
 export { beta, dirichlet, gamma, studentT } from './gamma.js'
-export type { DistributionOptions, Drawn, DrawnFor, DtypeOption, Key, NoOptions, Parameter, ShapeIn, ShapeOf } from './given.js'
+export type {
+  DistributionOptions,
+  Drawn,
+  DrawnFor,
+  DrawnForAll,
+  DtypeFor,
+  DtypeOption,
+  Key,
+  NoOptions,
+  Parameter,
+  ShapeIn,
+  ShapeOf,
+} from './given.js'
 export { foldIn, key, splitKey } from './key.js'
 export {
   dropout,

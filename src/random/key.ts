@@ -1,8 +1,9 @@
 /** Keys: where random numbers come from. */
 import { integerOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
+import type { MadeDim } from '../core/types/shape.js'
 import { type AnyExpr, arange, type Dim, type Expr, full, type Size, stack, type Tensor, tensor } from '../index.js'
-import { type Drawn, exprOf, isArray, type Key, shapeIn, wordsOf } from './given.js'
+import { exprOf, isArray, type Key, shapeIn, wordsOf } from './given.js'
 import { threefry2x32, type Words } from './threefry.js'
 
 const WORD = 2 ** 32
@@ -52,7 +53,10 @@ export const key: KeyFn = ((seed: unknown): AnyExpr | Tensor => {
  * splitKey(key(0))   // [[1797259609, -1715843330], [928981903, -841280227]]
  * const [a, b] = unstack(splitKey(key(0)))
  */
-export const splitKey = <const N extends Dim = 2, R extends Drawn<[N]>[0] = N>(given: Key, n?: Size<N>): Expr<[R, 2], 'i32'> => {
+export const splitKey = <const N extends Dim = 2, Zero = 0, R extends MadeDim<N, Zero> = N>(
+  given: Key,
+  n?: Size<N>,
+): Expr<[R, 2], 'i32'> => {
   const op = 'splitKey'
   const [count] = shapeIn([naturalIn(n ?? 2, 2 ** 30, 'n', op)], op)
   return joined(threefry2x32(wordsOf(given, op), [wordOf(0), arange(count!, 'i32') as AnyExpr])) as Expr<[R, 2], 'i32'>

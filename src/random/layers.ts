@@ -2,6 +2,7 @@
 import { integerOf, shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
 import { integer, number, type OptionsFor, type OptionsOf, raw, readOptions } from '../core/errors/options.js'
+import type { MadeDim } from '../core/types/shape.js'
 import {
   type AnyExpr,
   add,
@@ -17,6 +18,7 @@ import {
   mul,
   qr,
   type Shape,
+  type Size,
   type SizesIn,
   squeeze,
   type Tensor,
@@ -26,7 +28,7 @@ import { wordsFor } from './bits.js'
 import {
   type DistributionOptions,
   type Drawn,
-  type DrawnFor,
+  type DtypeFor,
   type DtypeOption,
   drawOptions,
   dtypeOption,
@@ -35,9 +37,11 @@ import {
   isArray,
   type Key,
   type Known,
+  type NoOptions,
   type NumberLists,
   type Parameter,
   parameterIn,
+  type ShapeIn,
   type ShapeOf,
   shapeFor,
   shapeIn,
@@ -180,24 +184,14 @@ type Extents<A> = A extends readonly number[]
     : ShapeOf<A>
 /** What the options give as a matrix. */
 type MatrixOf<O> = O extends { readonly covariance: infer A } | { readonly factor: infer A } ? A : never
-type DtypeIn<A> = A extends { readonly dtype: infer D } ? D : never
-type IsOther<A> = [DtypeIn<A>] extends [never] ? false : 'f32' extends DtypeIn<A> ? false : true
-/** f32 where those of two parameters that have a dtype are f32. */
-type FloatOfBoth<A, B> = [DtypeIn<A> | DtypeIn<B>] extends [never]
-  ? 'f64'
-  : [DtypeIn<A> | DtypeIn<B>] extends ['f32']
-    ? 'f32'
-    : true extends IsOther<A> | IsOther<B>
-      ? 'f64'
-      : Float
 /** Without axes in front of the matrix a vector has the mean's shape. */
 type VectorsOf<M, O> = O extends { readonly shape: infer Z extends readonly number[] }
-  ? Extents<M> extends readonly [...infer _, infer N extends Dim]
+  ? Extents<M> extends readonly [...unknown[], infer N extends Dim]
     ? [...Drawn<Z>, N]
     : Shape
   : 'shape' extends keyof O
     ? Shape
-    : Extents<MatrixOf<O>> extends readonly [Dim, Dim]
+    : Extents<MatrixOf<O>> extends readonly [unknown, unknown]
       ? Extents<M>
       : Shape
 /**
@@ -213,10 +207,7 @@ export const multivariateNormal = <const M extends Parameter, const O extends Mu
   key: Key,
   mean: M,
   options: O,
-): Expr<
-  VectorsOf<M, O>,
-  O extends { readonly dtype: infer D extends Float } ? D : 'dtype' extends keyof O ? Float : FloatOfBoth<M, MatrixOf<O>>
-> => {
+): Expr<VectorsOf<M, O>, DtypeFor<readonly [M, MatrixOf<O>], O>> => {
   const op = 'multivariateNormal'
   const given = readOptions(multivariateOptions, options, op)
   if ((given.covariance === undefined) === (given.factor === undefined))
@@ -247,11 +238,11 @@ export interface OrthogonalOptions extends DistributionOptions {}
  * Errors  BadInput unless n is a non-negative integer, or for an invalid key.
  * @example orthogonal(key(0), 3, { shape: [2] }).shape   // [2, 3, 3]
  */
-export const orthogonal = <const O extends OrthogonalOptions = object>(
+export const orthogonal = <const N extends Dim, const O extends OrthogonalOptions = NoOptions, Zero = 0, R extends MadeDim<N, Zero> = N>(
   key: Key,
-  n: number,
+  n: Size<N>,
   options?: O,
-): DrawnFor<Expr, Omit<O, 'shape'>> => {
+): Expr<[...ShapeIn<O, []>, R, R], DtypeFor<[], O>> => {
   const op = 'orthogonal'
   const given = readOptions(drawOptions, options, op)
   const size = integerOf(n, 'n', op)

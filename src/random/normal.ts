@@ -26,7 +26,7 @@ import { erfinv, erfinvOf } from './erfinv.js'
 import {
   type DistributionOptions,
   type Drawn,
-  type DrawnFor,
+  type DrawnForAll,
   type DtypeOption,
   drawOptions,
   dtypeOption,
@@ -146,7 +146,7 @@ export const truncatedNormal = <const L extends Parameter, const U extends Param
   lower: L,
   upper: U,
   options?: O,
-): DrawnFor<L extends number ? U : L, O> => {
+): DrawnForAll<readonly [L, U], O> => {
   const op = 'truncatedNormal'
   const given = readOptions(drawOptions, options, op)
   const dtype = given.dtype ?? floatAmong([lower, upper])

@@ -2,6 +2,7 @@
 import { integerOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { type Kind, kind, type OptionsOf, readOptions } from '../core/errors/options.js'
+import type { MadeDim, ZeroOf } from '../core/types/shape.js'
 import {
   type AnyExpr,
   add,
@@ -38,6 +39,7 @@ import {
   type DistributionOptions,
   type Drawn,
   type DrawnFor,
+  type DrawnForAll,
   type DtypeOption,
   drawnShape,
   dtypeOption,
@@ -162,7 +164,7 @@ export const weibull = <const A extends Parameter, const B extends Parameter, co
   scale: A,
   concentration: B,
   options?: O,
-): DrawnFor<A | B, O> => {
+): DrawnForAll<readonly [A, B], O> => {
   const op = 'weibull'
   const { dtype, shape, parameters } = givenIn(options as DistributionOptions | undefined, { scale, concentration }, op)
   // The logarithm of 0 would have no derivative: a number of 0 is drawn about once in 2^52.
@@ -187,7 +189,7 @@ export const triangular = <
   mode: B,
   right: C,
   options?: O,
-): DrawnFor<A | B | C, O> => {
+): DrawnForAll<readonly [A, B, C], O> => {
   const op = 'triangular'
   const given = readOptions(triangularOptions, options as never, op)
   const dtype = given.dtype ?? floatAmong([left, mode, right])
@@ -270,7 +272,7 @@ export const ball = <const N extends number, const S extends readonly number[] =
   d: N,
   shape?: S,
   options?: BallOptions<D>,
-): Expr<[...Drawn<S>, N extends number ? (number extends N ? Dim : N) : Dim], NoInfer<D>> => {
+): Expr<[...Drawn<S>, MadeDim<N, ZeroOf<S>> & Dim], NoInfer<D>> => {
   const op = 'ball'
   const { dtype, p } = readOptions(ballOptions, options as never, op)
   const n = integerOf(d, 'd', op)

@@ -173,7 +173,7 @@ describe('methods that take the function', () => {
 
 describe('schedules, at 60 steps', () => {
   const { schedules } = golden
-  const made: { readonly [K in keyof typeof schedules]: optim.Schedule } = {
+  const made: { readonly [K in keyof typeof schedules]: optim.CountSchedule } = {
     linear: optim.linearSchedule({ initValue: 1, endValue: 0.1, transitionSteps: 40, transitionBegin: 10 }),
     cosine: optim.cosineDecaySchedule({ initValue: 0.3, decaySteps: 50, alpha: 0.1 }),
     warmup: optim.warmupCosineDecaySchedule({ initValue: 0.01, peakValue: 0.3, warmupSteps: 10, decaySteps: 50, endValue: 0.02 }),

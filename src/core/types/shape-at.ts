@@ -1,7 +1,7 @@
 // The shape of x[i, j, ...] in NumPy's notation: numbers, slices as text, '...', null, expressions and arrays.
 import type { ShapeOf, Typed } from './expr.js'
 import type { Add, Sub } from './nat.js'
-import type { Broadcast, Dim, IsLiteral, Ok, Shape, ShapeError, Show } from './shape.js'
+import type { Box, Broadcast, Dim, IsLiteral, Known, Ok, Shape, ShapeError, Show, ZeroOf } from './shape.js'
 import type { CeilDiv } from './shape-index.js'
 
 /** A shape error of the index at place K of the list. */
@@ -27,21 +27,37 @@ type NumberAt<D, H extends number> = number extends H
     : 0
 type OutOfRange<D, H extends number> = `index ${H} is out of range for an axis of length ${D & number}`
 
-type SliceAt<D extends Dim, H extends string> = string extends H
-  ? [number]
-  : H extends ':' | '::' | '::1' | '::-1'
-    ? [D]
-    : H extends `${infer A}:${infer B}:${infer C}`
-      ? PartAt<D, H, Bound<A>, Bound<B>, C extends '' ? 1 : Bound<C>>
-      : H extends `${infer A}:${infer B}`
-        ? PartAt<D, H, Bound<A>, Bound<B>, 1>
-        : NotASlice<H>
+/** [], if A is P, to be asked of `Known`: of a text with a parameter in it, `:${L}`, TypeScript says there at once that it is another. */
+type Is<A, P> = A extends P ? [] : [0]
+/** The same, if A is any text. */
+type IsAnyText<A> = A extends string ? (string extends A ? [] : [0]) : []
+// in boxes: which parts a text with a parameter has TypeScript says there at once; C is inferred where there are three
+type SliceAt<D extends Dim, H extends string, Zero> =
+  Box<H> extends Box<`${infer A}:${infer B}:${infer C}`> | Box<`${infer F}:${infer T}`>
+    ? Known<IsAnyText<C>> extends Box<Zero>
+      ? PartAt<D, H, Bound<F, Zero>, Bound<T, Zero>, 1>
+      : PartAt<D, H, Bound<A, Zero>, Bound<B, Zero>, StepOf<Bound<C, Zero>>>
+    : string extends H
+      ? [number]
+      : NotASlice<H>
 type NotASlice<H extends string> = `'${H}' is not a slice: write 'start:end' or 'start:end:step'`
-/** A position: a number, 'open' where it is left out, 'bad' for what is none. */
-type Bound<A extends string> = string extends A ? number : A extends '' ? 'open' : A extends `${infer N extends number}` ? N : 'bad'
+/** A position: a number, 'open' where it is left out, 'bad' for what is none. A parameter is a number that is not known. Zero is `ZeroOf` an accumulator of the caller. */
+type Bound<A extends string, Zero> =
+  Box<A> extends Box<`${infer N extends number}`> | Box<`-${infer _M extends number}`>
+    ? Known<IsLiteral<N> extends true ? [] : [0]> extends Box<Zero>
+      ? N
+      : number
+    : A extends ''
+      ? 'open'
+      : string extends A
+        ? number
+        : 'bad'
+type StepOf<C> = C extends 'open' ? 1 : C
 type PartAt<D extends Dim, H extends string, A, B, C> = 'bad' extends A | B | C
   ? NotASlice<H>
-  : [number extends A | B | C ? number : PartSize<D, A, B, C>]
+  : [A, B, C] extends ['open', 'open', 1 | -1]
+    ? [D]
+    : [number extends A | B | C ? number : PartSize<D, A, B, C>]
 /** The size of a part of D; a number where D is not known. */
 type PartSize<D extends Dim, A, B, C> = IsLiteral<D> extends true ? Size<D & number, A, B, C> : number
 type Size<D extends number, A, B, C> = `${C & number}` extends `-${infer N extends number}`
@@ -83,13 +99,13 @@ type IndexShape<H> =
 
 /** The axes that '...' stands for: those of S that the indices T behind it leave. */
 type Middle<S extends Shape, T extends readonly unknown[]> = T extends readonly [...infer TT, infer L]
-  ? [L] extends ['...']
-    ? "'...' may stand once"
-    : [L] extends [null]
+  ? Known<Is<L, null | '...'>> extends Box<ZeroOf<S>>
+    ? [L] extends [null]
       ? Middle<S, TT>
-      : S extends readonly [...infer SS extends Shape, unknown]
-        ? Middle<SS, TT>
-        : 'more indices than axes'
+      : "'...' may stand once"
+    : S extends readonly [...infer SS extends Shape, unknown]
+      ? Middle<SS, TT>
+      : 'more indices than axes'
   : S
 
 /** Where the axes of arrays go: 0 none was there, 1 among them, 2 behind them, 3 behind them and there was another: to the front. */
@@ -107,27 +123,27 @@ type Walk<
   P extends Phase = 0,
   K extends (0 | string)[] = [],
 > = I extends readonly [infer H, ...infer T]
-  ? [H] extends [null]
-    ? Keep<[1], S, T, O, A, G, B, P, K>
-    : [H] extends ['...']
-      ? Middle<S, T> extends infer M
+  ? Known<Is<H, null | '...'>> extends Box<ZeroOf<K>>
+    ? [H] extends [null]
+      ? Keep<[1], S, T, O, A, G, B, P, K>
+      : Middle<S, T> extends infer M
         ? M extends readonly [...infer N extends Shape]
           ? S extends readonly [...N, ...infer E extends Shape]
             ? Keep<N, E, T, O, A, G, B, P, K>
             : never
           : Wrong<M, O, K>
         : never
-      : S extends readonly [infer D extends Dim, ...infer E extends Shape]
-        ? [H] extends [string]
-          ? SliceAt<D, H> extends infer N
-            ? N extends readonly [infer L extends Dim]
-              ? Keep<[L], E, T, O, A, G, B, P, K>
-              : Wrong<N, O, K>
-            : never
-          : [H] extends [number]
-            ? Walk<E, T, O, A, G, B, Gathered[P], [...K, NumberAt<D, H>]>
-            : Pick<H, E, T, O, A, G, B, P, K>
-        : Wrong<'more indices than axes', O, K>
+    : S extends readonly [infer D extends Dim, ...infer E extends Shape]
+      ? Box<H> extends Box<infer X extends string>
+        ? SliceAt<D, X, ZeroOf<K>> extends infer N
+          ? N extends readonly [infer L extends Dim]
+            ? Keep<[L], E, T, O, A, G, B, P, K>
+            : Wrong<N, O, K>
+          : never
+        : [H] extends [number]
+          ? Walk<E, T, O, A, G, B, Gathered[P], [...K, NumberAt<D, H>]>
+          : Pick<H, E, T, O, A, G, B, P, K>
+      : Wrong<'more indices than axes', O, K>
   : Found<P extends 3 ? [...G, ...A, ...B, ...S] : [...A, ...G, ...B, ...S], K, O>
 /** A shape Z that indices give, as K says of each whether it is in range of x, which has the shape O. */
 interface Found<Z extends Shape, K, O extends Shape> {
@@ -181,7 +197,7 @@ export type Places<S extends Shape, I extends readonly unknown[]> = [number] ext
   ? Shape
   : [number] extends [I['length']]
     ? Shape
-    : 0 extends 1 & I[number]
+    : Known<0 extends 1 & I[number] ? [] : [0]> extends Box<ZeroOf<I>>
       ? Shape
       : Walk<S, I, S>
 /** The indices I; where they give an error, that error in the place of the wrong one. Where R is not decided, any: each branch is I, or is looked up in what has I among its entries. */

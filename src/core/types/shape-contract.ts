@@ -2,7 +2,23 @@
 import type { OptionsOf } from '../errors/options.js'
 import type { convOptions, poolOptions } from '../ops/nn.js'
 import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
-import type { Broadcast, Dim, Meets, NoOptions, Ok, Reduce, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type {
+  Box,
+  Broadcast,
+  Differ,
+  Dim,
+  Known,
+  Meets,
+  NoOptions,
+  Ok,
+  Reduce,
+  Same,
+  Shape,
+  ShapeError,
+  Show,
+  ShowDim,
+  ZeroOf,
+} from './shape.js'
 import type { AddDim, MulDim } from './shape-layout.js'
 
 // ---- matmul and its relatives
@@ -238,6 +254,27 @@ export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] ext
           : ShapeError<`conv: needs as many axes in x as in k: x is ${Show<X>}, k is ${Show<K>}`>
         : ShapeError<`conv: k must be [out, in, ...window], got ${Show<K>}`>
       : ShapeError<`conv: x must be [batch, channels, ...spatial], got ${Show<X>}`>
+
+/**
+ * The shape of a convolution where `Conv` finds nothing wrong: each size by itself, so that sizes that are parameters leave their number known. Unknown where channels differ, which
+ * has been reported.
+ */
+export type Convolved<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length'] | K['length']]
+  ? Shape
+  : X extends readonly [infer n extends Dim, infer c, ...infer Hs extends Shape]
+    ? K extends readonly [infer o extends Dim, infer i, ...infer Ks extends Shape]
+      ? Known<Differ<c, MulDim<i, Option<O, 'groups', 1>>>> extends Box<ZeroOf<X>>
+        ? Shape
+        : [n, o, ...ConvSizes<Hs, Ks, O>]
+      : Shape
+    : Shape
+/** The shape of a pooling where `Pool` finds nothing wrong. */
+export type Pooled<X extends Shape, O extends PoolOptions> = [number] extends [X['length']]
+  ? Shape
+  : X extends readonly [infer n extends Dim, infer c extends Dim, ...infer Hs extends Shape]
+    ? [n, c, ...(O extends { readonly ceilMode: infer C } ? (true extends C ? Unsized<Hs> : PoolSizes<Hs, O>) : PoolSizes<Hs, O>)]
+    : Shape
+type Unsized<S extends Shape> = { -readonly [I in keyof S]: number }
 
 /** One spatial axis of a transposed convolution: (h - 1) stride - pad + extent + outputPadding. */
 type SpreadDim<H, K, Stride, P, Dilation, More> = [

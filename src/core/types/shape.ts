@@ -170,9 +170,12 @@ type IsNumber<D> = number extends D ? [] : [0]
  * Box<0>, if Q is [] for certain. Whether a parameter is 1 TypeScript says later, but at once that the tuple made of the answer, which may have any length, has not the length 0.
  * It would say so in the declaration of a type too, of the parameters there: so a type asks for `Box<Zero>`, where Zero is not decided before the type is used.
  */
-type Known<Q extends readonly unknown[]> = Box<[...Q]['length']>
+export type Known<Q extends readonly unknown[]> = Box<[...Q]['length']>
 /** 0, as soon as R is no parameter itself. */
-type ZeroOf<R> = R extends unknown ? 0 : never
+export type ZeroOf<R> = R extends unknown ? 0 : never
+
+/** [], if A and B are two numbers of which the compiler knows that they differ, to be asked of `Known`: of a parameter it says at once that it is not known. */
+export type Differ<A, B> = A extends number ? (B extends number ? (Meets<A, B> extends true ? [0] : []) : [0]) : [0]
 
 /** S, where an axis of length 1 may be of any length, and any other 1: what has one shape with it. A size that is a parameter stands beside itself and 1. */
 export type Facing<S extends Shape> = [number] extends [S['length']]
@@ -347,13 +350,13 @@ interface OfNumbers {
 declare const ofNumbers: unique symbol
 /** Sizes that are given for the axes S. */
 export type SizesIn<S extends Shape> = { readonly [K in keyof S]: Size<S[K]> }
-/** A size that was given: one that the compiler does not know may be that of any name. */
-export type MadeDim<D> = number extends D ? Dim : D
+/** A size that was given: one that the compiler does not know may be that of any name; a parameter is itself, which TypeScript says where Zero is decided. */
+export type MadeDim<D, Zero> = Known<IsNumber<D>> extends Box<Zero> ? Dim : D
 /**
  * The shape of a new array: a computed size may turn out to be what a name stands for, so an accumulator that begins with it takes either.
  * Where a type is asked for, `let h: Expr<['batch', 24], 'f32'> = zeros([x.shape[0], 24], 'f32')`, R is the shape in it.
  */
-export type Made<S extends Shape> = { -readonly [K in keyof S]: MadeDim<S[K]> }
+export type Made<S extends Shape> = { -readonly [K in keyof S]: MadeDim<S[K], ZeroOf<S>> & Dim }
 /** Arguments of a signature that is for shapes with a size that is a number alone: none. Of literals and parameters it wants one that cannot be given. */
 export type WithNumber<S extends Shape> = number extends S[number] ? [] : [never]
 /** S as `[2, 3]`, where a caller's literal or another array's shape gave `readonly [2, 3]`. */

@@ -16,7 +16,7 @@ import type {
   Typed,
   Undeclared,
 } from './expr.js'
-import type { Dim, MadeDim, Shape, ShapeError, Show, SizeFor, Unnamed } from './shape.js'
+import type { Dim, MadeDim, Shape, ShapeError, Show, SizeFor, Unnamed, ZeroOf } from './shape.js'
 
 export type { NoTangent }
 
@@ -194,7 +194,7 @@ export type Concrete<S extends Shape> = Unnamed<S>
  * The concrete shape behind a declared one. Written as that of drawn numbers is, which may be of any size where it is a `number`: so, in a function that is generic in sizes, a tensor of
  * them is what is declared, and so is one of zeros.
  */
-type Declared<S extends Shape> = { -readonly [K in keyof S]: SizeFor<MadeDim<S[K]>, MadeDim<S[K]>> }
+type Declared<S extends Shape> = { -readonly [K in keyof S]: SizeFor<MadeDim<S[K], ZeroOf<S>>, MadeDim<S[K], ZeroOf<S>>> }
 /** Shapes that fit the declared S: a name may be any size, and an unknown rank any rank. */
 export type Fitting<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? (number extends S[K] ? Dim : S[K]) : Dim }
 /** What may be passed for an input declared with shape S and dtype D. */

@@ -304,7 +304,7 @@ export const polyval: PolyvalFn = operation('polyval', { p: numbers, x: numbers 
 const modes = (standard: 'full' | 'valid') => ({ mode: choice(['full', 'same', 'valid'], standard, 'mode') })
 interface ConvolveOptions extends OptionsOf<ReturnType<typeof modes>> {}
 /** The products of two vectors at all distances: of a with v turned round. The shorter one is the kernel. */
-const convolution = (name: 'convolve' | 'correlate', standard: 'full' | 'valid'): ConvolveFn<ConvolveOptions> =>
+const convolution = <M extends 'full' | 'valid'>(name: 'convolve' | 'correlate', standard: M): ConvolveFn<ConvolveOptions, M> =>
   operation(name, { a: floats, v: floats }, modes(standard), ({ a, v }, { mode }, op) => {
     const [n, m] = [a, v].map(({ shape }) => (shape.length === 1 ? shape[0]! : -1)) as [number, number]
     if (n < 1 || m < 1)
@@ -337,7 +337,7 @@ const convolution = (name: 'convolve' | 'correlate', standard: 'full' | 'valid')
  * Errors  ShapeMismatch unless both are vectors with elements; BadInput for an unknown mode.
  * @example convolve([1, 2, 3], [1, 10])   // [1, 12, 23, 30]
  */
-export const convolve: ConvolveFn<ConvolveOptions> = convolution('convolve', 'full')
+export const convolve: ConvolveFn<ConvolveOptions, 'full'> = convolution('convolve', 'full')
 
 /**
  * Correlation of two vectors: y_k = sum_i a_{i+k} v_i. Mode 'valid' (the default) has the places where both overlap fully, 'same' and 'full' as in `convolve`.
@@ -346,4 +346,4 @@ export const convolve: ConvolveFn<ConvolveOptions> = convolution('convolve', 'fu
  * Errors  as `convolve`.
  * @example correlate([1, 2, 3], [1, 10])   // [21, 32]
  */
-export const correlate: ConvolveFn<ConvolveOptions> = convolution('correlate', 'valid')
+export const correlate: ConvolveFn<ConvolveOptions, 'valid'> = convolution('correlate', 'valid')

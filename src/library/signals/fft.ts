@@ -108,7 +108,9 @@ const rowsOf = (x: AnyExpr, { s, axes }: ReadOf<typeof several>, op: string, sta
 /** One axis after the other, the last first. */
 const overAxes = (x: Parts, at: readonly number[], sizes: readonly number[], sign: Sign, norm: Norm): Parts =>
   at.reduceRight<Parts>((y, axis, i) => transform(y, axis, sizes[i]!, sign, norm), x)
-const complexFftn = (name: string, sign: Sign, standard?: readonly number[]): FftnFn<FftnOptions> =>
+type LastTwo = readonly [-2, -1]
+const LAST_TWO: LastTwo = [-2, -1]
+const complexFftn = <X = undefined>(name: string, sign: Sign, standard?: X & readonly number[]): FftnFn<FftnOptions, X> =>
   operation(name, { x: complex }, several, ({ x }, o, op) => {
     const { at, sizes } = rowsOf(x.re, o, op, standard)
     return overAxes(x, at, sizes, sign, o.norm)
@@ -133,15 +135,15 @@ export const ifftn: FftnFn<FftnOptions> = complexFftn('ifftn', 1)
  * Rule  linear.   Source  NumPy fft2.
  * @example fft2([[1, 0], [0, 0]]).re   // [[1, 1], [1, 1]]
  */
-export const fft2: FftnFn<FftnOptions> = complexFftn('fft2', -1, [-2, -1])
+export const fft2: FftnFn<FftnOptions, LastTwo> = complexFftn('fft2', -1, LAST_TWO)
 /**
  * The inverse of fft2.
  *
  * Rule  linear.   Source  NumPy ifft2.
  * @example ifft2([[1, 1], [1, 1]]).re   // [[1, 0], [0, 0]]
  */
-export const ifft2: FftnFn<FftnOptions> = complexFftn('ifft2', 1, [-2, -1])
-const realFftn = (name: string, standard?: readonly number[]): RfftnFn<FftnOptions> =>
+export const ifft2: FftnFn<FftnOptions, LastTwo> = complexFftn('ifft2', 1, LAST_TWO)
+const realFftn = <X = undefined>(name: string, standard?: X & readonly number[]): RfftnFn<FftnOptions, X> =>
   operation(name, { x: real }, several, ({ x }, o, op) => {
     const { at, sizes, axis, n } = rowsOf(x, o, op, standard)
     return overAxes(halved(x, axis, n, o.norm), at.slice(0, -1), sizes, -1, o.norm)
@@ -159,8 +161,8 @@ export const rfftn: RfftnFn<FftnOptions> = realFftn('rfftn')
  * Rule  linear.   Source  NumPy rfft2.
  * @example rfft2([[1, 2], [3, 4]]).re   // [[10, -2], [-4, 0]]
  */
-export const rfft2: RfftnFn<FftnOptions> = realFftn('rfft2', [-2, -1])
-const realIfftn = (name: string, standard?: readonly number[]): IrfftnFn<FftnOptions> =>
+export const rfft2: RfftnFn<FftnOptions, LastTwo> = realFftn('rfft2', LAST_TWO)
+const realIfftn = <X = undefined>(name: string, standard?: X & readonly number[]): IrfftnFn<FftnOptions, X> =>
   operation(name, { x: complex }, several, ({ x }, o, op) => {
     const { at, sizes, axis, n } = rowsOf(x.re, o, op, standard, true)
     return doubled(overAxes(x, at.slice(0, -1), sizes, 1, o.norm), axis, n, o.norm)
@@ -178,7 +180,7 @@ export const irfftn: IrfftnFn<FftnOptions> = realIfftn('irfftn')
  * Rule  linear.   Source  NumPy irfft2.
  * @example irfft2({ re: [[10, -2], [-4, 0]], im: [[0, 0], [0, 0]] })   // [[1, 2], [3, 4]]
  */
-export const irfft2: IrfftnFn<FftnOptions> = realIfftn('irfft2', [-2, -1])
+export const irfft2: IrfftnFn<FftnOptions, LastTwo> = realIfftn('irfft2', LAST_TWO)
 
 const shiftedAxes: Kind<readonly number[], number | readonly number[]> = kind((given, _what, op, shape) =>
   given === undefined ? [...shape.keys()] : axesIn(given as number | readonly number[], shape.length, op),

@@ -1,9 +1,11 @@
 // What runs compiles: calls of every operation in helpers that know more or less of their operands' sizes, and whole random programs. And what the compiler says of a result is so.
 import { describe, expect, it } from 'vitest'
+import * as random from '../../../src/random/index.js'
 import { count, deep, sample } from '../../depth.js'
 import { generate } from '../../laws/generator/generate.js'
 import { compileAll, listed } from '../harness.js'
 import { type Call, drawnCalls, HEAD, KNOWLEDGE, type Knowledge, suits, wholeOf, written } from './calls.js'
+import { KNOWN, type Known, RANDOM_HEAD, ROWS, randomWritten } from './random.js'
 
 /** What runs and does not compile, with its reason. */
 const LEFT: readonly { readonly op: RegExp; readonly where: RegExp; readonly because: string }[] = [
@@ -35,6 +37,8 @@ const failures = (texts: ReadonlyMap<string, string>): readonly string[] =>
     })
   })
 
+const randomFile = (known: Known): string => RANDOM_HEAD + ROWS.map((row, i) => randomWritten(row, known, i)).join('\n')
+
 describe('what runs compiles, and is what the compiler says', () => {
   it('every operation, in helpers of literal, named, computed and generic sizes, of operands, arrays and unknown ranks', () => {
     const calls = drawnCalls(1, count(300, 1500), count(1, 3))
@@ -58,6 +62,20 @@ describe('what runs compiles, and is what the compiler says', () => {
       files.set(name, fileOf(calls, k).text)
     }
     expect(failures(files)).toEqual([])
+  })
+
+  it('every function of codual/random, with the sizes of its result', () => {
+    const others = ['key']
+    const functions = Object.entries(random).flatMap(([name, f]) => (typeof f === 'function' ? [name] : []))
+    expect([...new Set([...ROWS.map((r) => r.name), ...others])].sort()).toEqual(functions.sort())
+    expect(failures(new Map((deep ? KNOWN : KNOWN.slice(2)).map((known) => [known, randomFile(known)])))).toEqual([])
+  })
+
+  it('a wrong size of a random result is seen', () => {
+    const text = randomFile('parameter')
+    const wrong = text.replace(/: cd.Expr<\[N5\], 'i32'> =>/g, ": cd.Expr<[N5, 1], 'i32'> =>")
+    expect(wrong).not.toBe(text)
+    expect(failures(new Map([['wrong', wrong]])).length).toBeGreaterThan(1)
   })
 
   it('a wrong type of a result is seen, and a call that does not compile', () => {

@@ -1,10 +1,12 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
 import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, MadeDim, NoOptions, Ok, Reduce, Shape, Size } from '../shape.js'
+import type { Sub } from '../nat.js'
+import type { Broadcast, Dim, Guard, IsLiteral, MadeDim, NoOptions, Ok, Reduce, Shape, Size } from '../shape.js'
 import type { AnySizes, WithAxis } from '../shape-index.js'
 import type { AddDim, Repeated } from '../shape-layout.js'
 import type { PromoteArgs } from './elementwise.js'
+import type { Convolved, ConvolveMode, NoneOf } from './fft.js'
 import type { Index } from './index-ops.js'
 import type { ExprsOfShapes, PromoteAll } from './layout.js'
 import type { AxisOptions } from './reduce.js'
@@ -35,8 +37,13 @@ export type NanToNumFn<Options> = <S extends Shape = Shape, D extends DType = We
 
 /** logspace, geomspace. */
 export interface SpacedFn<Options> {
-  <const N extends Dim, R extends MadeDim<N> = N>(from: number, to: number, n: Size<N>, options?: Options): Expr<[R], WeakF64>
-  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(
+  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(
+    from: number,
+    to: number,
+    n: Size<N>,
+    options?: Options,
+  ): Expr<[R], WeakF64>
+  <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(
     from: number,
     to: number,
     n: Size<N>,
@@ -163,11 +170,22 @@ export type PolyvalFn = <P extends Operand | NumberArray, X extends Arg>(
 ) => Expr<Polynomials<ShapeOf<P>, ShapeOf<X>>, AsNumber<PromoteArgs<P, X>>>
 /** Polynomials lie behind the axis of their coefficients, and broadcast against x. */
 type Polynomials<P extends Shape, X extends Shape> = P extends readonly [unknown, ...infer R extends Shape] ? Ok<Broadcast<R, X>> : Shape
-export type ConvolveFn<Options> = <A extends Operand | readonly number[], B extends Operand | readonly number[]>(
+type Vector<S extends Shape> = S extends readonly [infer N] ? N : number
+/** The longer of two. */
+type Longer<N, M> = [IsLiteral<N>, IsLiteral<M>] extends [true, true] ? ([Sub<N & number, M & number>] extends [never] ? M : N) : number
+/** convolve(a, v, { mode }), correlate: of vectors. */
+export type ConvolveFn<Options, Standard extends ConvolveMode> = <
+  A extends Operand | readonly number[],
+  B extends Operand | readonly number[],
+  const O extends Options = NoneOf<Options>,
+>(
   a: A,
   v: B,
-  options?: Options,
-) => Expr<[number], AsFloat<PromoteArgs<A, B>>>
+  options?: O,
+) => Expr<
+  [Convolved<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>, O, Longer<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>>, Standard> & Dim],
+  AsFloat<PromoteArgs<A, B>>
+>
 
 // ---- order and moments
 
@@ -262,19 +280,31 @@ type Segments<S extends Shape, N extends Dim> = [number] extends [S['length']]
     ? [N, ...R]
     : Shape
 /** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to; booleans count in i32. */
-export type SegmentFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+export type SegmentFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, Zero = 0, R extends MadeDim<N, Zero> = N>(
   x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, AsNumber<D>>
 /** segmentMax, segmentMin: the dtype stays. */
-export type SegmentChoiceFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+export type SegmentChoiceFn = <
+  const N extends Dim,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  Zero = 0,
+  R extends MadeDim<N, Zero> = N,
+>(
   x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, NoInfer<D>>
 /** segmentMean: in floats. */
-export type SegmentMeanFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+export type SegmentMeanFn = <
+  const N extends Dim,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  Zero = 0,
+  R extends MadeDim<N, Zero> = N,
+>(
   x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,

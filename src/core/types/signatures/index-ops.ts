@@ -72,13 +72,16 @@ export type DynamicSliceFn = <const Z extends readonly number[], S extends Shape
 ) => Expr<Writable<Z>, D>
 /** oneHot(indices, n, dtype?): 1 at the index, 0 elsewhere. */
 export interface OneHotFn {
-  <I extends Shape, const N extends Dim, R extends MadeDim<N> = N>(indices: Index<I>, n: Size<N>): Expr<OneHot<I, R>, WeakF64>
-  <I extends Shape, const N extends Dim, D extends DType, R extends MadeDim<N> = N>(
+  <I extends Shape, const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(
+    indices: Index<I>,
+    n: Size<N>,
+  ): Expr<OneHot<I, R>, WeakF64>
+  <I extends Shape, const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(
     indices: Index<I>,
     n: Size<N>,
     dtype: D,
   ): Expr<OneHot<I, R>, D>
-  <I extends PlainIndex, const N extends Dim, D extends DType = WeakF64, R extends MadeDim<N> = N>(
+  <I extends PlainIndex, const N extends Dim, D extends DType = WeakF64, Zero = 0, R extends MadeDim<N, Zero> = N>(
     indices: I,
     n: Size<N>,
     dtype?: D,

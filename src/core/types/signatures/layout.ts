@@ -112,25 +112,35 @@ export interface FullFn {
 export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
 /** arange(n, dtype?): 0, 1, ... n - 1; arange(start, stop, step?, dtype?). */
 export interface ArangeFn {
-  <const N extends Dim, R extends MadeDim<N> = N>(n: Size<N>): Expr<[R], WeakF64>
+  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(n: Size<N>): Expr<[R], WeakF64>
   <R extends Dim = number>(start: number, stop: number, step?: number): Expr<[R], WeakF64>
   <D extends DType, R extends Dim = number>(start: number, stop: number, step: number, dtype: D): Expr<[R], D>
-  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(n: Size<N>, dtype: D): Expr<[R], D>
+  <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(n: Size<N>, dtype: D): Expr<[R], D>
 }
 /** linspace(from, to, n, dtype?, { endpoint }?). */
 export interface LinspaceFn<Options> {
-  <const N extends Dim, R extends MadeDim<N> = N>(from: number, to: number, n: Size<N>, options: Options): Expr<[R], WeakF64>
-  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(
+  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(
+    from: number,
+    to: number,
+    n: Size<N>,
+    options: Options,
+  ): Expr<[R], WeakF64>
+  <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(
     from: number,
     to: number,
     n: Size<N>,
     options: Options & { readonly dtype: D },
   ): Expr<[R], D>
-  <const N extends Dim, R extends MadeDim<N> = N>(from: number, to: number, n: Size<N>): Expr<[R], WeakF64>
-  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(from: number, to: number, n: Size<N>, dtype: D): Expr<[R], D>
+  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(from: number, to: number, n: Size<N>): Expr<[R], WeakF64>
+  <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(
+    from: number,
+    to: number,
+    n: Size<N>,
+    dtype: D,
+  ): Expr<[R], D>
   // ends that are expressions: without a dtype that of theirs
-  <const N extends Dim, R extends MadeDim<N> = N>(from: End, to: End, n: Size<N>, options?: Options): Expr<[R], Float>
-  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(
+  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(from: End, to: End, n: Size<N>, options?: Options): Expr<[R], Float>
+  <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(
     from: End,
     to: End,
     n: Size<N>,
@@ -140,19 +150,19 @@ export interface LinspaceFn<Options> {
 type End = number | Operand<[]> | OfAnyRank<'Expr' | 'Tensor'>
 /** eye(n, dtype?): the identity matrix; eye(n, m, k?, dtype?): ones on the k-th diagonal of n by m. */
 export interface EyeFn {
-  <const N extends Dim, R extends MadeDim<N> = N>(n: Size<N>): Expr<[R, R], WeakF64>
-  <const N extends Dim, D extends DType, R extends MadeDim<N> = N>(n: Size<N>, dtype: D): Expr<[R, R], D>
-  <const N extends Dim, const M extends Dim, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
+  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(n: Size<N>): Expr<[R, R], WeakF64>
+  <const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(n: Size<N>, dtype: D): Expr<[R, R], D>
+  <const N extends Dim, const M extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N, C extends MadeDim<M, Zero> = M>(
     n: Size<N>,
     m: Size<M>,
     k?: number,
   ): Expr<[R, C], WeakF64>
-  <const N extends Dim, const M extends Dim, D extends DType, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
+  <const N extends Dim, const M extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N, C extends MadeDim<M, Zero> = M>(
     n: Size<N>,
     m: Size<M>,
     dtype: D,
   ): Expr<[R, C], D>
-  <const N extends Dim, const M extends Dim, D extends DType, R extends MadeDim<N> = N, C extends MadeDim<M> = M>(
+  <const N extends Dim, const M extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N, C extends MadeDim<M, Zero> = M>(
     n: Size<N>,
     m: Size<M>,
     k: number,

@@ -134,6 +134,22 @@ export interface TriangularSolveFn {
     b: Operand<readonly [M, NoInfer<N>], NoInfer<D>>,
     options: TriangularOptions & { readonly left: false },
   ): Expr<[M, N], D>
+  // a number of unknown size beside a parameter
+  <N extends Dim, L extends Dim, D extends Float>(
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim]>,
+    options?: TriangularOptions,
+  ): Expr<[N], D>
+  <N extends Dim, L extends Dim, M extends Dim, D extends Float>(
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim, M]>,
+    options?: TriangularOptions & OnTheLeft,
+  ): Expr<[N, M], D>
+  <N extends Dim, L extends Dim, M extends Dim, D extends Float>(
+    a: Operand<readonly [N, NoInfer<N>], D>,
+    b: Operand<readonly [M, L], NoInfer<D>> & Typed<readonly [M, InnerDim<N, L> & Dim]>,
+    options: TriangularOptions & { readonly left: false },
+  ): Expr<[M, N], D>
   <A extends Arg, B extends Arg, const O extends TriangularOptions = NoOptions>(
     a: A,
     b: Guard<SolvedOn<LeftIn<O>, ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>, B>,
@@ -152,6 +168,17 @@ export interface LstsqFn {
   <N extends Dim, M extends Dim, K extends Dim, D extends Float>(
     a: Operand<readonly [N, M], D>,
     b: Operand<readonly [NoInfer<N>, K], NoInfer<D>>,
+    options?: RcondOptions,
+  ): Expr<[M, K], D>
+  // a number of unknown size beside a parameter
+  <N extends Dim, M extends Dim, L extends Dim, D extends Float>(
+    a: Operand<readonly [N, M], D>,
+    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim]>,
+    options?: RcondOptions,
+  ): Expr<[M], D>
+  <N extends Dim, M extends Dim, L extends Dim, K extends Dim, D extends Float>(
+    a: Operand<readonly [N, M], D>,
+    b: Operand<readonly [L, K], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim, K]>,
     options?: RcondOptions,
   ): Expr<[M, K], D>
   <A extends Arg, B extends Arg>(

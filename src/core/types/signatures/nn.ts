@@ -4,7 +4,7 @@ import type { avgPoolOptions, maxPoolOptions } from '../../ops/nn.js'
 import type { AsFloat, AsNumber, DType, Float, Promote, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, Typed } from '../expr.js'
 import type { Broadcast, Decided, Dim, DimAt, Exactly, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
-import type { Conv, ConvOptions, Pool, PoolOptions } from '../shape-contract.js'
+import type { Conv, ConvOptions, Convolved, Pool, Pooled, PoolOptions } from '../shape-contract.js'
 import type { Gather, HasAxis } from '../shape-index.js'
 import type { Linear, Targets } from '../shape-products.js'
 import type { PromoteArgs3 } from './elementwise.js'
@@ -155,7 +155,7 @@ export type ConvFn = <
   x: Operand<X, DX> | Plain,
   k: Guard<Conv<X, K, O>, Operand<K, DK> | Plain>,
   options?: O,
-) => Expr<Ok<Conv<X, K, O>>, AsFloat<Promote<DX, DK>>>
+) => Expr<Convolved<X, K, O>, AsFloat<Promote<DX, DK>>>
 /** Options of `avgPool` alone. */
 export interface AvgPoolOptions extends OptionsOf<typeof avgPoolOptions> {}
 /** Options of `maxPool` and `maxPoolWithIndices` alone. */
@@ -168,7 +168,7 @@ export type PoolFn<Op extends string, Extra = NoOptions> = <
 >(
   x: Operand<X, D> | Plain,
   options: Guard<Pool<X, O, Op>, O>,
-) => Expr<Ok<Pool<X, O, Op>>, D>
+) => Expr<Pooled<X, O>, D>
 /** layerNorm(x, { axis, eps, scale, bias }): mean 0 and variance 1 along an axis (default the last). */
 export type LayerNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,

@@ -6,7 +6,7 @@ import type { Index } from './index-ops.js'
 
 /** The rows of q with the width of v. */
 type Attended<Q extends Shape, V extends Shape> = Q extends readonly [...infer B extends Shape, infer N extends number | string, unknown]
-  ? V extends readonly [...Shape, infer E extends number | string]
+  ? V extends readonly [...unknown[], infer E extends number | string]
     ? [...B, N, E]
     : Shape
   : Shape

@@ -1,8 +1,8 @@
 // Signatures of layers that change how many positions there are.
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
 import type { Expr, NumberArray, Operand, Plain, PlainIndex } from '../expr.js'
-import type { Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
-import type { Pool, PoolOptions } from '../shape-contract.js'
+import type { Dim, Guard, NoOptions, Shape, SizesIn } from '../shape.js'
+import type { Pool, Pooled, PoolOptions } from '../shape-contract.js'
 import type { Index } from './index-ops.js'
 import type { MaxPoolOptions } from './nn.js'
 
@@ -14,7 +14,7 @@ type Resized<S extends Shape, Z> = S extends readonly [
   infer C extends number | string,
   ...infer P extends Shape,
 ]
-  ? [N, C, ...{ -readonly [I in keyof P]: Z extends readonly number[] ? (I extends keyof Z ? Z[I] & number : number) : Z & number }]
+  ? [N, C, ...{ -readonly [I in keyof P]: Z extends readonly unknown[] ? (I extends keyof Z ? Z[I] & number : number) : Z & number }]
   : Shape
 
 /** adaptiveAvgPool(x, size), adaptiveMaxPool: x [n, c, ...positions]. */
@@ -26,7 +26,7 @@ export type AdaptivePoolFn = <const Z extends number | readonly number[], S exte
 export type MaxPoolWithIndicesFn = <const O extends PoolOptions & MaxPoolOptions, X extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<X, D> | Plain,
   options: Guard<Pool<X, O, 'maxPoolWithIndices'>, O>,
-) => { readonly values: Expr<Ok<Pool<X, O>>, AsFloat<D>>; readonly indices: Expr<Ok<Pool<X, O>>, 'i32'> }
+) => { readonly values: Expr<Pooled<X, O>, AsFloat<D>>; readonly indices: Expr<Pooled<X, O>, 'i32'> }
 /** maxUnpool(x, indices, { size }): zeros with x at the indices of the flattened positions. */
 export type MaxUnpoolFn<Options> = <const O extends Options, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
@@ -34,11 +34,18 @@ export type MaxUnpoolFn<Options> = <const O extends Options, S extends Shape = S
   options: O,
 ) => Expr<Resized<S, O extends { readonly size: infer Z } ? Z : number>, AsFloat<D>>
 /** resize(x, size, { method, alignCorners, antialias, coordinates, ... }): x [n, c, ...positions] with other positions. */
-export type ResizeFn<Options> = <const Z extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
-  size: Z,
-  options?: Options,
-) => Expr<Resized<S, Z>, AsFloat<D>>
+export interface ResizeFn<Options> {
+  <const Z extends Shape, S extends Shape = Shape, D extends DType = WeakF64>(
+    x: Operand<S, D> | Plain,
+    size: SizesIn<Z>,
+    options?: Options,
+  ): Expr<Resized<S, Z>, AsFloat<D>>
+  <const Z extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
+    x: Operand<S, D> | Plain,
+    size: Z,
+    options?: Options,
+  ): Expr<Resized<S, Z>, AsFloat<D>>
+}
 /** unfold(x, { window, stride, padding, dilation }): the windows of planes as columns. */
 export type UnfoldFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
@@ -65,7 +72,7 @@ export type DepthToSpaceFn<Options> = <S extends Shape = Shape, D extends DType 
 type Sampled<S extends Shape, G extends Shape> = S extends readonly [
   infer N extends number | string,
   infer C extends number | string,
-  ...Shape,
+  ...unknown[],
 ]
   ? G extends readonly [unknown, ...infer P extends Shape, unknown]
     ? [N, C, ...P]
@@ -83,18 +90,26 @@ export type GridSampleFn<Options> = <
   options?: Options,
 ) => Expr<Sampled<S, G>, AsFloat<Promote<D, E>>>
 /** affineGrid(theta, size, { alignCorners }): theta [n, axes, axes + 1] -> [n, ...size, axes]. */
-export type AffineGridFn<Options> = <const Z extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
-  theta: Operand<S, D> | Plain,
-  size: Z,
-  options?: Options,
-) => Expr<
-  S extends readonly [infer N extends number | string, infer A extends number | string, unknown]
-    ? Z extends readonly number[]
-      ? [N, ...Z, A]
-      : Shape
-    : Shape,
-  AsFloat<D>
->
+export interface AffineGridFn<Options> {
+  <const Z extends Shape, S extends Shape = Shape, D extends DType = WeakF64>(
+    theta: Operand<S, D> | Plain,
+    size: SizesIn<Z>,
+    options?: Options,
+  ): Expr<Places<S, Z>, AsFloat<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64>(
+    theta: Operand<S, D> | Plain,
+    size: number | readonly number[],
+    options?: Options,
+  ): Expr<Shape, AsFloat<D>>
+}
+/** The batch of maps, places of the sizes Z, and their coordinates. */
+type Places<S extends Shape, Z extends Shape> = S extends readonly [
+  infer N extends number | string,
+  infer A extends number | string,
+  unknown,
+]
+  ? [N, ...Z, A]
+  : Shape
 /** Boxes, channels and bins. */
 type Aligned<S extends Shape, B extends Shape, Z> = S extends readonly [unknown, infer C extends number | string, unknown, unknown]
   ? B extends readonly [infer K extends number | string, unknown]
