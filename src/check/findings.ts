@@ -103,6 +103,8 @@ export interface Held {
   readonly kink?: () => OnKink | undefined
   /** The slope by other steps. */
   readonly again?: () => Slope
+  /** The slope with what the function rounds inside, where that is more than was known and may make up for a derivative that is off by so much. */
+  readonly rough?: (off: number) => Slope | undefined
   /** Is it near kinks along several entries? Then it is judged along the directions that keep ties. */
   readonly elsewhere?: () => boolean
   /** The least and greatest derivative at points around this one, where it is at a kink. */
@@ -111,6 +113,8 @@ export interface Held {
   /** Where a kink may come from. */
   readonly near?: string
 }
+/** Why a derivative is not decided that differences contradict by no more than that. */
+export const INSIDE = 'rounding inside the function may account for the difference'
 /** Differences of two ways are excused up to this many of what rounding may do. */
 const ROUNDINGS = 16
 
@@ -239,6 +243,12 @@ export class Collector {
     const other = again === undefined ? v : judge(given, again(), tolerance)
     if (other._tag === 'Right' || other._tag === 'AtKink') return
     if (other._tag === 'Undecided') return void this.undecidedAt(at, other.reason, place)
+    const rounded = more.rough?.(offBy(given, slope))
+    if (rounded !== undefined) {
+      const sure = judge(given, rounded, tolerance)
+      if (sure._tag === 'Right') return
+      if (sure._tag !== 'Wrong') return void this.undecidedAt(at, INSIDE, place)
+    }
     if (elsewhere?.()) return
     const range = around?.()
     if (range !== undefined) {
