@@ -26,9 +26,10 @@ const specOf = (x: { readonly dtype: DType; readonly shape: readonly number[] })
   (({ f64, f32, i32 }) as unknown as Readonly<Record<string, (...shape: readonly number[]) => Spec>>)[x.dtype]!(...x.shape)
 /** The path of a part. */
 const within = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
-/** What a layer of one's own declares, by name: the kinds of its parts where it names them. Nothing of a layer of the library, or where there is but one array. */
+/** What a layer of one's own declares, by name: the kinds of its parts where it names them. Nothing of a layer of the library, of one array, or of layers whose arrays are stacked. */
 const declaredParts = (layer: AnyLayer): readonly Omit<SummaryRow, 'flops' | 'shape' | 'dtype'>[] => {
-  const { kind, parts, declared } = layer
+  const { kind, parts, declared, repeated } = layer
+  if (repeated !== undefined) return []
   if (parts !== undefined)
     return Object.entries(parts).map(([path, part]) => ({ path, kind: part.kind ?? 'layer', parameters: count(part.declared) }))
   if (kind !== undefined || declared === null || typeof declared !== 'object' || isLeaf(declared)) return []
