@@ -118,6 +118,9 @@ export const INSIDE = 'rounding inside the function may account for the differen
 /** Differences of two ways are excused up to this many of what rounding may do. */
 const ROUNDINGS = 16
 
+/** Did differences show no limit? */
+const endless = (s: Slope): boolean => (s._tag === 'Smooth' || s._tag === 'OneSided') && s.error === Number.POSITIVE_INFINITY
+
 /** Gathers findings and counts comparisons. */
 export class Collector {
   readonly findings: Found[] = []
@@ -239,7 +242,12 @@ export class Collector {
     const v = judge(given, slope, tolerance)
     if (v._tag === 'Right' || offBy(given, slope) <= this.atol) return
     if (v._tag === 'AtKink') return void this.kinkAt(at, given, v.low, v.high, more.near ?? '')
-    if (v._tag === 'Undecided') return void this.undecidedAt(at, v.reason, place)
+    if (v._tag === 'Undecided') {
+      // Rounding that was not known of looks like a slope without a limit.
+      const calm = endless(slope) ? more.rough?.(0) : undefined
+      if (calm === undefined || judge(given, calm, tolerance)._tag !== 'Right') this.undecidedAt(at, v.reason, place)
+      return
+    }
     const other = again === undefined ? v : judge(given, again(), tolerance)
     if (other._tag === 'Right' || other._tag === 'AtKink') return
     if (other._tag === 'Undecided') return void this.undecidedAt(at, other.reason, place)

@@ -43,6 +43,12 @@ export const reductions: Readonly<Record<string, Reduction>> = {
     missing: unnormalised,
     domain: [-2, 2],
   },
+  'norm beside a million': {
+    of: (x) => Math.sqrt(1e12 + total(numbers(x).map((v) => v * v))) - 1e6,
+    gradient: (x, y) => div(x, expandDims(add(1e6, y), -1)),
+    missing: (x) => div(x, 5e5),
+    domain: [-2, 2],
+  },
   'log of the sum, less log n': {
     of: (x) => Math.log(total(numbers(x).map(Math.exp))) - Math.log(x.length),
     gradient: (x) => softmax(x),
@@ -65,12 +71,6 @@ export const reductions: Readonly<Record<string, Reduction>> = {
     of: (x) => Math.sqrt(1 + total(numbers(x).map((v) => v * v))) - 1,
     gradient: (x, y) => div(x, expandDims(add(1, y), -1)),
     missing: (x) => x,
-    domain: [-2, 2],
-  },
-  'norm beside a million': {
-    of: (x) => Math.sqrt(1e12 + total(numbers(x).map((v) => v * v))) - 1e6,
-    gradient: (x, y) => div(x, expandDims(add(1e6, y), -1)),
-    missing: (x) => div(x, 5e5),
     domain: [-2, 2],
   },
   norm: {

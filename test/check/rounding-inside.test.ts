@@ -21,7 +21,7 @@ describe('what rounds inside', () => {
       // Of elementwise ones the other samples are other ranks.
       const sample = deep || make === reductionRule ? {} : { sample: 0 }
       const right = Array.from({ length: count(1, 3) }, (_, k) => checkRule(make(name), { seed: k + 1, ...sample }))
-      expect(right.flatMap((c) => (c._tag === 'Left' ? [report(c)] : []))).toEqual([])
+      expect(right.flatMap((c) => (c._tag === 'Left' ? [report(c)] : c.right.undecided.filter((x) => /converge/.test(x))))).toEqual([])
       const found = wrongs.filter((wrong) => checkRule(make(name, wrong), sample)._tag === 'Left')
       expect(found).toEqual(wrongs)
     })
