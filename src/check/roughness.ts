@@ -1,4 +1,4 @@
-/** How far a function rounds inside. Its steps are not seen, but what is continuous has no jumps, and rounded numbers have. */
+/** How far rounding inside a function moves its values. The function is opaque, but a continuous function has no jumps, and a rounded one has. */
 
 /** Jumps beyond this, relative to the larger of 1 and the value, are the function's own. */
 const LARGEST = 2 ** -28
