@@ -7,10 +7,11 @@ import type { Condition } from './condition.js'
 import { conditionOf } from './conditioning.js'
 import { random } from './draw.js'
 import { type Collector, entryOf } from './findings.js'
-import { type Estimate, type Slope, slopes } from './finite-differences.js'
+import { type Estimate, FIRST, type Slope, slopes } from './finite-differences.js'
 import { kinkAmong } from './kinks.js'
 import { ALL, DIRECTION } from './mistakes.js'
 import { noiseOf } from './noise.js'
+import { JUMPS, largestRounding, roughness } from './roughness.js'
 import { type Derived, dense, direction, drawLike, evaluate, flat, inner, movedBy, place, sizesOf, total } from './subject.js'
 import { LARGE } from './work.js'
 
@@ -28,18 +29,29 @@ const near = (d: Derived): string => {
   const names = [...new Set(linearize(d.ys).nodes.flatMap((n) => (n.prim !== null && n.prim.kinks.length > 0 ? [n.prim.name] : [])))]
   return names.length === 0 ? '' : ` (${names.join(', ')})`
 }
-/** Slopes by `scale` times the usual steps. */
-export const slopesBy = (f: (t: number) => ArrayLike<number>, d: Derived, noise: (i: number) => number) => {
+/** Slopes by `scale` times the usual steps. `size`: how far the arguments move as t goes from 0 to 1. */
+export const slopesBy = (f: (t: number) => ArrayLike<number>, d: Derived, noise: (i: number) => number, size: number) => {
   const first = slopes(f, d.scale, noise)
   let second: readonly Slope[] | undefined
+  const step = FIRST * d.scale
   return {
     first,
     again: (i: number) => (): Slope => {
       second ??= slopes(f, AGAIN * d.scale, noise)
       return second[i]!
     },
+    rough:
+      (i: number) =>
+      (off: number): Slope | undefined => {
+        const value = Math.abs(f(0)[i]!)
+        if (off * step > FAR_BEYOND * largestRounding(value)) return undefined
+        const rough = JUMPS * roughness((t) => f(t)[i]!, step, 1 / Math.min(1, size))
+        return rough <= noise(i) ? undefined : slopes(f, d.scale, (j) => Math.max(noise(j), j === i ? rough : 0))[i]
+      },
   }
 }
+/** What is off by so many of the largest roundings is so by none. */
+const FAR_BEYOND = 2 ** 10
 /** A slope in other units. */
 const times = (s: Slope, by: number): Slope => {
   const one = (e: Estimate): Estimate => ({ value: e.value * by, error: e.error * Math.abs(by) })
@@ -142,7 +154,7 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
     const full = seeded(d.env)
     const [weight, along] = [flat(yBar), flat(dx)]
     const f = (t: number): readonly number[] => [inner(flat(evaluate(d.moving, movedBy(d, dx, t))), weight)]
-    const { first, again } = slopesBy(f, d, () => innerNoise(at0, weight, rounding))
+    const { first, again, rough } = slopesBy(f, d, () => innerNoise(at0, weight, rounding), topOf(along))
     const one = (check: 'jvp' | 'vjp', programs: readonly Node[] | undefined, other: Float64Array) => {
       if (programs === undefined) return undefined
       const terms = flat(evaluate(programs, full))
@@ -162,6 +174,7 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
             return on
           },
           again: again(0),
+          rough: rough(0),
           // Near several kinks slopes differ from point to point.
           elsewhere: () => {
             const [low, high] = around(d, dx, () => 0, weight)(0) ?? [0, 0]
@@ -213,7 +226,8 @@ const around = (
     return all.length === 0 ? undefined : [Math.min(...all), Math.max(...all)]
   }
 }
-const topOf = (a: ArrayLike<number>): number => {
+/** The largest of the finite ones. */
+export const topOf = (a: ArrayLike<number>): number => {
   let top = 0
   for (let i = 0; i < a.length; i++) if (Number.isFinite(a[i]!)) top = Math.max(top, Math.abs(a[i]!))
   return top
@@ -248,7 +262,7 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false, chosen
     const env = withAll(d.env, d.tangents, unit)
     const column = dys && flat(evaluate(dys, env))
     const at = (t: number): Float64Array => flat(evaluate(d.moving, movedBy(d, step, t)))
-    const { first, again } = slopesBy(at, d, (j) => rounding[j]!)
+    const { first, again, rough } = slopesBy(at, d, (j) => rounding[j]!, size)
     let ranges: ReturnType<typeof around> | undefined
     const { array, index } = place(d.wrt, i)
     const { shape } = d.wrt[array]!
@@ -276,6 +290,10 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false, chosen
             return on
           },
           again: () => times(again(j)(), 1 / size),
+          rough: (off) => {
+            const s = rough(j)(off * size)
+            return s && times(s, 1 / size)
+          },
           around: () => {
             if (!kinked && !chosen && slope._tag !== 'Kink') return undefined
             kinks = true

@@ -6,7 +6,7 @@ import { isExpr, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { isTensor, Tensor } from '../core/graph/tensor.js'
 import { below, hasParts, LEAF, partsAlong, type TreeDef } from '../core/graph/tree.js'
-import { flatNoise, innerNoise, roundingOf, SAME, slopesBy, withAll } from './derivative.js'
+import { flatNoise, innerNoise, roundingOf, SAME, slopesBy, topOf, withAll } from './derivative.js'
 import type { Collector } from './findings.js'
 import { kinkAmong } from './kinks.js'
 import { hasF32, known } from './program.js'
@@ -128,10 +128,11 @@ const holdTangents = (
   const got = dys && evaluate(dys, env)
   if (dys !== undefined && got !== undefined && out.on('jvp')) {
     const rounding = flatNoise(d.outs, d.env)
-    const { first, again } = slopesBy(
+    const { first, again, rough } = slopesBy(
       (t) => flat(evaluate(d.moving, movedBy(d, dx, t))),
       d,
       (j) => rounding[j]!,
+      topOf(flat(dx)),
     )
     flat(got).forEach((value, j) => {
       const { array, index } = place(d.outs, j)
@@ -139,6 +140,7 @@ const holdTangents = (
         rounding: () => flatNoise(dys, env)[j] ?? 0,
         kink: () => kinkAmong(d),
         again: again(j),
+        rough: rough(j),
         place: { shape: d.outs[array]!.shape, how: `forward mode, ${how}` },
       })
     })

@@ -103,6 +103,8 @@ export interface Held {
   readonly kink?: () => OnKink | undefined
   /** The slope by other steps. */
   readonly again?: () => Slope
+  /** The slope with what the function rounds inside, where that is more than was known and may make up for a derivative that is off by so much. */
+  readonly rough?: (off: number) => Slope | undefined
   /** Is it near kinks along several entries? Then it is judged along the directions that keep ties. */
   readonly elsewhere?: () => boolean
   /** The least and greatest derivative at points around this one, where it is at a kink. */
@@ -111,8 +113,13 @@ export interface Held {
   /** Where a kink may come from. */
   readonly near?: string
 }
+/** Why a derivative is not decided that differences contradict by no more than that. */
+export const INSIDE = 'rounding inside the function may account for the difference'
 /** Differences of two ways are excused up to this many of what rounding may do. */
 const ROUNDINGS = 16
+
+/** Did differences show no limit? */
+const endless = (s: Slope): boolean => (s._tag === 'Smooth' || s._tag === 'OneSided') && s.error === Number.POSITIVE_INFINITY
 
 /** Gathers findings and counts comparisons. */
 export class Collector {
@@ -235,10 +242,21 @@ export class Collector {
     const v = judge(given, slope, tolerance)
     if (v._tag === 'Right' || offBy(given, slope) <= this.atol) return
     if (v._tag === 'AtKink') return void this.kinkAt(at, given, v.low, v.high, more.near ?? '')
-    if (v._tag === 'Undecided') return void this.undecidedAt(at, v.reason, place)
+    if (v._tag === 'Undecided') {
+      // Rounding that was not known of looks like a slope without a limit.
+      const calm = endless(slope) ? more.rough?.(0) : undefined
+      if (calm === undefined || judge(given, calm, tolerance)._tag !== 'Right') this.undecidedAt(at, v.reason, place)
+      return
+    }
     const other = again === undefined ? v : judge(given, again(), tolerance)
     if (other._tag === 'Right' || other._tag === 'AtKink') return
     if (other._tag === 'Undecided') return void this.undecidedAt(at, other.reason, place)
+    const rounded = more.rough?.(offBy(given, slope))
+    if (rounded !== undefined) {
+      const sure = judge(given, rounded, tolerance)
+      if (sure._tag === 'Right') return
+      if (sure._tag !== 'Wrong') return void this.undecidedAt(at, INSIDE, place)
+    }
     if (elsewhere?.()) return
     const range = around?.()
     if (range !== undefined) {

@@ -22,7 +22,7 @@ export type Slope =
   | { readonly _tag: 'Unknown'; readonly reason: string }
 
 /** Steps: the first, relative to the scale of the argument, and each a quarter of the one before. */
-const FIRST = 0.25
+export const FIRST = 0.25
 const RATIO = 4
 const LEVELS = 15
 /** Columns of a table: more do not help against rounding. */
@@ -299,7 +299,8 @@ const judgeOne = (given: number, { value, error }: Estimate, tolerance: number):
   if (off <= tolerance * size) return RIGHT
   if (off > within && within <= 0.5 * size) return wrong(within / size)
   if (within <= 0.1 * size) return RIGHT
-  return { _tag: 'Undecided', reason: `differences are sure to ${within.toPrecision(1)}, and the derivative is ${given.toPrecision(3)}` }
+  const known = within < Number.POSITIVE_INFINITY ? `give the slope to within ${within.toPrecision(1)}` : 'do not converge'
+  return { _tag: 'Undecided', reason: `differences ${known}, and the derivative is ${given.toPrecision(3)}` }
 }
 const NO_LIMIT: Verdict = { _tag: 'Undecided', reason: 'differences have no limit' }
 /** A number as messages have it: at most ten digits. */

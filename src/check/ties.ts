@@ -8,12 +8,13 @@ import { type CustomParams, customPrimitive } from '../core/ops/custom.js'
 import { stopGradient } from '../core/ops/elementwise.js'
 import { type Condition, excusedBy } from './condition.js'
 import { conditionOf } from './conditioning.js'
-import { checkDirections, checkJacobian, flatNoise, innerNoise, withAll } from './derivative.js'
+import { checkDirections, checkJacobian, flatNoise, innerNoise, topOf, withAll } from './derivative.js'
 import { random } from './draw.js'
-import { type Collector, shownNumbers } from './findings.js'
+import { type Collector, INSIDE, shownNumbers } from './findings.js'
 import { numeral } from './finite-differences.js'
 import { isEndless } from './kinks.js'
 import { ALL } from './mistakes.js'
+import { JUMPS, roughness } from './roughness.js'
 import { type Derived, dense, drawLike, evaluate, flat, inner, known, movedBy, sizesOf, total } from './subject.js'
 
 /** How far around the point slopes are looked at, and the steps of their differences, relative to each entry. */
@@ -26,6 +27,8 @@ const GRADIENTS = 48
 /** Beyond the slopes that were seen, relative to how far these are apart, and to the terms of the derivative. */
 const WIDER = 0.1
 const SLACK = 1e-4
+/** Slopes are excused up to this many of what rounding may do. */
+const ROUNDINGS = 8
 /** What differs by less, relative to the gradient, is curvature. */
 const SEEN = 1e-3
 
@@ -38,6 +41,8 @@ interface Outside {
   /** The direction, relative to the size of each entry. */
   readonly along: Float64Array
   readonly condition: () => Condition
+  /** May rounding inside the function account for that? */
+  readonly inside: () => boolean
 }
 
 /** <yBar, f> over all entries in one vector, each relative to its size. */
@@ -49,6 +54,8 @@ interface Weighted {
   readonly noise: number
   readonly at: (v: ArrayLike<number>) => NDArray[]
   readonly slope: (u: ArrayLike<number>, v: ArrayLike<number>) => number
+  /** How far what the function rounds inside may move a slope along v. */
+  readonly rough: (v: ArrayLike<number>) => number
   readonly pulled: (u: ArrayLike<number>) => Float64Array | undefined
   readonly pushed: (v: ArrayLike<number>, env?: ReadonlyMap<Node, NDArray>) => number | undefined
   readonly pulledAlong: (v: ArrayLike<number>, env: ReadonlyMap<Node, NDArray>) => number | undefined
@@ -82,6 +89,10 @@ const weighted = (d: Derived, next: () => number): Weighted => {
       const dx = at(v)
       return (value(beside, dx, step) - value(beside, dx, -step)) / (2 * step)
     },
+    rough: (v) => {
+      const dx = at(v)
+      return (JUMPS * roughness((t) => value(d, dx, t), step, 1 / Math.min(1, topOf(flat(dx))))) / step
+    },
     pulled: (u) => xBars && flat(evaluate(xBars, withAll(movedBy(d, at(u), around), d.seeds, yBar))).map((x, i) => x * size[i]!),
     pushed: (v, env = d.env) => dys && inner(flat(evaluate(dys, withAll(env, d.tangents, at(v)))), weight),
     pulledAlong: (v, env) => xBars && inner(flat(evaluate(xBars, withAll(env, d.seeds, yBar))), flat(at(v))),
@@ -109,7 +120,7 @@ const outside = (g: Weighted, v: Float64Array, given: number, terms: number, nex
     seen++
     low = Math.min(low, slope)
     high = Math.max(high, slope)
-    const slack = WIDER * (high - low) + SLACK * Math.max(terms, Math.abs(low), Math.abs(high)) + 8 * g.noise
+    const slack = WIDER * (high - low) + SLACK * Math.max(terms, Math.abs(low), Math.abs(high)) + ROUNDINGS * g.noise
     if (given >= low - slack && given <= high + slack) return undefined
   }
   return seen < POINTS / 4 ? undefined : [low, high]
@@ -187,6 +198,7 @@ export const outsideOf = (d: Derived, next: () => number): Outside | undefined =
           high: range[1],
           along: v,
           condition: () => conditionOf(d, (env) => derivative(v, env) ?? Number.NaN, true),
+          inside: () => Math.max(range[0] - given, given - range[1]) <= ROUNDINGS * g.rough(v),
         }
     }
   }
@@ -231,7 +243,7 @@ const guiltyIn = (d: Derived, levels: number, next: () => number): string | unde
   const expanded = expandedOf(d.outs)
   for (const alone of applications(d, expanded)) {
     const one = alone()
-    if (one.outs.length === 0 || one.wrt.length === 0 || outsideOf(one, next) === undefined) continue
+    if (one.outs.length === 0 || one.wrt.length === 0 || (outsideOf(one, next)?.inside() ?? true)) continue
     const { prim, payload } = linearize(one.outs).nodes.find((n) => n.prim !== null)!
     const name = prim!.showParams?.(payload as never) ?? prim!.name
     const parts = byParts(one)
@@ -263,6 +275,7 @@ export const checkTies = (d: Derived, next: () => number, out: Collector): void 
   const ill = excusedBy(given, given < low ? low - given : given - high, found.condition)
   const path = d.wrt.length === 1 ? d.paths[d.active[0]!]! : ALL
   if (ill !== undefined) return void out.undecidedAt(path, ill)
+  if (found.inside()) return void out.undecidedAt(path, INSIDE)
   const apps = linearize(d.outs).nodes.filter((n) => n.prim !== null)
   const single = apps.length === 1 && apps[0]!.prim !== customPrimitive
   const guilty = single ? apps[0]!.prim!.name : guiltyIn(d, LEVELS, next)

@@ -5,17 +5,18 @@ import { reading } from '../core/errors/language.js'
 import { type AnyExpr, compile, type DType, f32, f64, fn, i32, type Operand, type Spec, toProgram, treeLeaves } from '../index.js'
 import { type AnyLayer, isStateful, layerOf, shapeOf } from './layer.js'
 
-/** A row of `summaryOf`: one layer. */
+/** A row of `summaryOf`: one layer, or a declared part of a layer of one's own that does not say what runs in it. */
 export interface SummaryRow {
   /** Where it is in the model: `0`, `body.1`; empty for the model itself. */
   readonly path: string
+  /** The kind of a layer; of a declared part `parameter` or, of several, `parameters`. */
   readonly kind: string
-  /** The shape of what it makes. */
-  readonly shape: readonly number[]
-  readonly dtype: string
+  /** The shape of what it makes; undefined of a declared part. */
+  readonly shape: readonly number[] | undefined
+  readonly dtype: string | undefined
   /** The number of its trainable parameters. */
   readonly parameters: number
-  /** Floating-point operations of one call, as the plan counts them; undefined of a layer whose parts have rows of their own. */
+  /** Floating-point operations of one call, as the plan counts them; undefined of a layer whose parts have rows of their own, and of a declared part. */
   readonly flops: number | undefined
 }
 const size = (s: unknown): number => shapeOf(s).reduce((n, d) => n * d, 1)
@@ -25,6 +26,18 @@ const specOf = (x: { readonly dtype: DType; readonly shape: readonly number[] })
   (({ f64, f32, i32 }) as unknown as Readonly<Record<string, (...shape: readonly number[]) => Spec>>)[x.dtype]!(...x.shape)
 /** The path of a part. */
 const within = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+/** What a layer of one's own declares, by name: the kinds of its parts where it names them. Nothing of a layer of the library, of one array, or of layers whose arrays are stacked. */
+const declaredParts = (layer: AnyLayer): readonly Omit<SummaryRow, 'flops' | 'shape' | 'dtype'>[] => {
+  const { kind, parts, declared, repeated } = layer
+  if (repeated !== undefined) return []
+  if (parts !== undefined)
+    return Object.entries(parts).map(([path, part]) => ({ path, kind: part.kind ?? 'layer', parameters: count(part.declared) }))
+  if (kind !== undefined || declared === null || typeof declared !== 'object' || isLeaf(declared)) return []
+  return Object.entries(declared)
+    .filter(([, part]) => part !== null && part !== undefined)
+    .map(([path, part]) => ({ path, kind: isLeaf(part) ? 'parameter' : 'parameters', parameters: count(part) }))
+}
+const isLeaf = (declared: unknown): boolean => treeLeaves(declared as never)[0] === declared
 /** Operations of one layer at this input. */
 const flopsOf = (layer: AnyLayer, x: AnyExpr): number => {
   const f = fn({ p: layer.declared ?? null, s: layer.state ?? null, x: specOf(x) } as never, (given: { p: never; s: never; x: never }) => {
@@ -56,18 +69,22 @@ export const summaryOf = (layer: AnyLayer, input: Spec | Operand): readonly Summ
   if (!Array.isArray(shape) || shape.some((d) => typeof d !== 'number'))
     return badInput('summary', 'the input has no sizes.', 'give a declared input with sizes, f32(1, 28, 28), or a tensor.')
   const rows: SummaryRow[] = []
-  // A row comes after those of the parts; a layer of one's own may name parts and run them by itself, and then they have none.
+  // A row comes after those of the parts. A layer of one's own may run its parts by itself: they have none then, but for what it declares.
   const hasRowsOfParts = (path: string, l: AnyLayer): boolean =>
     l.parts !== undefined && Object.keys(l.parts).every((name) => rows.some((r) => r.path === within(path, name)))
   const row = (path: string, l: AnyLayer, x: unknown, y: unknown): void => {
     const made = y as AnyExpr
+    const flops = hasRowsOfParts(path, l) ? undefined : flopsOf(l, x as AnyExpr)
+    if (flops !== undefined && !rows.some((r) => r.path.startsWith(within(path, ''))))
+      for (const part of declaredParts(l))
+        rows.push({ ...part, path: within(path, part.path), shape: undefined, dtype: undefined, flops: undefined })
     rows.push({
       path,
       kind: l.kind ?? 'layer',
       shape: made.shape,
       dtype: made.dtype,
       parameters: count(l.declared),
-      flops: hasRowsOfParts(path, l) ? undefined : flopsOf(l, x as AnyExpr),
+      flops,
     })
   }
   const f = fn(
@@ -99,10 +116,11 @@ const numbers = (n: number | undefined): string => (n === undefined ? '' : n.toL
 export const summary = (layer: AnyLayer, input: Spec | Operand): string => {
   const rows = summaryOf(layer, input)
   const whole = rows[rows.length - 1]!
+  const made = ({ shape, dtype }: SummaryRow): string => (shape === undefined ? '' : `${dtype} [${shape.join(', ')}]`)
   const cells = [
     ['layer', 'kind', 'makes', 'parameters', 'flops'],
-    ...rows.slice(0, -1).map((r) => [r.path, r.kind, `${r.dtype} [${r.shape.join(', ')}]`, numbers(r.parameters), numbers(r.flops)]),
-    ['', whole.kind, `${whole.dtype} [${whole.shape.join(', ')}]`, numbers(whole.parameters), numbers(total(rows))],
+    ...rows.slice(0, -1).map((r) => [r.path, r.kind, made(r), numbers(r.parameters), numbers(r.flops)]),
+    ['', whole.kind, made(whole), numbers(whole.parameters), numbers(total(rows))],
   ]
   const widths = cells[0]!.map((_, i) => Math.max(...cells.map((line) => line[i]!.length)))
   const line = (texts: readonly string[]): string =>

@@ -1,6 +1,6 @@
 /** Summaries: rows in order, and operations that are counted once, whoever runs the layers. */
 import { describe, expect, it } from 'vitest'
-import { type AnyExpr, f32, relu, tanh } from '../../src/index.js'
+import { type AnyExpr, f32, mul, relu, tanh } from '../../src/index.js'
 import * as nn from '../../src/nn/index.js'
 
 const x = f32(4, 3)
@@ -51,9 +51,22 @@ describe('summary', () => {
     expect(nn.summaryOf(model, x).map((r) => r.path)).toEqual(['own.0', 'own.1', 'own.2', 'own', 'last', ''])
     expect(flops(model, 'own')).toBe(['own.0', 'own.1', 'own.2'].reduce((n, path) => n + flops(model, path)!, 0))
   })
-  it('counts a layer with named parts that have no rows', () => {
-    expect(nn.summaryOf(naming, x).map((r) => [r.path, r.kind])).toEqual([['', 'naming']])
+  const named = (layer: nn.AnyLayer) => nn.summaryOf(layer, x).map((r) => [r.path, r.kind, r.parameters])
+  it('lists the parts that a layer of one’s own names and runs by itself, and counts its operations', () => {
+    expect(named(naming)).toEqual([['first', 'dense', 32], ['second', 'dense', 18], ['', 'naming', 50]]) // biome-ignore format: a table
     expect(flops(naming, '')).toBeGreaterThan(0)
+    expect(nn.summaryOf(naming, x)[0]).toMatchObject({ shape: undefined, dtype: undefined, flops: undefined })
+  })
+  it('lists what a layer of one’s own declares', () => {
+    const own: nn.AnyLayer = { declared: { ...naming.declared as object, scale: f32(2), none: null }, init: () => null, apply: naming.apply } // biome-ignore format: one line
+    expect(named(own)).toEqual([['first', 'parameters', 32], ['second', 'parameters', 18], ['scale', 'parameter', 2], ['', 'layer', 52]]) // biome-ignore format: a table
+    const model = nn.sequential({ own: own as never, last: relu })
+    expect(named(model).map(([path]) => path)).toEqual(['own.first', 'own.second', 'own.scale', 'own', 'last', ''])
+    expect(named(model).at(-1)).toEqual(['', 'sequential', 52])
+    expect(nn.summary(model, x).split('\n')[2]).toMatch(/^own\.first +parameters +32$/)
+    const one: nn.AnyLayer = { declared: f32(3), init: () => null, apply: (p: never, v: never) => mul(p, v) }
+    expect(named(one)).toEqual([['', 'layer', 3]])
+    expect(named({ ...one, declared: null, apply: (_: never, v: never) => v })).toEqual([['', 'layer', 0]])
   })
   it('an input with no sizes is an error', () => {
     expect(() => nn.summary(inner, f32('n', 3) as never)).toThrow(/the input has no sizes/)
