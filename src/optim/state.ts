@@ -68,7 +68,7 @@ type LeavesOf<P, Depth extends unknown[] = []> = P extends Leaf
 type Least = readonly Least[] | { readonly [key: string]: Least }
 /** The tree P, NoTangent where it has no tangent space. */
 export type Slots<P> = [Least] extends [P] ? P : SlotsIn<P>
-type SlotsIn<P> = P extends Leaf
+type SlotsIn<P> = P extends { readonly _tag: 'Spec' | 'Expr' | 'Tensor' }
   ? P extends { readonly dtype: Discrete }
     ? NoTangent
     : P
@@ -109,8 +109,19 @@ type ArrayFor<L, S extends Shape, D extends DType> = [Extract<L, Spec>] extends 
     ? Tensor<S, D>
     : Expr<S, D>
   : Spec<S, D>
-/** The same, asked of the tree itself: of a parameter that is a declaration TypeScript knows that it is one. */
-type ArrayOf<P, S extends Shape, D extends DType> = P extends Decl ? Spec<S, D> : ArrayFor<LeavesOf<P>, S, D>
+/** The same, asked of the tree itself: of a parameter that is a declaration TypeScript knows that it is one, and of sizes that are parameters by the tag. */
+type ArrayOf<P, S extends Shape, D extends DType> =
+  P extends Tagged<'Spec'>
+    ? Spec<S, D>
+    : P extends Tagged<'Expr'>
+      ? Expr<S, D>
+      : P extends Tagged<'Tensor'>
+        ? Tensor<S, D>
+        : ArrayFor<LeavesOf<P>, S, D>
+type Tagged<G extends string> =
+  | { readonly _tag: G | 'NoTangent' }
+  | readonly (Tagged<G> | null)[]
+  | { readonly [key: string]: Tagged<G> | null | undefined }
 type DTypeIn<L> = L extends { readonly dtype: infer D } ? D & Float : never
 type FloatFor<L> = [DTypeIn<L>] extends [never] ? 'f64' : DTypeIn<L>
 
