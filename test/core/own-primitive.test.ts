@@ -31,7 +31,12 @@ const blocksPrimitive = primitive<'blockSums', Width, readonly ['float']>({
   shapeRule: ([x], { width }) => {
     const [n = 0] = x!.shape
     if (n % width !== 0)
-      raise({ _tag: 'BadInput', where: 'blockSums', reason: `${n} elements do not divide into blocks of ${width}.`, fix: 'pad it with zeros.' })
+      raise({
+        _tag: 'BadInput',
+        where: 'blockSums',
+        reason: `${n} elements do not divide into blocks of ${width}.`,
+        fix: 'pad it with zeros.',
+      })
     return aval([n / width], x!.dtype)
   },
   meaning: ([x], { width }, [y]) => {
@@ -80,7 +85,10 @@ describe('a primitive with a parameter', () => {
   })
   it('refuses what its shape rule refuses', () => {
     const failed = runSync(reference())((v) => blockSums(v, 3))(x)
-    expect(failed).toMatchObject({ _tag: 'Left', left: { _tag: 'BadInput', where: 'blockSums', reason: '4 elements do not divide into blocks of 3.' } })
+    expect(failed).toMatchObject({
+      _tag: 'Left',
+      left: { _tag: 'BadInput', where: 'blockSums', reason: '4 elements do not divide into blocks of 3.' },
+    })
     expect(() => mine.compile((v) => blockSums(v, 3))(x)).toThrow(/pad it with zeros/)
     try {
       raise({ _tag: 'BadInput', where: 'f', reason: 'no.' })
