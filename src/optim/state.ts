@@ -7,7 +7,6 @@ import { badInput } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import {
   type AnyExpr,
-  type Decl,
   type DType,
   type Expr,
   type Exprs,
