@@ -1,6 +1,7 @@
 /** The element types of ONNX: what each is called, which dtype computes it, and how its elements are read. */
 import type { BinaryReader } from '@bufbuild/protobuf/wire'
 import type { DType } from '../index.js'
+import { half } from '../train/dtypes.js'
 
 type Out = Float64Array | Float32Array | Int32Array | Uint8Array
 
@@ -22,20 +23,6 @@ export interface ElementType {
   readonly range?: readonly [low: number, high: number]
 }
 
-/** The number of half precision with these bits: 1 of sign, 5 of exponent, 10 of fraction (IEEE 754). */
-export const half = (bits: number): number => {
-  const exponent = (bits >>> 10) & 31
-  const fraction = bits & 1023
-  const size =
-    exponent === 0
-      ? fraction * 2 ** -24
-      : exponent === 31
-        ? fraction === 0
-          ? Number.POSITIVE_INFINITY
-          : Number.NaN
-        : (1 + fraction / 1024) * 2 ** (exponent - 15)
-  return (bits & 0x8000) !== 0 ? -size : size
-}
 const word = /*#__PURE__*/ new DataView(new ArrayBuffer(4))
 /** The number of these upper 16 bits of an f32. */
 export const bfloat = (bits: number): number => {

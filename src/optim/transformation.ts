@@ -2,7 +2,7 @@
 import { functionOf, numberOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { holds, reading } from '../core/errors/language.js'
-import type { Open } from '../core/types/tree.js'
+import type { Open } from '../core/types/open.js'
 import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
 import { alike, fitting, gradientOf, type Leaves, leafOf, leavesOf } from './leaves.js'
 import { rateAt } from './rate.js'
@@ -30,7 +30,7 @@ export interface Transformation<S> {
   /** What to add to the parameters (`applyUpdates`), and the next state. */
   update<G>(gradient: G, state: NoInfer<StateOf<S, G>>, params?: NoInfer<ParamsFor<G>>): Updated<G, S>
   // code that is generic in the parameters: what belongs together is seen when it is called
-  update<G, T, P>(gradient: G, state: T & Open<G>, params?: P): { readonly updates: Exprs<G>; readonly state: T }
+  update<G, T, P>(gradient: G, state: T & Open<G>, params?: P): { readonly updates: Exprs<G>; readonly state: Exprs<T> }
 }
 /** What an update gives before it has types. */
 export interface RawUpdate {
@@ -73,7 +73,7 @@ export const countIn = (state: unknown, op: string, name = 'count'): Expr<[], 'i
 /** applyUpdates(params, updates). */
 interface ApplyUpdates {
   <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Exprs<P>
-  <P, U>(params: P, updates: U & Open<P>): P
+  <P, U>(params: P, updates: U & Open<P>): Exprs<P>
 }
 /**
  * params + updates, leaf by leaf; integer leaves stay.

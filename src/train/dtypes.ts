@@ -39,7 +39,7 @@ const fitting = (size: number, entry: (view: DataView, at: number) => number | b
   },
 })
 /** The number of half precision with these bits (IEEE 754: 1 sign, 5 exponent, 10 fraction). */
-const half = (bits: number): number => {
+export const half = (bits: number): number => {
   const exponent = (bits >>> 10) & 31
   const fraction = bits & 1023
   const size =
@@ -50,7 +50,7 @@ const half = (bits: number): number => {
           ? Number.POSITIVE_INFINITY
           : Number.NaN
         : (1 + fraction / 1024) * 2 ** (exponent - 15)
-  return bits >>> 15 === 1 ? -size : size
+  return (bits & 0x8000) !== 0 ? -size : size
 }
 
 /** How each dtype of the format that codual can hold is read. */

@@ -54,7 +54,8 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/packs': { layers: ['src/core', 'src/rules', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: [] },
   // As users' libraries: the public interface, and the checks of options that every public function makes.
   'src/display': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
-  'src/onnx': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: ['fp-ts', '@bufbuild/protobuf'] },
+  // How numbers of half precision are read is known where safetensors are.
+  'src/onnx': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/train/dtypes.ts'], packages: ['fp-ts', '@bufbuild/protobuf'] },
   // The rules of shapes are types alone: nothing of them is there at run time.
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/core/types'], packages: [] },
   'src/nn': { layers: ['src/random'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },

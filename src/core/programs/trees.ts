@@ -17,8 +17,8 @@ import { concat } from '../ops/joins.js'
 import { reshape, slice } from '../ops/layout/layout.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { RavelFn, TreeAllCloseOptions, TreeFlattenFn, TreeMapFn, TreeZipFn } from '../types/signatures/trees.js'
-import type { AnyLeaf, LeafOfTree } from '../types/tree.js'
+import type { RavelFn, TreeAllCloseOptions, TreeFlattenFn, TreeMapFn, TreeReduceFn, TreeZipFn } from '../types/signatures/trees.js'
+import type { LeafOfTree } from '../types/tree.js'
 
 const isAbsent = (x: unknown): boolean => (x as { readonly _tag?: unknown } | null)?._tag === 'NoTangent'
 
@@ -84,12 +84,12 @@ export const treeLeaves = <T>(tree: T): LeafOfTree<T>[] => flatten(tree, 'treeLe
  *
  * @example treeReduce((n, x) => n + x.data.length, { w: tensor([1, 2]), b: tensor(3) }, 0)   // 3
  */
-export const treeReduce = <T, R>(f: (sum: R, leaf: NoInfer<AnyLeaf<T>>, path: string) => R, tree: T, initial: R): R => {
+export const treeReduce = ((f: (sum: unknown, leaf: unknown, path: string) => unknown, tree: unknown, initial: unknown): unknown => {
   functionOf(f, 'the first argument', 'treeReduce')
   const { leaves, def } = flatten(tree, 'treeReduce')
   const paths = leafPaths(def)
-  return leaves.reduce<R>((sum, leaf, i) => f(sum, leaf as AnyLeaf<T>, paths[i]!), initial)
-}
+  return leaves.reduce((sum, leaf, i) => f(sum, leaf, paths[i]!), initial)
+}) as TreeReduceFn // the signatures say what a leaf is
 
 /**
  * A tree taken apart: [leaves, unflatten], the leaves in the order of sorted keys, and the function that puts as many back in their places.

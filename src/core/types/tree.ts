@@ -16,6 +16,7 @@ import type {
   Typed,
   Undeclared,
 } from './expr.js'
+import type { Later, Open } from './open.js'
 import type { Dim, MadeDim, Shape, ShapeError, Show, SizeFor, Unnamed, ZeroOf } from './shape.js'
 
 export type { NoTangent }
@@ -39,12 +40,6 @@ type IsPlain<T> = [T] extends [number | boolean]
     : [readonly boolean[]] extends [T]
       ? true
       : false
-/** Nothing has it. */
-declare const unknownYet: unique symbol
-/** unknown while the type of T is a parameter, or computed of one, else never: what a signature takes that is for code which is generic in trees. */
-export type Open<T> = ([T] extends [{ readonly [unknownYet]: true }] ? { readonly given: unknown } : { readonly given: never })['given']
-/** The other way: what a signature takes beside one for such code, which TypeScript asks first of what is decided. */
-export type Closed<T> = ([T] extends [{ readonly [unknownYet]: true }] ? { readonly given: never } : { readonly given: unknown })['given']
 /** A tree of which nothing is known but the leaves L: of `Decl`, and `any` of `any`. A record without a key is known. */
 export type OfAny<T, L> = 0 extends 1 & T ? T : [T] extends [Readonly<Record<PropertyKey, never>>] ? T : Tree<L>
 /**
@@ -205,9 +200,7 @@ export type ValueOf<S extends Shape, D extends DType> =
   | DataOf<D>
   | Nested<S, D extends 'bool' ? boolean | number : number>
 /** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
-export type Values<T> = ([T] extends [{ readonly [unknownYet]: true }]
-  ? { readonly given: Tensors<T> }
-  : { readonly given: ValuesOfTree<T> })['given']
+export type Values<T> = ([T] extends [Later] ? { readonly given: Tensors<T> } : { readonly given: ValuesOfTree<T> })['given']
 // what a function gives goes in again, also where T is a parameter
 type ValuesOfTree<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent | PlainLeaf | DataOf<DType>> : ValuesIn<T>
 type ValuesIn<T> =

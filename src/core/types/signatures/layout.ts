@@ -169,14 +169,14 @@ export interface EyeFn {
     dtype: D,
   ): Expr<[R, C], D>
 }
-/** Of a size that is just a number nothing is known. */
-type Told<N> = number extends N ? Given<never> : Given<unknown>
+/** Of a size that is just a number nothing is known, and where a literal is asked for it is that literal. */
+type Told<N, M> = number extends N ? Given<never> : N extends string ? (number extends M ? Given<unknown> : Given<never>) : Given<unknown>
 /** assertShape(x, shape): from an unknown shape to a known one, checked when it is traced. */
 export interface AssertShapeFn {
   /** A first axis that has a name, or whose size is a parameter, keeps it where its size is given. */
-  <N extends Dim, D extends DType, const T extends NewShape>(
+  <N extends Dim, D extends DType, const M extends SizeFor<N, N>, const T extends NewShape>(
     x: Expr<readonly [N, ...Dim[]], D>,
-    shape: readonly [SizeFor<N, N>, ...T] & Told<N>['given'],
+    shape: readonly [M, ...T] & Told<N, M>['given'],
   ): Expr<[N, ...T], D>
   /** The shape of another array, in code that is generic in its axes too. */
   <S extends Shape, D extends DType>(x: Expr<Shape, D>, shape: Sizes<S>, ...no: Shape extends S ? [never] : []): Expr<Writable<S>, D>
@@ -370,9 +370,12 @@ export type RollFn<Options> = <S extends Shape = Shape, D extends DType = WeakF6
   options?: Guard<AxesError<S, O, 'roll'>, O>,
 ) => Expr<S, D>
 /** diag(x, k?): a matrix from its k-th diagonal, or the k-th diagonal of a matrix. */
-export type DiagFn = <S extends Shape = Shape, D extends DType = WeakF64, const K extends number = 0>(
-  x: Guard<Diag<S>, Operand<S, D> | Plain>,
-  k?: K,
-) => Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
+export interface DiagFn {
+  (x: readonly number[], k?: number): Expr<[number, number], WeakF64>
+  <S extends Shape = Shape, D extends DType = WeakF64, const K extends number = 0>(
+    x: Guard<Diag<S>, Operand<S, D> | Plain>,
+    k?: K,
+  ): Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
+}
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
 export type TriangleFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain, k?: number) => Expr<S, NoInfer<D>>

@@ -3,7 +3,8 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { treeAllCloseOptions } from '../../programs/trees.js'
 import type { DType, Settled } from '../dtype.js'
 import type { AnyExpr, DTypeOf, Expr, Operand, Tensor } from '../expr.js'
-import type { AnyLeaf, Closed, LeafOfTree, Mapped, Open, Unravelled } from '../tree.js'
+import type { Closed, Open } from '../open.js'
+import type { AnyLeaf, LeafOfTree, Mapped, Unravelled } from '../tree.js'
 
 /** treeFlatten(tree): its leaves, and the function that puts others in their places. */
 export type TreeFlattenFn = <T>(tree: T) => readonly [leaves: LeafOfTree<T>[], unflatten: <R>(leaves: readonly R[]) => Mapped<T, R>]
@@ -21,6 +22,11 @@ export interface TreeZipFn {
     first: T & Closed<T>,
     ...rest: U
   ): Mapped<T, R>
+}
+/** treeReduce(f, tree, initial). */
+export interface TreeReduceFn {
+  <T, R>(f: (sum: R, leaf: Operand, path: string) => R, tree: T & Open<T>, initial: R): R
+  <T, R>(f: (sum: R, leaf: NoInfer<AnyLeaf<T>>, path: string) => R, tree: T & Closed<T>, initial: R): R
 }
 /** The inverse of `ravel`, from a vector to the tree T: of expressions, or of tensors. */
 export interface Unravel<T> {
