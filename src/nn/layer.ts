@@ -53,7 +53,7 @@ export interface Layer<P extends Decl | null = Decl, X = Operand, Y = AnyExpr> e
   readonly declared: P
   /** Its initial parameters. */
   readonly init: (key: Key) => Tensors<P>
-  apply(params: Exprs<P>, x: X, run?: Run): Y
+  apply(params: Given<P>, x: X, run?: Run): Y
 }
 /** A layer with running state. */
 export interface Stateful<P extends Decl | null = Decl, S = Decl, X = Operand, Y = AnyExpr> extends Described {

@@ -96,7 +96,7 @@ export const callsOf = (p: RandomProgram): readonly Call[] => {
 export interface Knowledge {
   readonly name: string
   /** What a size is that is not told: a name, a type parameter, a number. */
-  readonly by: 'literal' | 'number' | 'name' | 'number parameter' | 'Dim parameter'
+  readonly by: 'literal' | 'number' | 'name' | 'number parameter' | 'Dim parameter' | 'mixed'
   /** Whether only sizes that lead an operand are not told; the others are literals. */
   readonly leading?: true
   readonly of?: 'Operand' | 'Tensor'
@@ -115,6 +115,7 @@ export const KNOWLEDGE: readonly Knowledge[] = [
   { name: 'parameters', by: 'number parameter' },
   { name: 'leading parameter', by: 'number parameter', leading: true },
   { name: 'dims', by: 'Dim parameter' },
+  { name: 'mixed', by: 'mixed' },
   { name: 'operands', by: 'number parameter', of: 'Operand' },
   { name: 'tensors', by: 'literal', of: 'Tensor' },
   { name: 'any rank', by: 'literal', anyRank: true },
@@ -206,9 +207,12 @@ const sizesOf = (c: Call, read: readonly number[], k: Knowledge): Sizes => {
     name: (n: number) => `'n${n}'`,
     'number parameter': (n: number) => `N${n}`,
     'Dim parameter': (n: number) => `N${n}`,
+    mixed: (n: number) => (n % 3 === 0 ? 'number' : `N${n}`),
   }[k.by]
   return { open, type: (n) => (open.has(n) ? by(n) : String(n)) }
 }
+/** Whether a size that is a parameter is one that extends number. */
+const isNumber = (k: Knowledge, n: number): boolean => k.by === 'number parameter' || (k.by === 'mixed' && n % 3 === 1)
 /** The declared type of an operand. */
 const typeOf = (f: Facts, k: Knowledge, size: (n: number) => string, at?: number): string =>
   k.but?.at === at && k.but !== undefined
@@ -283,12 +287,12 @@ const callText = (s: Step, w: Writing): string => {
   return `cd.${s.op}(${args.join(', ')})${s.applied === undefined ? '' : `(${s.applied.map((a) => text(a, w)).join(', ')})`}`
 }
 /** The type of a tree of results as they were. */
-const resultType = (t: Template, facts: ReadonlyMap<number, Facts>): string => {
+const resultType = (t: Template, facts: ReadonlyMap<number, Facts>, sizes?: Sizes): string => {
   if (typeof t !== 'object' || t === null) return 'any'
-  if (isRef(t)) return `Real<[${facts.get(t.ref)!.shape.join(', ')}]>`
-  if (Array.isArray(t)) return `[${t.map((x) => resultType(x, facts)).join(', ')}]`
+  if (isRef(t)) return `Real<[${facts.get(t.ref)!.shape.map((n) => sizes?.type(n) ?? n).join(', ')}]>`
+  if (Array.isArray(t)) return `[${t.map((x) => resultType(x, facts, sizes)).join(', ')}]`
   return `{ ${Object.entries(t)
-    .map(([k, x]) => `${k}: ${resultType(x as Template, facts)}`)
+    .map(([k, x]) => `${k}: ${resultType(x as Template, facts, sizes)}`)
     .join('; ')} }`
 }
 
@@ -302,7 +306,7 @@ export const HEAD = [
   '',
 ].join('\n')
 /** The call as a helper, and what its result was held against what the compiler says of it. */
-export const written = (c: Call, k: Knowledge, at: number): string => {
+export const written = (c: Call, k: Knowledge, at: number, declared = false): string => {
   const read = readBy([...c.step.args, ...(c.step.applied ?? [])])
   const sizes = sizesOf(c, read, k)
   const asked = new Set<number>()
@@ -311,15 +315,16 @@ export const written = (c: Call, k: Knowledge, at: number): string => {
   const told = new Map([...asked].map((n) => [n, `n${n}`]))
   const params = [
     ...read.map((id, i) => `v${id}: ${typeOf(c.facts.get(id)!, k, sizes.type, i)}`),
-    ...[...told].map(([n, name]) => `${name}: ${k.by === 'number parameter' ? sizes.type(n) : 'number'}`),
+    ...[...told].map(([n, name]) => `${name}: ${isNumber(k, n) ? sizes.type(n) : 'number'}`),
   ]
-  const used = /parameter/.test(k.by)
+  const used = /parameter|mixed/.test(k.by)
     ? [...sizes.open].sort((a, b) => a - b).filter((n) => params.some((p) => new RegExp(`\\bN${n}\\b`).test(p)))
     : []
   const generics =
-    used.length === 0 ? '' : `<${used.map((n) => `N${n} extends ${k.by === 'Dim parameter' ? 'cd.Dim' : 'number'}`).join(', ')}>`
+    used.length === 0 ? '' : `<${used.map((n) => `N${n} extends ${isNumber(k, n) ? 'number' : 'cd.Dim'}`).join(', ')}>`
   const body = callText(c.step, { sizes, told, facts: c.facts })
-  const lines = [`export const f${at} = ${generics}(${params.join(', ')}) => ${body.startsWith('{') ? `(${body})` : body}`]
+  const result = declared ? `: ${resultType(c.step.outs, c.facts, sizes)}` : ''
+  const lines = [`export const f${at} = ${generics}(${params.join(', ')})${result} => ${body.startsWith('{') ? `(${body})` : body}`]
   if (k.by !== 'name' && k.of !== 'Tensor' && k.but?.is !== 'an array') {
     const values = [...read.map((id, i) => `given<${typeOf(c.facts.get(id)!, k, String, i)}>()`), ...[...told.keys()].map(String)]
     lines.push(
