@@ -145,7 +145,7 @@ export interface Attention<F extends number, D extends Float, B> extends Describ
     params: Given<AttentionParams<F, D, B>>,
     cache: CacheIn<D>,
     x: Operand<readonly [...N, F], D>,
-  ): readonly [cache: Exprs<Cache<D>>, y: Expr<[...N, F], D>]
+  ): [cache: Exprs<Cache<D>>, y: Expr<[...N, F], D>]
 }
 
 /** Arrays of a product. */

@@ -19,7 +19,7 @@ export interface ComposedPlain<L, X, Y> extends Parameters<L> {
 }
 /** `Composed` of layers of which some have state. */
 export interface ComposedWithState<L, X, Y> extends Parameters<L>, States<L> {
-  apply(params: Given<DeclaredIn<L>>, x: X, run: RunWith<Given<StateIn<L>>>): readonly [y: Y, state: Exprs<StateIn<L>>]
+  apply(params: Given<DeclaredIn<L>>, x: X, run: RunWith<Given<StateIn<L>>>): [y: Y, state: Exprs<StateIn<L>>]
 }
 interface Parameters<L> extends Described {
   readonly declared: DeclaredIn<L>
@@ -47,7 +47,7 @@ export interface SequenceWithState<L extends readonly unknown[]> extends Paramet
     params: Given<DeclaredIn<L>>,
     x: X & CheckedInput<L, X>,
     run: RunWith<Given<StateIn<L>>>,
-  ): readonly [y: Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>, state: Exprs<StateIn<L>>]
+  ): [y: Expr<Through<L, ShapeIn<X>>, DTypeThrough<L, X>>, state: Exprs<StateIn<L>>]
 }
 type Around<L, H> = { readonly body: L; readonly shortcut: H }
 /** A shortcut around the layer L. */
@@ -64,7 +64,7 @@ export interface ShortcutWithState<L, H> extends Parameters<Around<L, H>>, State
     params: Given<DeclaredIn<Around<L, H>>>,
     x: X,
     run: RunWith<Given<StateIn<Around<L, H>>>>,
-  ): readonly [y: Sent<L, X>, state: Exprs<StateIn<Around<L, H>>>]
+  ): [y: Sent<L, X>, state: Exprs<StateIn<Around<L, H>>>]
 }
 
 // ---- sizes from one part to the next
@@ -379,5 +379,5 @@ export interface BesideWithState<L, J> extends Parameters<L>, States<L> {
     params: Given<DeclaredIn<L>>,
     x: X,
     run: RunWith<Given<StateIn<L>>>,
-  ): readonly [y: Joint<L, X, J>, state: Exprs<StateIn<L>>]
+  ): [y: Joint<L, X, J>, state: Exprs<StateIn<L>>]
 }

@@ -46,7 +46,13 @@ export interface Described {
   readonly repeated?: number
 }
 /** Parameters as they are passed: expressions in a body, tensors outside of one. */
-export type Given<P> = Exprs<P> | Tensors<P>
+export type Given<P> = Exprs<P> | Tensors<P> | GivenTree<P>
+/** The same, of which lists may be readonly, and some parts expressions and others tensors. */
+type GivenTree<P, Depth extends 0[] = []> = P extends { readonly _tag: string } | null | undefined
+  ? Exprs<P> | Tensors<P>
+  : Depth['length'] extends 4 // of a layer of any kind TypeScript would not end
+    ? Exprs<P> | Tensors<P>
+    : { readonly [K in keyof P]: GivenTree<P[K], [...Depth, 0]> }
 /** A layer without running state. */
 export interface Layer<P extends Decl | null = Decl, X = Operand, Y = AnyExpr> extends Described {
   /** Its parameters. */
@@ -63,7 +69,7 @@ export interface Stateful<P extends Decl | null = Decl, S = Decl, X = Operand, Y
   readonly state: S
   /** The running state at the beginning. */
   readonly initState: () => Tensors<S>
-  apply(params: Exprs<P>, x: X, run: RunWith<Exprs<S>>): readonly [y: Y, state: Exprs<S>]
+  apply(params: Given<P>, x: X, run: RunWith<Exprs<S>>): readonly [y: Y, state: Exprs<S>]
 }
 /** A layer of unknown parameters, input and result. */
 export interface AnyLayer extends Described {

@@ -157,7 +157,7 @@ export interface BatchNorm<C extends number, D extends Float> extends Described 
     params: Given<Affine<C, D>>,
     x: Operand<S, D>,
     run: RunWith<Given<Running<C, D>>>,
-  ): readonly [y: Expr<S, D>, state: Exprs<Running<C, D>>]
+  ): [y: Expr<S, D>, state: Exprs<Running<C, D>>]
 }
 /**
  * Batch normalisation: in training by the mean and variance of the batch, whose running averages are returned as state; otherwise by these averages.

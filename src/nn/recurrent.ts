@@ -93,11 +93,11 @@ export type RecurrentParams<D extends Float, B> = readonly {
   readonly bh: B extends false ? null : Spec<[number], D>
 }[]
 /** The state between steps: for each layer and each direction, arrays [..., hidden] with the names C. */
-export type Carry<C extends string, N extends Shape, H extends number, D extends Float> = readonly {
+export type Carry<C extends string, N extends Shape, H extends number, D extends Float> = {
   readonly [K in C]: Expr<[...N, H], D>
 }[]
 /** A carry as it is passed in. */
-export type CarryIn<C extends string, H extends number, D extends Float> = readonly {
+export type CarryIn<C extends string, H extends number, D extends Float> = {
   readonly [K in C]: Operand<readonly [...Shape, H], D>
 }[]
 /** A recurrent layer from I features to H, of which O come out, with C in the carry. */
@@ -120,13 +120,13 @@ export interface Recurrent<I extends number, H extends number, O extends number,
     x: Operand<readonly [...N, I], D>,
     carry?: CarryIn<C, H, D>,
     run?: Run,
-  ): readonly [carry: Carry<C, Shape, H, D>, ys: Expr<[...N, O], D>]
+  ): [carry: Carry<C, Shape, H, D>, ys: Expr<[...N, O], D>]
   /** One step, x: [..., inputs]. */
   step<N extends Shape>(
     params: Given<RecurrentParams<D, B>>,
     carry: CarryIn<C, H, D>,
     x: Operand<readonly [...N, I], D>,
-  ): readonly [carry: Carry<C, N, H, D>, y: Expr<[...N, H], D>]
+  ): [carry: Carry<C, N, H, D>, y: Expr<[...N, H], D>]
 }
 
 type Held = Readonly<Record<string, AnyExpr>> & { readonly h: AnyExpr }

@@ -126,7 +126,7 @@ export interface Transforming<F extends number, D extends Float, P> extends Desc
     cache: CacheIn<D>,
     x: Operand<readonly [...N, F], D>,
     run?: Pick<BlockRun, 'context' | 'contextMask'>,
-  ): readonly [cache: Exprs<Cache<D>>, y: Expr<[...N, F], D>]
+  ): [cache: Exprs<Cache<D>>, y: Expr<[...N, F], D>]
 }
 /** A transformer block over F features. */
 export type TransformerBlock<F extends number, D extends Float, B, K, G, C> = Transforming<F, D, BlockParams<F, D, B, K, G, C>>

@@ -75,14 +75,14 @@ type SlotsIn<P> = P extends { readonly _tag: 'Spec' | 'Expr' | 'Tensor' }
     ? NoTangent
     : P extends Static
       ? NoInfer<P>
-      : { readonly [K in keyof P]: Slots<P[K]> }
+      : { -readonly [K in keyof P]: Slots<P[K]> }
 type SomeSlots<P> = [Least] extends [P]
   ? P
   : P extends Leaf | NoTangent
     ? Slots<P> | NoTangent
     : P extends Static
       ? NoInfer<P>
-      : { readonly [K in keyof P]: SomeSlots<P[K]> }
+      : { -readonly [K in keyof P]: SomeSlots<P[K]> }
 /** A leaf of any shape. */
 type Shaped<P> =
   P extends Spec<Shape, infer D>
@@ -101,7 +101,7 @@ type ShapesIn<P, Else> = P extends Leaf
     ? NoTangent
     : P extends Static
       ? NoInfer<P>
-      : { readonly [K in keyof P]: Shapes<P[K], Else> }
+      : { -readonly [K in keyof P]: Shapes<P[K], Else> }
 /** An array of the kind that P's leaves are. */
 type ArrayFor<L, S extends Shape, D extends DType> = [Extract<L, Spec>] extends [never]
   ? [Extract<L, AnyExpr>] extends [never]
@@ -137,7 +137,7 @@ export type StateOf<S, P> = S extends LikeParams
           ? ArrayOf<P, [], 'i32'>
           : S extends FloatArray<infer A>
             ? ArrayOf<P, A, FloatFor<LeavesOf<P>>>
-            : { readonly [K in keyof S]: StateOf<S[K], P> }
+            : { -readonly [K in keyof S]: StateOf<S[K], P> }
 /** The template S where only some of the parameters take part. */
 export type Masked<S> = S extends LikeParams | LikeSome
   ? LikeSome

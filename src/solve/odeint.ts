@@ -66,7 +66,7 @@ export type OdeOptions = OptionsOf<typeof odeOptions>
 
 /** T with an axis of N times in front. */
 export type AtTimes<T, N extends Dim = number> =
-  T extends Expr<infer S, infer D> ? Expr<[N, ...S], D> : { readonly [K in keyof T]: AtTimes<T[K], N> }
+  T extends Expr<infer S, infer D> ? Expr<[N, ...S], D> : { -readonly [K in keyof T]: AtTimes<T[K], N> }
 /** How many times there are: of an array its axis, of a list its length where that is known. */
 type CountOf<T> =
   T extends Expr<infer S, Float>

@@ -82,7 +82,7 @@ export type Padded<T> =
     ? Tensor<{ -readonly [K in keyof S]: number }, D>
     : T extends number | readonly (number | readonly unknown[])[]
       ? Tensor<Shape & readonly number[], 'f64'>
-      : { readonly [K in keyof T]: Padded<T[K]> }
+      : { -readonly [K in keyof T]: Padded<T[K]> }
 /**
  * Arrays with the same number of entries, padded to a size, and a mask of the entries that are there: { data, mask, count }.
  *

@@ -31,7 +31,7 @@ export type Batch<T, N extends number = number> =
             : T extends { readonly _tag: 'NoTangent' }
               ? T
               : [Numeric<T>] extends [never]
-                ? { readonly [K in keyof T]: Batch<T[K], N> }
+                ? { -readonly [K in keyof T]: Batch<T[K], N> }
                 : OfNested<T, N>
 
 /** Rows of a data set, and its leaves as tensors. */

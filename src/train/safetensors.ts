@@ -26,7 +26,7 @@ export type Like<T> =
         ? boolean
         : T extends Tensor | Float64Array | Float32Array | Int32Array | Uint8Array | { readonly _tag: 'NoTangent' }
           ? T
-          : { readonly [K in keyof T]: Like<T[K]> }
+          : { -readonly [K in keyof T]: Like<T[K]> }
 /** 'declared', if there is a declared input in T. Asked in this direction TypeScript leaves it open of a parameter. */
 type DeclaredIn<T> = T extends Spec
   ? 'declared'

@@ -45,7 +45,7 @@ export type Batched<T, N extends Dim = number, I = 0> = [I] extends [null]
         ? NoTangent
         : T extends Static
           ? NoInfer<T>
-          : { readonly [K in keyof T]: Batched<T[K], N, AxesAt<I, K>> }
+          : { -readonly [K in keyof T]: Batched<T[K], N, AxesAt<I, K>> }
 /** The expressions that stand for T batched over N, whose leaves may have any rank where T's is not known. */
 export type BatchedExprs<T, N extends Dim, I = 0> = [I] extends [null]
   ? Exprs<T>
@@ -57,7 +57,7 @@ export type BatchedExprs<T, N extends Dim, I = 0> = [I] extends [null]
         ? NoTangent | undefined
         : T extends Static
           ? NoInfer<T>
-          : { readonly [K in keyof T]: BatchedExprs<T[K], N, AxesAt<I, K>> }
+          : { -readonly [K in keyof T]: BatchedExprs<T[K], N, AxesAt<I, K>> }
 /** What may be passed for T batched over N where it is inlined, at other sizes than the declared names, or beside values. */
 export type BatchedArgs<T, N extends Dim, I = 0> = [I] extends [null]
   ? LooseArgs<T>

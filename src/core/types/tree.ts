@@ -98,7 +98,7 @@ type ResultsIn<T> = T extends Typed | NoTangent | Static
   ? T
   : T extends PlainLeaf
     ? Expr<ShapeOf<T>, PlainDType<T, WeakF64>>
-    : { [K in keyof T]: Results<T[K]> }
+    : { -readonly [K in keyof T]: Results<T[K]> }
 /** Any tree of concrete arrays. */
 export type TensorTree<T = never> = Tree<Tensor | NoTangent> | Held<T, Tensor | NoTangent | Static>
 
@@ -146,7 +146,7 @@ type MappedIn<T, R> =
         ? NoTangent
         : T extends Static
           ? NoInfer<T>
-          : { readonly [K in keyof T]: Mapped<T[K], R> }
+          : { -readonly [K in keyof T]: Mapped<T[K], R> }
 type MappedLeaf<S extends Shape, D extends DType, R> = [R] extends [Expr<infer RS, infer RD>]
   ? Expr<Kept<S, RS>, Kept<D, RD>>
   : [R] extends [Tensor<infer RS, infer RD>]
@@ -167,7 +167,7 @@ export type Unravelled<T, Kind extends 'Expr' | 'Tensor'> =
         ? NoTangent
         : T extends Static
           ? NoInfer<T>
-          : { readonly [K in keyof T]: Unravelled<T[K], Kind> }
+          : { -readonly [K in keyof T]: Unravelled<T[K], Kind> }
 type Unravel1<S extends Shape, D extends DType, Kind> = Kind extends 'Expr' ? Expr<S, D> : Tensor<Concrete<S>, D>
 
 /** The tree of expressions that a body sees for the declaration T. */
@@ -181,7 +181,7 @@ type ExprsIn<T> =
         ? NoInfer<T>
         : true extends IsPlain<T>
           ? NoInfer<T>
-          : { readonly [K in keyof T]: Exprs<T[K]> }
+          : { -readonly [K in keyof T]: Exprs<T[K]> }
 
 /** The concrete shape behind S: a name may be any size. */
 export type Concrete<S extends Shape> = Unnamed<S>
@@ -227,7 +227,7 @@ type TensorsIn<T> =
           ? NoInfer<T>
           : true extends IsPlain<T>
             ? Tensor<ShapeOf<T>, PlainDType<T, 'f64'>>
-            : { readonly [K in keyof T]: Tensors<T[K]> }
+            : { -readonly [K in keyof T]: Tensors<T[K]> }
 
 /** The tree T with sizes instead of names: the result of inlining a function at other dimensions. */
 export type Loose<T> = [Least] extends [T] ? OfAny<T, AnyExpr | NoTangent> : LooseIn<T>
@@ -240,7 +240,7 @@ type LooseIn<T> =
         ? NoInfer<T>
         : true extends IsPlain<T>
           ? NoInfer<T>
-          : { readonly [K in keyof T]: Loose<T[K]> }
+          : { -readonly [K in keyof T]: Loose<T[K]> }
 /**
  * What may be passed for an input declared with shape S and dtype D where its function is inlined. Of an expression or a tensor whose rank is not
  * known, such as the parameter of a plain function, shape and dtype are checked when the program is built.
@@ -288,7 +288,7 @@ type GradientIn<T> =
         ? NoInfer<T>
         : true extends IsPlain<T>
           ? Expr<ShapeOf<T>, 'f64'>
-          : { readonly [K in keyof T]: Gradient<T[K]> }
+          : { -readonly [K in keyof T]: Gradient<T[K]> }
 type GradientLeaf<S extends Shape, D extends DType> = [D] extends [Discrete] ? NoTangent : Expr<S, FloatsOf<D>>
 
 /** The Jacobian: the tree of Out, at each leaf the tree of In, leaves of shape [...out, ...in]. */
@@ -302,7 +302,7 @@ type JacobianOf<Out, In> =
       ? NoTangent
       : Out extends Static
         ? NoInfer<Out>
-        : { readonly [K in keyof Out]: Jacobian<Out[K], In> }
+        : { -readonly [K in keyof Out]: Jacobian<Out[K], In> }
 type JacobianIn<SO extends Shape, In> = [Least] extends [In] ? OfAny<In, Expr<Shape, Float> | NoTangent> : JacobianInLeaves<SO, In>
 type JacobianInLeaves<SO extends Shape, In> =
   In extends Typed<infer S, infer D>
@@ -313,7 +313,7 @@ type JacobianInLeaves<SO extends Shape, In> =
       ? NoTangent
       : In extends Static
         ? NoInfer<In>
-        : { readonly [K in keyof In]: JacobianIn<SO, In[K]> }
+        : { -readonly [K in keyof In]: JacobianIn<SO, In[K]> }
 /** The axes of A, then those of B; an unknown rank where either is unknown. */
 export type Joined<A extends Shape, B extends Shape> = [number] extends [A['length']]
   ? Shape

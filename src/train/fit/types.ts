@@ -65,7 +65,7 @@ type AsTensors<T> = unknown extends T
     ? T
     : T extends { readonly _tag: 'Expr' } | NoTangent | Static | PlainArray
       ? Tensors<T>
-      : { readonly [K in keyof T]: AsTensors<T[K]> }
+      : { -readonly [K in keyof T]: AsTensors<T[K]> }
 type PlainArray = number | boolean | readonly PlainArray[]
 /** The parameters of a model. */
 export type ParamsOf<M> = M extends { init(...xs: never[]): infer P } ? AsTensors<P> : never

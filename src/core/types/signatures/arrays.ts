@@ -55,7 +55,7 @@ type AxisOfEach<X extends readonly unknown[]> = { -readonly [K in keyof X]: numb
 export type MeshgridFn<Options> = <const X extends readonly Arg[]>(
   xs: X,
   options?: Options,
-) => { readonly [K in keyof X]: Expr<SameRank<AxisOfEach<X>>, PromoteAll<X>> }
+) => { -readonly [K in keyof X]: Expr<SameRank<AxisOfEach<X>>, PromoteAll<X>> }
 /** trilIndices, triuIndices: rows and columns. */
 export type TriangleIndicesFn = (
   n: number,
@@ -150,9 +150,9 @@ export type GradientFn<Options> = <S extends Shape = Shape, D extends DType = We
   ? Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
   : S extends readonly [unknown]
     ? O extends { readonly axis: readonly number[] }
-      ? readonly Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
+      ? Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
       : Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
-    : readonly Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
+    : Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
 export type TrapezoidFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   y: Operand<S, D> | Plain,
   options?: O,
@@ -233,7 +233,7 @@ type SizeIn<O> = O extends { readonly size: infer N extends number } ? N : numbe
 export type NonzeroFn<Options> = <S extends Shape = Shape, const O extends Options = Options>(
   x: Operand<S> | Plain | PlainBool,
   options: O,
-) => { readonly [K in keyof S]: Expr<[SizeIn<O>], 'i32'> }
+) => { -readonly [K in keyof S]: Expr<[SizeIn<O>], 'i32'> }
 export type ArgwhereFn<Options> = <S extends Shape = Shape, const O extends Options = Options>(
   x: Operand<S> | Plain | PlainBool,
   options: O,

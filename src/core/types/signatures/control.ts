@@ -23,7 +23,7 @@ type CarriedIn<T> =
           ? Expr
           : T extends Static
             ? NoInfer<T>
-            : { readonly [K in keyof T]: Carried<T[K]> }
+            : { -readonly [K in keyof T]: Carried<T[K]> }
 /** What a body may return for the carry T: at each leaf an expression or a value of its shape and dtype. */
 export type Next<T> =
   T extends Typed<infer S, infer D>
@@ -53,7 +53,7 @@ export type Slices<X> =
         ? NoTangent
         : X extends null | undefined
           ? undefined
-          : { readonly [K in keyof X]: Slices<X[K]> }
+          : { -readonly [K in keyof X]: Slices<X[K]> }
 type HeadOf<X> = X extends Typed<infer S, DType> ? Head<S> : number
 /** The number of steps: of one array its length, of a list or record that of its arrays, where each is known; L of nothing. */
 type Steps<X, L extends Dim> =
@@ -94,7 +94,7 @@ export type ScanFn = <const C, const X, N extends Next<C>, Y extends Anything, c
   init: C,
   xs?: X,
   options?: ScanOptions & { readonly length?: L | undefined },
-) => readonly [carry: Carried<N>, ys: Stacked<Y, Steps<X, L>>]
+) => [carry: Carried<N>, ys: Stacked<Y, Steps<X, L>>]
 /** How many steps, known when it runs: an i32 scalar. */
 type Count = Expr<[], 'i32'> | Tensor<[], 'i32'> | OfAnyRank<'Expr' | 'Tensor'>
 /** fori(n, f, init): carry = f(k, carry) for k = 0 ... n - 1. */
@@ -117,7 +117,7 @@ export type WhileLoopFn = <const C, N extends Next<C>>(
   body: (state: Carried<C>) => N,
   init: C,
   options?: WhileOptions,
-) => readonly [state: Carried<N>, ended: Ended]
+) => [state: Carried<N>, ended: Ended]
 /** The tree of expressions that stands for some elements of X along the axis. */
 type Elements<X> =
   X extends Typed<infer _S, infer D>
@@ -128,7 +128,7 @@ type Elements<X> =
         ? NoTangent
         : X extends Static
           ? NoInfer<X>
-          : { readonly [K in keyof X]: Elements<X[K]> }
+          : { -readonly [K in keyof X]: Elements<X[K]> }
 /** associativeScan(op, xs, { axis, reverse }): x_0, op(x_0, x_1), op(op(x_0, x_1), x_2) ... */
 export type AssociativeScanFn<Options> = <const X>(
   op: (a: Elements<X>, b: Elements<X>) => Next<Elements<X>>,

@@ -32,7 +32,7 @@ type FloatOfAll<X extends readonly unknown[], A extends readonly ArgKind[], I> =
   : AsFloat<DTypeOfAll<X, A>>
 
 type ResultsOf<S extends Shape, F extends DType, Rs extends readonly ResultKind[]> = {
-  readonly [K in keyof Rs]: Expr<S, Rs[K] extends DType ? Rs[K] : F>
+  -readonly [K in keyof Rs]: Expr<S, Rs[K] extends DType ? Rs[K] : F>
 }
 type ResultOf<S extends Shape, F extends DType, R extends DType, Rs> = Rs extends readonly ResultKind[]
   ? ResultsOf<S, F, Rs>

@@ -17,7 +17,7 @@ export type OnDevice<T> = T extends NoTangent | Static
   ? T
   : T extends Tensor<infer S, infer D>
     ? DeviceTensor<S, D>
-    : { readonly [K in keyof T]: OnDevice<T[K]> }
+    : { -readonly [K in keyof T]: OnDevice<T[K]> }
 /** onDevice(tree, backend, { storage }): the same tensors with their elements on the backend's device. */
 export type OnDeviceFn = <T extends TensorTree<T>>(tree: T, backend: Backend, options?: PlaceOptions) => Promise<OnDevice<T>>
 /** onHost(tree): the same tensors with their elements in the host's memory. */

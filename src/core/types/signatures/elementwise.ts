@@ -262,7 +262,7 @@ export type Lifted<T> = T extends Tensor<infer S, infer D> ? Expr<S, D> : T exte
 type MapOut<S extends Shape, R> =
   R extends Expr<readonly [], infer D>
     ? Expr<S, Settled<D>>
-    : { readonly [K in keyof R]: R[K] extends Expr<readonly [], infer D> ? Expr<S, Settled<D>> : never }
+    : { -readonly [K in keyof R]: R[K] extends Expr<readonly [], infer D> ? Expr<S, Settled<D>> : never }
 type MapResult = Scalar | readonly Scalar[] | TupleHint | { readonly [key: string]: Scalar }
 /** map(f, ...xs): a scalar function over arrays that broadcast, differentiated forward, one or several results. */
 export interface MapFn {

@@ -293,8 +293,8 @@ export type StackFn = <const X extends readonly Arg[] | [], const O extends Axis
 ) => Expr<Ok<Stack<ShapesOf<X>, AxisOf<O>>>, Join2<X>>
 /** Expressions of some shapes. */
 export type ExprsOfShapes<T, D extends DType> = T extends readonly (readonly unknown[])[]
-  ? { readonly [K in keyof T]: Expr<Ok<T[K]>, D> }
-  : readonly Expr<Shape, D>[]
+  ? { -readonly [K in keyof T]: Expr<Ok<T[K]>, D> }
+  : Expr<Shape, D>[]
 /** split(x, n | sizes, { axis }): n equal parts, or parts of the sizes; along the first axis by default. */
 export type SplitFn = <
   const P extends number | readonly number[],

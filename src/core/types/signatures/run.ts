@@ -85,6 +85,6 @@ type TangentIn<T, Depth extends unknown[] = []> = T extends { readonly dtype: 'i
     ? T
     : Depth['length'] extends 10 // TypeScript asks about any tree while it infers, and would not end
       ? T
-      : { readonly [K in keyof T]: TangentIn<T[K], [...Depth, 0]> }
+      : { -readonly [K in keyof T]: TangentIn<T[K], [...Depth, 0]> }
 /** duplicated(params): { primal, tangent } with zeroed buffers. */
 export type DuplicatedFn = <T extends TensorTree<T>>(params: T) => Duplicated<T, TangentTensors<T>>

@@ -64,7 +64,7 @@ type AuxOf<F> = ResultOf<F> extends readonly [unknown, infer X] ? X : never
 export type GradFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined, const X extends boolean | undefined = undefined>(
   f: F & ScalarOnly<ResultOf<F>, 'grad', X>,
   options?: GradOptions<ArgsOf<F>, W, X>,
-) => Fn<ArgsOf<F>, [X] extends [true] ? readonly [Gradient<Active<ArgsOf<F>, W>>, AuxOf<F>] : Gradient<Active<ArgsOf<F>, W>>>
+) => Fn<ArgsOf<F>, [X] extends [true] ? [Gradient<Active<ArgsOf<F>, W>>, AuxOf<F>] : Gradient<Active<ArgsOf<F>, W>>>
 
 /** What `valueAndGrad` gives. */
 export interface ValueAndGrad<Out, G> {
@@ -90,7 +90,7 @@ export type ValueAndGradFn = <
 >
 
 /** The function jvp(f): (primals, tangents) -> [y, dy]. */
-export type Jvp<A extends readonly unknown[], Out, W = undefined> = Fn<[Primals<A>, Gradient<Varied<A, W>>], readonly [Out, Gradient<Out>]>
+export type Jvp<A extends readonly unknown[], Out, W = undefined> = Fn<[Primals<A>, Gradient<Varied<A, W>>], [Out, Gradient<Out>]>
 /** jvp(f, { wrt })(primals, tangents): the value and its derivative in one direction; the tangents are of what `wrt` says, of all primals without it. */
 export type JvpFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined>(
   f: F,
@@ -104,7 +104,7 @@ export interface JetOptions<A extends readonly unknown[], W> extends WrtOptions<
 /** The function jet(f): (primals, their derivatives along a curve) -> [y, its derivatives along it]. */
 export type Jet<A extends readonly unknown[], Out, W = undefined> = Fn<
   [Primals<A>, readonly Gradient<Varied<A, W>>[]],
-  readonly [Out, readonly Gradient<Out>[]]
+  [Out, Gradient<Out>[]]
 >
 /** jet(f, { wrt, order })(primals, [dx, ddx, ...]): the value and its derivatives along a curve. */
 export type JetFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined>(
@@ -112,7 +112,7 @@ export type JetFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefin
   options?: JetOptions<ArgsOf<F>, W>,
 ) => Jet<ArgsOf<F>, ResultOf<F>, W>
 /** The function vjp(f): (primals, yBar) -> [y, primalsBar]. */
-export type Vjp<A extends readonly unknown[], Out, W> = Fn<[Primals<A>, Gradient<Out>], readonly [Out, Gradient<Varied<A, W>>]>
+export type Vjp<A extends readonly unknown[], Out, W> = Fn<[Primals<A>, Gradient<Out>], [Out, Gradient<Varied<A, W>>]>
 /** vjp(f)(primals, yBar): the value and the cotangent of the primals. */
 export type VjpFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined>(
   f: F,
@@ -120,9 +120,9 @@ export type VjpFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefin
 ) => Vjp<ArgsOf<F>, ResultOf<F>, W>
 /** The function linearize(f): primals -> [y, df], where df(tangents) -> dy. */
 export interface Linearized<A extends readonly unknown[], Out, W> {
-  (primals: Values<Primals<A>>): readonly [Tensors<Out>, (tangents: Values<Gradient<Varied<A, W>>>) => Tensors<Gradient<Out>>]
-  (primals: Exprs<Primals<A>>): readonly [Out, Fn<[Gradient<Varied<A, W>>], Gradient<Out>>]
-  (primals: LooseArgs<Primals<A>>): readonly [Loose<Out>, Fn<[Gradient<Varied<A, W>>], Gradient<Out>>]
+  (primals: Values<Primals<A>>): [Tensors<Out>, (tangents: Values<Gradient<Varied<A, W>>>) => Tensors<Gradient<Out>>]
+  (primals: Exprs<Primals<A>>): [Out, Fn<[Gradient<Varied<A, W>>], Gradient<Out>>]
+  (primals: LooseArgs<Primals<A>>): [Loose<Out>, Fn<[Gradient<Varied<A, W>>], Gradient<Out>>]
 }
 /** linearize(f)(primals): the value, and the derivative there as a function of the tangents. */
 export type LinearizeFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined>(

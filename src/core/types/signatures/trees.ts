@@ -7,7 +7,7 @@ import type { Closed, Open } from '../open.js'
 import type { AnyLeaf, LeafOfTree, Mapped, Unravelled } from '../tree.js'
 
 /** treeFlatten(tree): its leaves, and the function that puts others in their places. */
-export type TreeFlattenFn = <T>(tree: T) => readonly [leaves: LeafOfTree<T>[], unflatten: <R>(leaves: readonly R[]) => Mapped<T, R>]
+export type TreeFlattenFn = <T>(tree: T) => [leaves: LeafOfTree<T>[], unflatten: <R>(leaves: readonly R[]) => Mapped<T, R>]
 
 /** treeMap(f, tree): in code that is generic in the tree a leaf is an operand. */
 export interface TreeMapFn {
@@ -37,7 +37,7 @@ type VectorOf<T> = [Extract<LeafOfTree<T>, AnyExpr>] extends [never] ? Tensor<[n
 /** The dtypes among the leaves; the vector has the greatest of them. */
 type DTypes<T> = Settled<DTypeOf<LeafOfTree<T>> & DType>
 /** ravel(tree): [vector, unravel]. */
-export type RavelFn = <T>(tree: T) => readonly [vector: VectorOf<T>, unravel: Unravel<T>]
+export type RavelFn = <T>(tree: T) => [vector: VectorOf<T>, unravel: Unravel<T>]
 
 /** Options of `treeAllClose`. */
 export interface TreeAllCloseOptions extends OptionsOf<typeof treeAllCloseOptions> {}
