@@ -102,21 +102,18 @@ type ShapesIn<P, Else> = P extends Leaf
     : P extends Static
       ? NoInfer<P>
       : { -readonly [K in keyof P]: Shapes<P[K], Else> }
+/** What the leaves of P are, by their tags: of a leaf whose size is a parameter TypeScript knows that at once. */
+type TagsOf<P, Depth extends 0[] = []> = P extends { readonly _tag: infer G }
+  ? G
+  : P extends Static
+    ? never
+    : Depth['length'] extends 10
+      ? never
+      : { [K in keyof P]: TagsOf<P[K], [...Depth, 0]> }[keyof P]
 /** An array of the kind that P's leaves are. */
-type ArrayFor<L, S extends Shape, D extends DType> = [Extract<L, Spec>] extends [never]
-  ? [Extract<L, AnyExpr>] extends [never]
-    ? Tensor<S, D>
-    : Expr<S, D>
-  : Spec<S, D>
-/** The same, asked of the tree itself: of a parameter that is a declaration TypeScript knows that it is one, and of sizes that are parameters by the tag. */
-type ArrayOf<P, S extends Shape, D extends DType> =
-  P extends Tagged<'Spec'>
-    ? Spec<S, D>
-    : P extends Tagged<'Expr'>
-      ? Expr<S, D>
-      : P extends Tagged<'Tensor'>
-        ? Tensor<S, D>
-        : ArrayFor<LeavesOf<P>, S, D>
+type ArrayFor<G, S extends Shape, D extends DType> = 'Spec' extends G ? Spec<S, D> : 'Expr' extends G ? Expr<S, D> : Tensor<S, D>
+/** The same, asked of the tree itself first: of a parameter that is a declaration TypeScript knows that it is one. */
+type ArrayOf<P, S extends Shape, D extends DType> = P extends Tagged<'Spec'> ? Spec<S, D> : ArrayFor<TagsOf<P>, S, D>
 type Tagged<G extends string> =
   | { readonly _tag: G | 'NoTangent' }
   | readonly (Tagged<G> | null)[]

@@ -89,12 +89,8 @@ type TagOf<L> = L extends { readonly _tag: infer G } ? { readonly _tag: G } : ne
 /** Nothing; beside it TypeScript reads an array literal as a tuple. */
 export type TupleHint = readonly [never, ...never[]]
 /** What comes of the result T of a body: an expression where there is a number, a truth value or an array of them. */
-export type Results<T> = [T] extends [Tree<{ readonly _tag: 'Expr' | 'Tensor' | 'NoTangent' }>]
-  ? T
-  : [Least] extends [T]
-    ? ExprTree
-    : ResultsIn<T>
-type ResultsIn<T> = T extends Typed | NoTangent | Static
+export type Results<T> = [Least] extends [T] ? ExprTree : ResultsIn<T>
+type ResultsIn<T> = T extends { readonly _tag: string } | Static
   ? T
   : T extends PlainLeaf
     ? Expr<ShapeOf<T>, PlainDType<T, WeakF64>>
