@@ -97,7 +97,7 @@ export type Carry<C extends string, N extends Shape, H extends number, D extends
   readonly [K in C]: Expr<[...N, H], D>
 }[]
 /** A carry as it is passed in. */
-export type CarryIn<C extends string, H extends number, D extends Float> = {
+export type CarryIn<C extends string, H extends number, D extends Float> = readonly {
   readonly [K in C]: Operand<readonly [...Shape, H], D>
 }[]
 /** A recurrent layer from I features to H, of which O come out, with C in the carry. */
