@@ -59,7 +59,7 @@ describe.skipIf(library === undefined)('products by the library', () => {
         expect(Math.abs(leading)).toBeGreaterThanOrEqual(leading > 0 ? n : m)
         for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) expect(size * (i * rows + j * columns) - (i * row + j * column)).toBe(0)
       }),
-      { numRuns: count(2000, 20_000) },
+      { numRuns: count(2000, 10_000) },
     )
     // Nothing that it could take is left out: rows, transposes, vectors with steps.
     expect([
@@ -122,7 +122,7 @@ describe.skipIf(library === undefined)('products by the library', () => {
             expect(Math.abs(got.data[i]! - want.data[i]!)).toBeLessThanOrEqual(share * most.data[i]!)
         },
       ),
-      { numRuns: count(300, 2000) },
+      { numRuns: count(300, 1000) },
     )
     for (const type of ['f32', 'f64']) {
       expect(asked.get(`product ${type}`)).toBeGreaterThan(50)
@@ -389,7 +389,7 @@ describe.skipIf(library === undefined)('random programs by the library', () => {
   it('hold in values, gradients and all laws', { timeout: 600_000 }, () => {
     const { backend, asked } = made()
     const lanes = { oracle: reference(), lanes: [laneOf('library', backend)], without: new Map() }
-    const many = count(100, 800)
+    const many = count(100, 400)
     for (let s = 1; s <= many; s++) {
       const { program } = generate(50_000 + s)
       expect(checkProgram(program, laws, { lanes }), `seed ${50_000 + s}`).toBeUndefined()

@@ -47,7 +47,7 @@ describe('what runs compiles, and is what the compiler says', () => {
     const files = new Map<string, string>()
     for (const k of deep ? sample(KNOWLEDGE, 9) : few) {
       const { text, tried } = fileOf(calls, k)
-      expect(tried, k.name).toBeGreaterThan(count(100, 200))
+      expect(tried, k.name).toBeGreaterThan(100)
       files.set(k.name, text)
     }
     expect(failures(files)).toEqual([])
