@@ -45,7 +45,11 @@ for (const [family, table] of Object.entries(families))
     for (const p of Object.values(table) as AnyPrimitive[])
       it(p.name, () => {
         // All of its samples in depth, of many rules with two orders; one sample in the middle and the first order at `npm test`.
-        const c = checkRule(p, { ...(!deep && { sample: Math.floor(p.samples.length / 2) }), backends, order: deep && twice.has(p.name) ? 2 : 1 })
+        const c = checkRule(p, {
+          ...(!deep && { sample: Math.floor(p.samples.length / 2) }),
+          backends,
+          order: deep && twice.has(p.name) ? 2 : 1,
+        })
         expect(c._tag === 'Right' ? '' : report(c)).toBe('')
         // Nothing is left out: no derivative to do, no check that did not run.
         if (c._tag === 'Right') expect(c.right.notImplemented.filter((t) => !left.some((rule) => t.startsWith(`${rule}, `)))).toEqual([])
