@@ -132,6 +132,16 @@ const ruleIn = (primitive: AnyPrimitive): string => {
   const form = rule.form === undefined ? (written.length === 0 ? 'none' : `${written.join(' and ')}, written out`) : forms[rule.form._tag]
   return `${form}${rule.missing === undefined ? '' : ` (${rule.missing.replace(/\.$/, '')})`}${rule.batch === undefined ? '; no batch rule' : ''}`
 }
+/** What a primitive is called by those who import it: its own name, that of the function which is it, or a name that is marked as the primitive's. */
+const exportOf = new Map<AnyPrimitive, string>()
+for (const [name, value] of Object.entries(codual)) {
+  const { primitive } = (typeof value === 'function' ? value : {}) as { readonly primitive?: AnyPrimitive }
+  if (primitive !== undefined && exportOf.get(primitive) !== primitive.name) exportOf.set(primitive, name)
+}
+const imported = (p: AnyPrimitive): string => {
+  const name = exportOf.get(p) ?? p.name
+  return `\`${name}\`${name in codual ? '' : ' (a primitive)'}`
+}
 const names = (primitives: readonly AnyPrimitive[]): string => primitives.map((p) => `\`${p.name}\``).join(', ')
 /** Primitives with the same rule are said together. */
 const rulesOf = (parts: readonly AnyPrimitive[]): string =>
@@ -149,7 +159,7 @@ const factsOf = (n: PublicName): readonly Row[] => {
   return [
     own === undefined ? ['Registered rules', rulesOf(parts)] : ['Registered rule', ruleIn(own)],
     ...(kinks.length === 0 ? [] : [['Kinks', kinks.join('; ')] as const]),
-    ...(own === undefined ? [['Made of', names(parts)] as const] : []),
+    ...(own === undefined ? [['Made of', parts.map(imported).join(', ')] as const] : []),
     ['Backends', `reference, CPU${own === undefined ? '' : ownReason(own)}${lacking === '' ? ', WebGPU' : `; not WebGPU: ${lacking}`}`],
   ]
 }
