@@ -19,7 +19,9 @@ import type {
   ShowDim,
   ZeroOf,
 } from './shape.js'
-import type { AddDim, MulDim } from './shape-layout.js'
+import type { CeilDiv } from './shape-index.js'
+import type { AddDim } from './shape-layout.js'
+import type { FlagIn, Literals, SizeIn, Times } from './sizes.js'
 
 // ---- matmul and its relatives
 
@@ -94,10 +96,10 @@ type VecdotLast<A extends Shape, B extends Shape> = [number] extends [A['length'
 /** [], if the last two axes of S are equal; else a ShapeError that names Op. Never S itself: that would be a place to infer S from. */
 export type Square<S extends Shape, Op extends string> = [number] extends [S['length']]
   ? []
-  : S extends readonly [...Shape, infer a, infer b]
-    ? [Same<a, b>] extends [never]
-      ? ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
-      : []
+  : S extends readonly [...unknown[], infer a, infer b]
+    ? Meets<a, b> extends true
+      ? []
+      : ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
     : ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
 /** S without its last N axes (1 or 2). */
 export type DropLast<S extends Shape, N extends 1 | 2> = [number] extends [S['length']]
@@ -212,15 +214,69 @@ type WindowDims<Hs extends Shape, Ks extends Shape, Stride, P, Dilation, R exten
     ? R
     : never
 
+/** [], if a window leaves as many positions as there were: in steps of 1, with as much padding as it is longer than 1. */
+type Keeps<K, Stride, P, Dilation> = Stride extends 1
+  ? P extends 'same'
+    ? []
+    : Longest<K, Dilation, PadTotal<P>>
+  : [0]
+type Longest<K, Dilation, Total> = Literals<K, Dilation> extends infer Q
+  ? Q extends []
+    ? Total extends number
+      ? IsNat<Total> extends true
+        ? Add<Total, 1> extends Extent<K, Dilation>
+          ? []
+          : [0]
+        : [0]
+      : [0]
+    : [0]
+  : never
+/** [], if all is a literal that the number of windows depends on. */
+type Decides<H, K, Stride, P, Dilation> = P extends 'same'
+  ? Literals<H, Stride>
+  : Literals<H, Stride> extends infer Q
+    ? Q extends []
+      ? Literals<K, Dilation> extends infer R
+        ? R extends []
+          ? Literals<PadTotal<P>>
+          : [0]
+        : never
+      : [0]
+    : never
+/** `WindowDim` where the window fits, decided at once; rounded up with Ceil. */
+type WindowSize<H, K, Stride, P, Dilation, Ceil, Zero> =
+  Known<Keeps<K, Stride, P, Dilation>> extends Box<Zero>
+    ? H
+    : Known<Decides<H, K, Stride, P, Dilation>> extends Box<Zero>
+      ? [Ceil] extends [false]
+        ? WindowDim<H, K, Stride, P, Dilation, number>
+        : [Ceil] extends [true]
+          ? P extends 'same'
+            ? WindowDim<H, K, Stride, P, Dilation, number>
+            : CeiledDim<H & number, Extent<K, Dilation> & number, Stride & number, P>
+          : number
+      : number
+/** ceil((h + pad - extent) / stride) + 1, or 1 less where the last window would begin behind x. */
+type CeiledDim<H extends number, E extends number, Stride extends number, P> = [Sub<Add<H, PadTotal<P> & number>, E>] extends [never]
+  ? number
+  : CeilDiv<Sub<Add<H, PadTotal<P> & number>, E>, Stride> extends infer N extends number
+    ? [Sub<Mul<N, Stride>, Add<H, PadBefore<P>>>] extends [never]
+      ? Add<N, 1>
+      : N
+    : number
+type PadBefore<P> = P extends readonly [infer A, unknown] ? A & number : P extends number ? P : 0
 /** The sizes of positions H after windows K: each by itself, so that their number is known where sizes are parameters. */
-export type ConvSizes<H extends Shape, K extends Shape, O> = {
-  -readonly [I in keyof H]: WindowDim<
+export type ConvSizes<H extends Shape, K extends Shape, O> = WindowSizes<H, K, O, ZeroOf<H>>
+/** `ConvSizes`, where Zero is `ZeroOf` a parameter. */
+export type WindowSizes<H extends Shape, K extends Shape, O, Zero> = {
+  -readonly [I in keyof H]: WindowSize<
     H[I],
     I extends keyof K ? K[I] : number,
     PerAxis<Option<O, 'stride', 1>, I>,
     PerAxis<Option<O, 'padding', 0>, I>,
     PerAxis<Option<O, 'dilation', 1>, I>,
-    number
+    FlagIn<O, 'ceilMode', false>,
+    Zero
   > &
     Dim
 }
@@ -232,8 +288,11 @@ export type PoolSizes<H extends Shape, O extends PoolOptions> = ConvSizes<
     readonly stride: Option<O, 'stride', O['window']>
     readonly padding: Option<O, 'padding', 0>
     readonly dilation: Option<O, 'dilation', 1>
+    readonly ceilMode: FlagIn<O, 'ceilMode', false>
   }
 >
+/** Channels I of one group in all. */
+type Grouped<I, O, Zero> = Times<I, SizeIn<O, 'groups', 1, Zero>, Zero>
 /** The shape of a convolution of x [n, c, ...spatial] with k [o, c / groups, ...window]. */
 export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length']]
   ? Shape
@@ -242,7 +301,7 @@ export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] ext
     : X extends readonly [infer n extends Dim, infer c, ...infer Hs extends Shape]
       ? K extends readonly [infer o extends Dim, infer i, ...infer Ks extends Shape]
         ? X['length'] extends K['length']
-          ? Meets<c, MulDim<i, Option<O, 'groups', 1>>> extends true
+          ? Meets<c, Grouped<i, O, ZeroOf<X>>> extends true
             ? [WindowDims<Hs, Ks, Option<O, 'stride', 1>, Option<O, 'padding', 0>, Option<O, 'dilation', 1>>] extends [
                 infer R extends Dim[],
               ]
@@ -250,7 +309,7 @@ export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] ext
                 ? ShapeError<`conv: the kernel does not fit: x is ${Show<X>}, k is ${Show<K>}`>
                 : [n, o, ...R]
               : never
-            : ShapeError<`conv: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<MulDim<i, Option<O, 'groups', 1>>>})`>
+            : ShapeError<`conv: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<Grouped<i, O, ZeroOf<X>>>})`>
           : ShapeError<`conv: needs as many axes in x as in k: x is ${Show<X>}, k is ${Show<K>}`>
         : ShapeError<`conv: k must be [out, in, ...window], got ${Show<K>}`>
       : ShapeError<`conv: x must be [batch, channels, ...spatial], got ${Show<X>}`>
@@ -263,7 +322,7 @@ export type Convolved<X extends Shape, K extends Shape, O = NoOptions> = [number
   ? Shape
   : X extends readonly [infer n extends Dim, infer c, ...infer Hs extends Shape]
     ? K extends readonly [infer o extends Dim, infer i, ...infer Ks extends Shape]
-      ? Known<Differ<c, MulDim<i, Option<O, 'groups', 1>>>> extends Box<ZeroOf<X>>
+      ? Known<Differ<c, Grouped<i, O, ZeroOf<X>>>> extends Box<ZeroOf<X>>
         ? Shape
         : [n, o, ...ConvSizes<Hs, Ks, O>]
       : Shape
@@ -272,37 +331,39 @@ export type Convolved<X extends Shape, K extends Shape, O = NoOptions> = [number
 export type Pooled<X extends Shape, O extends PoolOptions> = [number] extends [X['length']]
   ? Shape
   : X extends readonly [infer n extends Dim, infer c extends Dim, ...infer Hs extends Shape]
-    ? [n, c, ...(O extends { readonly ceilMode: infer C } ? (true extends C ? Unsized<Hs> : PoolSizes<Hs, O>) : PoolSizes<Hs, O>)]
+    ? [n, c, ...PoolSizes<Hs, O>]
     : Shape
-type Unsized<S extends Shape> = { -readonly [I in keyof S]: number }
 
 /** One spatial axis of a transposed convolution: (h - 1) stride - pad + extent + outputPadding. */
-type SpreadDim<H, K, Stride, P, Dilation, More> = [
-  IsNat<H>,
-  IsNat<Stride>,
-  IsNat<Extent<K, Dilation>>,
-  IsNat<PadTotal<P>>,
-  IsNat<More>,
-] extends [true, true, true, true, true]
-  ? Sub<Add<Add<Mul<Sub<H & number, 1>, Stride & number>, Extent<K, Dilation> & number>, More & number>, PadTotal<P> & number>
-  : number
+type SpreadDim<H, K, Stride, P, Dilation, More, Zero> =
+  Known<More extends 0 ? Keeps<K, Stride, P, Dilation> : [0]> extends Box<Zero>
+    ? H
+    : Known<Spreads<H, K, Stride, P, Dilation, More>> extends Box<Zero>
+      ? Sub<Add<Add<Mul<Sub<H & number, 1>, Stride & number>, Extent<K, Dilation> & number>, More & number>, PadTotal<P> & number>
+      : number
+type Spreads<H, K, Stride, P, Dilation, More> = Decides<H, K, Stride, P, Dilation> extends infer Q
+  ? Q extends []
+    ? Literals<More>
+    : [0]
+  : never
 type SpreadDims<Hs extends Shape, Ks extends Shape, O, R extends Dim[] = []> = Hs extends readonly [infer h, ...infer HT extends Shape]
   ? Ks extends readonly [infer k, ...infer KT extends Shape]
-    ? SpreadDims<HT, KT, O, [...R, Spread<h, k, O, `${R['length']}`>]>
+    ? SpreadDims<HT, KT, O, [...R, Spread<h, k, O, `${R['length']}`, ZeroOf<R>>]>
     : never
   : R
-type Spread<H, K, O, I> =
+type Spread<H, K, O, I, Zero> =
   SpreadDim<
     H,
     K,
     PerAxis<Option<O, 'stride', 1>, I>,
     PerAxis<Option<O, 'padding', 0>, I>,
     PerAxis<Option<O, 'dilation', 1>, I>,
-    PerAxis<Option<O, 'outputPadding', 0>, I>
-  > extends infer d extends number
-    ? [d] extends [never]
+    PerAxis<Option<O, 'outputPadding', 0>, I>,
+    Zero
+  > extends infer d
+    ? Known<[d] extends [never] ? [] : [0]> extends Box<Zero>
       ? number
-      : d
+      : d & Dim
     : number
 /** The shape of a transposed convolution of x [n, c, ...spatial] with k [c, o / groups, ...window]. */
 export type ConvTranspose<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length']]
@@ -313,7 +374,7 @@ export type ConvTranspose<X extends Shape, K extends Shape, O = NoOptions> = [nu
       ? K extends readonly [infer i, infer o, ...infer Ks extends Shape]
         ? X['length'] extends K['length']
           ? Meets<c, i> extends true
-            ? [n, MulDim<o, Option<O, 'groups', 1>>, ...SpreadDims<Hs, Ks, O>]
+            ? [n, Grouped<o, O, ZeroOf<X>> & Dim, ...SpreadDims<Hs, Ks, O>]
             : ShapeError<`convTranspose: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<i>})`>
           : ShapeError<`convTranspose: needs as many axes in x as in k: x is ${Show<X>}, k is ${Show<K>}`>
         : ShapeError<`convTranspose: k must be [in, out, ...window], got ${Show<K>}`>
