@@ -125,40 +125,87 @@ type Letters<T extends string, S extends Shape, Seen = Readonly<Record<never, ne
   : S extends readonly []
     ? Seen
     : never
-type AllLetters<T extends string, Ss extends readonly unknown[], Seen = Readonly<Record<never, never>>> = Ss extends readonly [
-  infer S extends Shape,
-  ...infer R,
-]
-  ? T extends `${infer H},${infer TT}`
-    ? AllLetters<TT, R, Letters<H, S, Seen>>
-    : R extends readonly []
-      ? Letters<T, S, Seen>
+/** The sizes of letters, and the axes under the ellipsis. */
+interface Named<Seen, More extends Shape> {
+  readonly seen: Seen
+  readonly more: More
+}
+/** A term, of which the axes between P and Q have no letters. */
+type Term<T extends string, S extends Shape, Seen, More extends Shape> = T extends `${infer P}...${infer Q}`
+  ? S extends readonly [...Ends<P>, ...infer E extends Shape]
+    ? E extends readonly [...infer M extends Shape, ...Ends<Q>]
+      ? S extends readonly [...infer B extends Shape, ...E]
+        ? E extends readonly [...M, ...infer A extends Shape]
+          ? Under<Letters<Q, A, Letters<P, B, Seen>>, Broadcast<More, M>>
+          : never
+        : never
       : never
-  : never
+    : never
+  : Under<Letters<T, S, Seen>, More>
+type Under<Seen, More> = [Seen] extends [never] ? never : Named<Seen, Ok<More>>
+/** As many as T has letters. */
+type Ends<T extends string, R extends unknown[] = []> = T extends `${string}${infer U}` ? Ends<U, [...R, unknown]> : R
+type AllTerms<T extends string, Ss extends readonly unknown[], N = Named<Readonly<Record<never, never>>, []>> =
+  N extends Named<infer Seen, infer More>
+    ? Ss extends readonly [infer S extends Shape, ...infer R]
+      ? T extends `${infer H},${infer TT}`
+        ? AllTerms<TT, R, Term<H, S, Seen, More>>
+        : R extends readonly []
+          ? Term<T, S, Seen, More>
+          : never
+      : never
+    : never
 type LettersOut<T extends string, Seen, R extends Dim[] = []> = T extends `${infer H}${infer TT}`
   ? H extends keyof Seen
     ? LettersOut<TT, Seen, [...R, Seen[H] & Dim]>
     : never
   : R
+/** The sizes of letters that are in T once, in alphabetical order. */
+type OnceIn<
+  T extends string,
+  Seen,
+  Abc extends string = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
+  R extends Dim[] = [],
+> = Abc extends `${infer C}${infer U}`
+  ? T extends `${string}${C}${infer B}`
+    ? B extends `${string}${C}${string}`
+      ? OnceIn<T, Seen, U, R>
+      : OnceIn<T, Seen, U, [...R, Seen[C & keyof Seen] & Dim]>
+    : OnceIn<T, Seen, U, R>
+  : R
+type Packed<T extends string> = T extends `${infer A} ${infer B}` ? Packed<`${A}${B}`> : T
 type ShowAll<Ss extends readonly unknown[], R extends string = ''> = Ss extends readonly [infer S extends Shape, ...infer T]
   ? ShowAll<T, R extends '' ? Show<S> : `${R}, ${Show<S>}`>
   : R
-/** The result of einsum for a literal 'ij,jk->ik'; an unknown shape for anything else (an ellipsis, no arrow). */
+/** The result of einsum for a literal 'ij,jk->ik'. */
 export type Einsum<Spec extends string, Ss extends readonly Shape[]> = [number] extends [Ss['length']]
   ? Shape
   : number extends Ss[number]['length']
     ? Shape
     : string extends Spec
       ? Shape
-      : Spec extends `${string}${'.' | ' '}${string}`
-        ? Shape
-        : Spec extends `${infer L}->${infer R}`
-          ? [AllLetters<L, Ss>] extends [never]
-            ? ShapeError<`einsum: '${Spec}' does not fit the shapes ${ShowAll<Ss>}`>
-            : [LettersOut<R, AllLetters<L, Ss>>] extends [never]
-              ? ShapeError<`einsum: '${Spec}' has an output letter that no input has`>
-              : LettersOut<R, AllLetters<L, Ss>>
-          : Shape
+      : Packed<Spec> extends `${infer L}->${infer R}`
+        ? AllTerms<L, Ss> extends Named<infer Seen, infer More>
+          ? EinsumOut<Spec, R, Seen, More>
+          : DoesNotFit<Spec, Ss>
+        : AllTerms<Packed<Spec>, Ss> extends Named<infer Seen, infer More>
+          ? [...More, ...OnceIn<Packed<Spec>, Seen>]
+          : DoesNotFit<Spec, Ss>
+type DoesNotFit<Spec extends string, Ss extends readonly Shape[]> = ShapeError<`einsum: '${Spec}' does not fit the shapes ${ShowAll<Ss>}`>
+type EinsumOut<Spec extends string, R extends string, Seen, More extends Shape> = R extends `${infer P}...${infer Q}`
+  ? [LettersOut<P, Seen>, LettersOut<Q, Seen>] extends [infer A extends Dim[], infer B extends Dim[]]
+    ? [A] extends [never]
+      ? NoLetter<Spec>
+      : [B] extends [never]
+        ? NoLetter<Spec>
+        : [...A, ...More, ...B]
+    : NoLetter<Spec>
+  : [LettersOut<R, Seen>] extends [never]
+    ? NoLetter<Spec>
+    : More extends []
+      ? LettersOut<R, Seen>
+      : ShapeError<`einsum: the output of '${Spec}' leaves out the axes of '...'`>
+type NoLetter<Spec extends string> = ShapeError<`einsum: '${Spec}' has an output letter that no input has`>
 
 // ---- convolution and pooling
 
