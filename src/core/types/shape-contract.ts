@@ -3,6 +3,7 @@ import type { OptionsOf } from '../errors/options.js'
 import type { convOptions, poolOptions } from '../ops/nn.js'
 import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
 import type {
+  Beside,
   Box,
   Broadcast,
   Differ,
@@ -97,9 +98,11 @@ type VecdotLast<A extends Shape, B extends Shape> = [number] extends [A['length'
 export type Square<S extends Shape, Op extends string> = [number] extends [S['length']]
   ? []
   : S extends readonly [...unknown[], infer a, infer b]
-    ? Meets<a, b> extends true
+    ? Beside<a, b> extends Beside<b, a>
       ? []
-      : ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
+      : [Same<a, b>] extends [never]
+        ? ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
+        : []
     : ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
 /** S without its last N axes (1 or 2). */
 export type DropLast<S extends Shape, N extends 1 | 2> = [number] extends [S['length']]
@@ -185,14 +188,18 @@ export type Einsum<Spec extends string, Ss extends readonly Shape[]> = [number] 
     : string extends Spec
       ? Shape
       : Packed<Spec> extends `${infer L}->${infer R}`
-        ? AllTerms<L, Ss> extends Named<infer Seen, infer More>
-          ? EinsumOut<Spec, R, Seen, More>
-          : DoesNotFit<Spec, Ss>
-        : AllTerms<Packed<Spec>, Ss> extends Named<infer Seen, infer More>
-          ? [...More, ...OnceIn<Packed<Spec>, Seen>]
-          : DoesNotFit<Spec, Ss>
+        ? EinsumOut<Spec, Ss, AllTerms<L, Ss>, R>
+        : EinsumOut<Spec, Ss, AllTerms<Packed<Spec>, Ss>>
 type DoesNotFit<Spec extends string, Ss extends readonly Shape[]> = ShapeError<`einsum: '${Spec}' does not fit the shapes ${ShowAll<Ss>}`>
-type EinsumOut<Spec extends string, R extends string, Seen, More extends Shape> = R extends `${infer P}...${infer Q}`
+/** What is left of terms N: R, or without one the axes of the ellipsis and the letters that are there once. */
+type EinsumOut<Spec extends string, Ss extends readonly Shape[], N, R extends string | undefined = undefined> = [N] extends [never]
+  ? DoesNotFit<Spec, Ss>
+  : N extends Named<infer Seen, infer More>
+    ? R extends string
+      ? EinsumTo<Spec, R, Seen, More>
+      : [...More, ...OnceIn<Packed<Spec>, Seen>]
+    : Shape
+type EinsumTo<Spec extends string, R extends string, Seen, More extends Shape> = R extends `${infer P}...${infer Q}`
   ? [LettersOut<P, Seen>, LettersOut<Q, Seen>] extends [infer A extends Dim[], infer B extends Dim[]]
     ? [A] extends [never]
       ? NoLetter<Spec>
@@ -261,47 +268,37 @@ type WindowDims<Hs extends Shape, Ks extends Shape, Stride, P, Dilation, R exten
     ? R
     : never
 
+/** [], if all is a literal that the number of windows depends on. */
+type Decides<H, K, Stride, P, Dilation> = P extends 'same'
+  ? AllLiteral<H, Stride>
+  : Dilation extends number
+    ? K extends number
+      ? AllLiteral<H, Stride, K | Dilation | PadTotal<P>>
+      : [0]
+    : [0]
+/** [], if A and B are literals, and no number is in C. */
+type AllLiteral<A, B, C = never> = A extends number ? (B extends number ? (number extends A | B | C ? [0] : []) : [0]) : [0]
 /** [], if a window leaves as many positions as there were: in steps of 1, with as much padding as it is longer than 1. */
-type Keeps<K, Stride, P, Dilation> = Stride extends 1
-  ? P extends 'same'
-    ? []
-    : Longest<K, Dilation, PadTotal<P>>
-  : [0]
-type Longest<K, Dilation, Total> = Literals<K, Dilation> extends infer Q
-  ? Q extends []
-    ? Total extends number
-      ? IsNat<Total> extends true
-        ? Add<Total, 1> extends Extent<K, Dilation>
-          ? []
-          : [0]
+type Keeps<K, Stride, P, Dilation> = Stride extends 1 ? (P extends 'same' ? [] : Longer<K, Dilation, PadTotal<P>>) : [0]
+type Longer<K, Dilation, Total> = K extends number
+  ? Dilation extends number
+    ? [IsNat<Extent<K, Dilation>>, IsNat<Total>] extends [true, true]
+      ? Add<Total & number, 1> extends Extent<K, Dilation>
+        ? []
         : [0]
       : [0]
     : [0]
-  : never
-/** [], if all is a literal that the number of windows depends on. */
-type Decides<H, K, Stride, P, Dilation> = P extends 'same'
-  ? Literals<H, Stride>
-  : Literals<H, Stride> extends infer Q
-    ? Q extends []
-      ? Literals<K, Dilation> extends infer R
-        ? R extends []
-          ? Literals<PadTotal<P>>
-          : [0]
-        : never
-      : [0]
-    : never
+  : [0]
 /** `WindowDim` where the window fits, decided at once; rounded up with Ceil. */
 type WindowSize<H, K, Stride, P, Dilation, Ceil, Zero> =
-  Known<Keeps<K, Stride, P, Dilation>> extends Box<Zero>
-    ? H
-    : Known<Decides<H, K, Stride, P, Dilation>> extends Box<Zero>
-      ? [Ceil] extends [false]
-        ? WindowDim<H, K, Stride, P, Dilation, number>
-        : [Ceil] extends [true]
-          ? P extends 'same'
-            ? WindowDim<H, K, Stride, P, Dilation, number>
-            : CeiledDim<H & number, Extent<K, Dilation> & number, Stride & number, P>
-          : number
+  Known<Decides<H, K, Stride, P, Dilation>> extends Box<Zero>
+    ? [Ceil, P] extends [false, unknown] | [true, 'same']
+      ? WindowDim<H, K, Stride, P, Dilation, number>
+      : [Ceil] extends [true]
+        ? CeiledDim<H & number, Extent<K, Dilation> & number, Stride & number, P>
+        : number
+    : Known<Keeps<K, Stride, P, Dilation>> extends Box<Zero>
+      ? H
       : number
 /** ceil((h + pad - extent) / stride) + 1, or 1 less where the last window would begin behind x. */
 type CeiledDim<H extends number, E extends number, Stride extends number, P> = [Sub<Add<H, PadTotal<P> & number>, E>] extends [never]
@@ -314,29 +311,30 @@ type CeiledDim<H extends number, E extends number, Stride extends number, P> = [
 type PadBefore<P> = P extends readonly [infer A, unknown] ? A & number : P extends number ? P : 0
 /** The sizes of positions H after windows K: each by itself, so that their number is known where sizes are parameters. */
 export type ConvSizes<H extends Shape, K extends Shape, O> = WindowSizes<H, K, O, ZeroOf<H>>
-/** `ConvSizes`, where Zero is `ZeroOf` a parameter. */
-export type WindowSizes<H extends Shape, K extends Shape, O, Zero> = {
+/** `ConvSizes`, where Zero is `ZeroOf` a parameter; rounded up with Ceil. */
+export type WindowSizes<H extends Shape, K extends Shape, O, Zero, Ceil = false> = {
   -readonly [I in keyof H]: WindowSize<
     H[I],
     I extends keyof K ? K[I] : number,
     PerAxis<Option<O, 'stride', 1>, I>,
     PerAxis<Option<O, 'padding', 0>, I>,
     PerAxis<Option<O, 'dilation', 1>, I>,
-    FlagIn<O, 'ceilMode', false>,
+    Ceil,
     Zero
   > &
     Dim
 }
 /** `ConvSizes` of a pooling. */
-export type PoolSizes<H extends Shape, O extends PoolOptions> = ConvSizes<
+export type PoolSizes<H extends Shape, O extends PoolOptions> = WindowSizes<
   H,
   Filled<H, O['window']>,
   {
     readonly stride: Option<O, 'stride', O['window']>
     readonly padding: Option<O, 'padding', 0>
     readonly dilation: Option<O, 'dilation', 1>
-    readonly ceilMode: FlagIn<O, 'ceilMode', false>
-  }
+  },
+  ZeroOf<H>,
+  FlagIn<O, 'ceilMode', false>
 >
 /** Channels I of one group in all. */
 type Grouped<I, O, Zero> = Times<I, SizeIn<O, 'groups', 1, Zero>, Zero>
@@ -388,11 +386,8 @@ type SpreadDim<H, K, Stride, P, Dilation, More, Zero> =
     : Known<Spreads<H, K, Stride, P, Dilation, More>> extends Box<Zero>
       ? Sub<Add<Add<Mul<Sub<H & number, 1>, Stride & number>, Extent<K, Dilation> & number>, More & number>, PadTotal<P> & number>
       : number
-type Spreads<H, K, Stride, P, Dilation, More> = Decides<H, K, Stride, P, Dilation> extends infer Q
-  ? Q extends []
-    ? Literals<More>
-    : [0]
-  : never
+type Spreads<H, K, Stride, P, Dilation, More> =
+  Decides<H, K, Stride, P, Dilation> extends infer Q ? (Q extends [] ? Literals<More> : [0]) : never
 type SpreadDims<Hs extends Shape, Ks extends Shape, O, R extends Dim[] = []> = Hs extends readonly [infer h, ...infer HT extends Shape]
   ? Ks extends readonly [infer k, ...infer KT extends Shape]
     ? SpreadDims<HT, KT, O, [...R, Spread<h, k, O, `${R['length']}`, ZeroOf<R>>]>

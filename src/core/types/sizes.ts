@@ -85,6 +85,10 @@ export type FlagIn<O, K extends string, Standard extends boolean> = K extends ke
 /** True for one literal, which is no union. */
 export type IsSole<A, B = A> = [A] extends [never] ? false : A extends unknown ? ([B] extends [A] ? true : false) : never
 /** A size for each of two axes: one for both, or a list. */
-export type Both<Z> = Z extends readonly [infer A, infer B] ? [A & number, B & number] : Z extends readonly unknown[] ? [number, number] : [Z & number, Z & number]
+export type Both<Z> = Z extends readonly [infer A, infer B]
+  ? [A & number, B & number]
+  : Z extends readonly unknown[]
+    ? [number, number]
+    : [Z & number, Z & number]
 /** A shape of which only the rank is known. */
 export type Unsized<S extends Shape> = { -readonly [K in keyof S]: number }

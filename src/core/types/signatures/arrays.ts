@@ -182,14 +182,7 @@ export type ConvolveFn<Options, Standard extends ConvolveMode> = <
   options?: O,
 ) => Expr<
   [
-    Convolved<
-      Vector<ShapeOf<A>>,
-      Vector<ShapeOf<B>>,
-      O,
-      Longer<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>, ZeroOf<A>>,
-      ZeroOf<A>,
-      Standard
-    > &
+    Convolved<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>, O, Longer<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>, ZeroOf<A>>, ZeroOf<A>, Standard> &
       Dim,
   ],
   AsFloat<PromoteArgs<A, B>>

@@ -250,7 +250,11 @@ type FrameCount<N, Z, H, Center, Zero> =
           : number
       : number
     : number
-type StepsIn<N extends number, H> = [N] extends [never] ? number : [Div<N, H & number>] extends [never] ? number : Add<Div<N, H & number>, 1>
+type StepsIn<N extends number, H> = [N] extends [never]
+  ? number
+  : [Div<N, H & number>] extends [never]
+    ? number
+    : Add<Div<N, H & number>, 1>
 /** istft(y, { size, hop?, window?, center?, length? }). */
 export type IstftFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
   y: ComplexArg<S, D>,

@@ -1,7 +1,23 @@
 // Signatures of indexing.
 import type { DType, Receiving, WeakF64 } from '../dtype.js'
 import type { Expr, IndicesAreI32, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
-import type { Axis, Broadcast, BroadcastDim, BroadcastTo, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, Show, Size, Writable, ZeroOf } from '../shape.js'
+import type {
+  Axis,
+  Broadcast,
+  BroadcastDim,
+  BroadcastTo,
+  Dim,
+  Guard,
+  MadeDim,
+  NoOptions,
+  Ok,
+  Shape,
+  ShapeError,
+  Show,
+  Size,
+  Writable,
+  ZeroOf,
+} from '../shape.js'
 import type { At, IndexFor, IndexList, IndicesFor, Places } from '../shape-at.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'

@@ -31,7 +31,10 @@ export type CtcFn<Options> = <D extends DType = WeakF64, const O extends Options
   inputLengths: Whole,
   targetLengths: Whole,
   options?: O,
-) => Expr<O extends { readonly reduction: 'none' } ? [S extends readonly [unknown, infer N extends Dim, unknown] ? N : number] : [], AsFloat<D>>
+) => Expr<
+  O extends { readonly reduction: 'none' } ? [S extends readonly [unknown, infer N extends Dim, unknown] ? N : number] : [],
+  AsFloat<D>
+>
 /** reverseSequence(x, lengths, { axis, batchAxis }): the first entries of each sequence in reverse. */
 export type ReverseSequenceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,

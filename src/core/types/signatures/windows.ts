@@ -76,12 +76,7 @@ type Planes<S extends Shape, W extends Shape> = S extends readonly [unknown, inf
   : [number]
 /** Channels moved into space. */
 type IntoSpace<S extends Shape, F> = S extends readonly [infer N extends Dim, infer C, infer H, infer W]
-  ? [
-      N,
-      Over<C, Times<F, F, ZeroOf<S>>, ZeroOf<S>> & Dim,
-      Times<H, F, ZeroOf<S>> & Dim,
-      Times<W, F, ZeroOf<S>> & Dim,
-    ]
+  ? [N, Over<C, Times<F, F, ZeroOf<S>>, ZeroOf<S>> & Dim, Times<H, F, ZeroOf<S>> & Dim, Times<W, F, ZeroOf<S>> & Dim]
   : [Images<S>, number, number, number]
 /** Space moved into channels. */
 type FromSpace<S extends Shape, F> = S extends readonly [infer N extends Dim, infer C, infer H, infer W]
