@@ -31,6 +31,7 @@ describe('correct code', () => {
     'any-tree',
     'layer-errors',
     'schedules',
+    'results-T2',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])

@@ -3,7 +3,6 @@ import type { OptionsOf } from '../errors/options.js'
 import type { convOptions, poolOptions } from '../ops/nn.js'
 import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
 import type {
-  Beside,
   Box,
   Broadcast,
   Differ,
@@ -22,7 +21,7 @@ import type {
 } from './shape.js'
 import type { CeilDiv } from './shape-index.js'
 import type { AddDim } from './shape-layout.js'
-import type { FlagIn, Literals, SizeIn, Times } from './sizes.js'
+import type { FlagIn, Literals, Times } from './sizes.js'
 
 // ---- matmul and its relatives
 
@@ -98,11 +97,9 @@ type VecdotLast<A extends Shape, B extends Shape> = [number] extends [A['length'
 export type Square<S extends Shape, Op extends string> = [number] extends [S['length']]
   ? []
   : S extends readonly [...unknown[], infer a, infer b]
-    ? Beside<a, b> extends Beside<b, a>
-      ? []
-      : [Same<a, b>] extends [never]
-        ? ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
-        : []
+    ? [Same<a, b>] extends [never]
+      ? ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
+      : []
     : ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
 /** S without its last N axes (1 or 2). */
 export type DropLast<S extends Shape, N extends 1 | 2> = [number] extends [S['length']]
@@ -337,7 +334,7 @@ export type PoolSizes<H extends Shape, O extends PoolOptions> = WindowSizes<
   FlagIn<O, 'ceilMode', false>
 >
 /** Channels I of one group in all. */
-type Grouped<I, O, Zero> = Times<I, SizeIn<O, 'groups', 1, Zero>, Zero>
+type Grouped<I, O, Zero> = 'groups' extends keyof O ? (O extends { readonly groups: infer G } ? Times<I, G, Zero> : number) : I
 /** The shape of a convolution of x [n, c, ...spatial] with k [o, c / groups, ...window]. */
 export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length']]
   ? Shape
@@ -384,8 +381,9 @@ type SpreadDim<H, K, Stride, P, Dilation, More, Zero> =
   Known<More extends 0 ? Keeps<K, Stride, P, Dilation> : [0]> extends Box<Zero>
     ? H
     : Known<Spreads<H, K, Stride, P, Dilation, More>> extends Box<Zero>
-      ? Sub<Add<Add<Mul<Sub<H & number, 1>, Stride & number>, Extent<K, Dilation> & number>, More & number>, PadTotal<P> & number>
+      ? NotNever<Sub<Add<Add<Mul<Sub<H & number, 1>, Stride & number>, Extent<K, Dilation> & number>, More & number>, PadTotal<P> & number>>
       : number
+type NotNever<N> = [N] extends [never] ? number : N
 type Spreads<H, K, Stride, P, Dilation, More> =
   Decides<H, K, Stride, P, Dilation> extends infer Q ? (Q extends [] ? Literals<More> : [0]) : never
 type SpreadDims<Hs extends Shape, Ks extends Shape, O, R extends Dim[] = []> = Hs extends readonly [infer h, ...infer HT extends Shape]
@@ -393,20 +391,16 @@ type SpreadDims<Hs extends Shape, Ks extends Shape, O, R extends Dim[] = []> = H
     ? SpreadDims<HT, KT, O, [...R, Spread<h, k, O, `${R['length']}`, ZeroOf<R>>]>
     : never
   : R
-type Spread<H, K, O, I, Zero> =
-  SpreadDim<
-    H,
-    K,
-    PerAxis<Option<O, 'stride', 1>, I>,
-    PerAxis<Option<O, 'padding', 0>, I>,
-    PerAxis<Option<O, 'dilation', 1>, I>,
-    PerAxis<Option<O, 'outputPadding', 0>, I>,
-    Zero
-  > extends infer d
-    ? Known<[d] extends [never] ? [] : [0]> extends Box<Zero>
-      ? number
-      : d & Dim
-    : number
+type Spread<H, K, O, I, Zero> = SpreadDim<
+  H,
+  K,
+  PerAxis<Option<O, 'stride', 1>, I>,
+  PerAxis<Option<O, 'padding', 0>, I>,
+  PerAxis<Option<O, 'dilation', 1>, I>,
+  PerAxis<Option<O, 'outputPadding', 0>, I>,
+  Zero
+> &
+  Dim
 /** The shape of a transposed convolution of x [n, c, ...spatial] with k [c, o / groups, ...window]. */
 export type ConvTranspose<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length']]
   ? Shape

@@ -1,5 +1,5 @@
 // Shape rules of linear algebra.
-import type { Dim, Shape, ShapeError, Show, ZeroOf } from './shape.js'
+import type { Beside, Decided, Dim, Shape, ShapeError, Show, ZeroOf } from './shape.js'
 import type { MatMul, Square } from './shape-contract.js'
 import type { Shorter } from './sizes.js'
 
@@ -31,8 +31,19 @@ export type MinDim<S extends Shape> = S extends readonly [...unknown[], infer m 
   ? Shorter<m, n, ZeroOf<S>>
   : number
 /** The shape of x in a x = b, where a is square. */
-export type Solved<A extends Shape, B extends Shape, Op extends string> =
+export type Solved<A extends Shape, B extends Shape, Op extends string> = A extends readonly [...unknown[], infer a, infer b]
+  ? Beside<a, b> extends Beside<b, a>
+    ? SolvedBy<A, B, A, Op>
+    : SolvedIf<A, B, Op>
+  : SolvedIf<A, B, Op>
+type SolvedIf<A extends Shape, B extends Shape, Op extends string> =
   Square<A, Op> extends ShapeError<string> ? Square<A, Op> : SolvedBy<A, B, A, Op>
+/** T for square matrices S: at once where both sizes are one parameter; of two it takes no T. */
+export type OfSquare<S extends Shape, Op extends string, T> = S extends readonly [...unknown[], infer a, infer b]
+  ? Beside<a, b> extends Beside<b, a>
+    ? T
+    : Decided<Square<S, Op>, T>
+  : Decided<Square<S, Op>, T>
 /** The shape of x with the least |a x - b|. */
 export type Fitted<A extends Shape, B extends Shape, Op extends string> = SolvedBy<A, B, SwapLast<A>, Op>
 /** The shape of x in x a = b: of a vector b that of a transposed system. */

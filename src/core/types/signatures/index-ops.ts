@@ -49,17 +49,11 @@ export type TakeAlongAxisFn = <
   options?: Guard<HasAxis<S, AxisOf<O, -1>, 'takeAlongAxis'>, O>,
 ) => Expr<TakenAlong<S, ShapeOf<I>, Axis<S, AxisOf<O, -1>>>, NoInfer<D>>
 /** The indices' shape, where x is wider beside the axis x's: they broadcast there. */
-type TakenAlong<S extends Shape, I extends Shape, A> = {
-  -readonly [K in keyof I]: K extends `${A & number}`
-    ? number extends A
-      ? [I[K]] extends [1]
-        ? number
-        : I[K]
-      : I[K]
-    : K extends keyof S
-      ? BroadcastDim<I[K], S[K], ZeroOf<S>> & Dim
-      : I[K]
-}
+type TakenAlong<S extends Shape, I extends Shape, A> = [number] extends [I['length']]
+  ? Shape
+  : number extends A | S['length']
+    ? { -readonly [K in keyof I]: [I[K]] extends [1] ? number : I[K] }
+    : { -readonly [K in keyof I]: K extends `${A & number}` ? I[K] : K extends keyof S ? BroadcastDim<I[K], S[K], ZeroOf<S>> & Dim : I[K] }
 /** scatterAdd(x, indices, updates, { axis }): x with the updates added at the indices. */
 export type ScatterAddFn = <
   I extends Shape,

@@ -3,9 +3,9 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { choleskyOptions, qrOptions, rcondOptions, svdOptions, triangularOptions } from '../../ops/linalg/linalg.js'
 import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf, Typed } from '../expr.js'
-import type { Broadcast, Decided, Dim, Guard, InnerDim, NoOptions, Ok, Shape } from '../shape.js'
+import type { Broadcast, Dim, Guard, InnerDim, NoOptions, Ok, Shape } from '../shape.js'
 import type { DropLast, Square } from '../shape-contract.js'
-import type { Fitted, Matrices, MinDim, MultiDot, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
+import type { Fitted, Matrices, MinDim, MultiDot, OfSquare, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
 import type { PromoteArgs } from './elementwise.js'
 import type { PromoteAll } from './layout.js'
 
@@ -14,7 +14,7 @@ export interface SquareFn<Op extends string> {
   // of a size that is a parameter TypeScript does not say that it is itself
   <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N, N], AsFloat<D>>
   <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>): Expr<[B, N, N], AsFloat<D>>
-  <S extends Shape = Shape, D extends DType = WeakF64>(x: Decided<Square<S, Op>, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64>(x: OfSquare<S, Op, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
 }
 /** Options of cholesky: the upper factor, its transpose. */
 export interface CholeskyOptions extends OptionsOf<typeof choleskyOptions> {}
@@ -26,7 +26,7 @@ export interface CholeskyFn {
     options?: CholeskyOptions,
   ): Expr<[B, N, N], AsFloat<D>>
   <S extends Shape = Shape, D extends DType = WeakF64>(
-    x: Decided<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
+    x: OfSquare<S, 'cholesky', Operand<S, D> | Plain>,
     options?: CholeskyOptions,
   ): Expr<S, AsFloat<D>>
 }

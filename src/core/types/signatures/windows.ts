@@ -1,9 +1,10 @@
 // Signatures of layers that change how many positions there are.
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
 import type { Expr, NumberArray, Operand, Plain, PlainIndex } from '../expr.js'
-import type { Dim, Guard, NoOptions, Shape, SizesIn, ZeroOf } from '../shape.js'
+import type { Box, Dim, Guard, Known, Shape, SizesIn, ZeroOf } from '../shape.js'
 import type { Pool, Pooled, PoolOptions, WindowSizes } from '../shape-contract.js'
-import type { Both, Over, SizeIn, Times } from '../sizes.js'
+import type { Both, Open, Over, SizeIn, Times } from '../sizes.js'
+import type { NoneOf } from './fft.js'
 import type { Index } from './index-ops.js'
 import type { MaxPoolOptions } from './nn.js'
 
@@ -171,18 +172,14 @@ export type RoiAlignFn<Options extends { readonly size: unknown }> = <
   options: O,
 ) => Expr<Aligned<S, B, O['size']>, AsFloat<Promote<D, E>>>
 /** nonMaxSuppression(boxes, scores, { iou, score, size, fill, format }): the indices of boxes [n, 4] that are kept. */
-export type NonMaxSuppressionFn<Options> = <
-  S extends Shape = Shape,
-  const O extends Options = NoOptions & Options,
-  T extends Shape = Shape,
->(
+export type NonMaxSuppressionFn<Options> = <S extends Shape = Shape, const O extends Options = NoneOf<Options>, T extends Shape = Shape>(
   boxes: Operand<S> | NumberArray,
   scores: Operand<T> | NumberArray,
   options?: O,
 ) => Expr<[SizeIn<O, 'size', Boxes<S, T>, ZeroOf<O>> & Dim], 'i32'>
 /** How many boxes there are, of which boxes or scores may tell. */
 type Boxes<S extends Shape, T extends Shape> = S extends readonly [infer N extends Dim, unknown]
-  ? number extends N
+  ? Known<Open<N>> extends Box<ZeroOf<S>>
     ? Images<T>
     : N
   : Images<T>
