@@ -17,6 +17,7 @@ import {
   type Shape,
   stopGradient,
   sub,
+  type Tensor,
   ZeroTangent,
 } from '../index.js'
 import { methods } from './krylov.js'
@@ -146,8 +147,15 @@ export interface LinearSolveFn {
     params: P,
     options?: LinearSolveOptions<Unknowns<B>, Unknowns<P>>,
   ): Solution<Unknowns<B>>
-  <const B extends Arg>(A: Arg, b: B, options?: LinearSolveOptions): Solution<Expr<ShapeOf<B>, Float>>
+  <const A extends Arg, const B extends Arg>(
+    A: A,
+    b: B,
+    options?: LinearSolveOptions,
+  ): Solution<Expr<ShapeOf<B>, FloatOf<DTypeIn<A> | DTypeIn<B>>>>
 }
+type DTypeIn<X> = X extends Expr<infer _S, infer D> | Tensor<infer _S, infer D> ? D : never
+/** The float of operands of the dtypes D: f64 beside f32 may be a constant without a dtype of its own. */
+type FloatOf<D> = [D] extends [never] ? 'f64' : [D] extends ['f32'] ? 'f32' : 'f32' extends D ? Float : 'f64'
 
 const withFunction = (f: (x: unknown, p: unknown) => unknown, b: unknown, params: unknown, options?: Given): Solution<unknown> => {
   const op = 'linearSolve'

@@ -32,6 +32,7 @@ describe('correct code', () => {
     'layer-errors',
     'schedules',
     'lists',
+    'results-T2',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])

@@ -31,12 +31,17 @@ type OutOfRange<D, H extends number> = `index ${H} is out of range for an axis o
 type Is<A, P> = A extends P ? [] : [0]
 /** The same, if A is any text. */
 type IsAnyText<A> = A extends string ? (string extends A ? [] : [0]) : []
-// in boxes: which parts a text with a parameter has TypeScript says there at once; C is inferred where there are three
+/** [], if one of H is no number and no text. */
+type HasObject<H> = [H extends object ? 0 : never] extends [never] ? [0] : []
+// in boxes: which parts a text with a parameter has TypeScript says there at once; C is inferred where there are three, and F unless H is never: of a number, which has nothing in
+// common with text, as TypeScript says of a parameter too
 type SliceAt<D extends Dim, H extends string, Zero> =
   Box<H> extends Box<`${infer A}:${infer B}:${infer C}`> | Box<`${infer F}:${infer T}`>
-    ? Known<IsAnyText<C>> extends Box<Zero>
-      ? PartAt<D, H, Bound<F, Zero>, Bound<T, Zero>, 1>
-      : PartAt<D, H, Bound<A, Zero>, Bound<B, Zero>, StepOf<Bound<C, Zero>>>
+    ? Known<string extends F ? [] : [0]> extends Box<Zero>
+      ? []
+      : Known<IsAnyText<C>> extends Box<Zero>
+        ? PartAt<D, H, Bound<F, Zero>, Bound<T, Zero>, 1>
+        : PartAt<D, H, Bound<A, Zero>, Bound<B, Zero>, StepOf<Bound<C, Zero>>>
     : string extends H
       ? [number]
       : NotASlice<H>
@@ -134,15 +139,17 @@ type Walk<
           : Wrong<M, O, K>
         : never
     : S extends readonly [infer D extends Dim, ...infer E extends Shape]
-      ? Box<H> extends Box<infer X extends string>
-        ? SliceAt<D, X, ZeroOf<K>> extends infer N
-          ? N extends readonly [infer L extends Dim]
-            ? Keep<[L], E, T, O, A, G, B, P, K>
-            : Wrong<N, O, K>
+      ? Known<HasObject<H>> extends Box<ZeroOf<K>>
+        ? Pick<H, E, T, O, A, G, B, P, K>
+        : Box<H & string> extends Box<infer X extends string>
+          ? SliceAt<D, X, ZeroOf<K>> extends infer N
+            ? N extends readonly []
+              ? Walk<E, T, O, A, G, B, Gathered[P], [...K, NumberAt<D, H & number>]>
+              : N extends readonly [infer L extends Dim]
+                ? Keep<[L], E, T, O, A, G, B, P, K>
+                : Wrong<N, O, K>
+            : never
           : never
-        : [H] extends [number]
-          ? Walk<E, T, O, A, G, B, Gathered[P], [...K, NumberAt<D, H>]>
-          : Pick<H, E, T, O, A, G, B, P, K>
       : Wrong<'more indices than axes', O, K>
   : Found<P extends 3 ? [...G, ...A, ...B, ...S] : [...A, ...G, ...B, ...S], K, O>
 /** A shape Z that indices give, as K says of each whether it is in range of x, which has the shape O. */

@@ -19,7 +19,9 @@ import type {
   ShowDim,
   ZeroOf,
 } from './shape.js'
-import type { AddDim, MulDim } from './shape-layout.js'
+import type { CeilDiv } from './shape-index.js'
+import type { AddDim } from './shape-layout.js'
+import type { FlagIn, Literals, Times } from './sizes.js'
 
 // ---- matmul and its relatives
 
@@ -94,7 +96,7 @@ type VecdotLast<A extends Shape, B extends Shape> = [number] extends [A['length'
 /** [], if the last two axes of S are equal; else a ShapeError that names Op. Never S itself: that would be a place to infer S from. */
 export type Square<S extends Shape, Op extends string> = [number] extends [S['length']]
   ? []
-  : S extends readonly [...Shape, infer a, infer b]
+  : S extends readonly [...unknown[], infer a, infer b]
     ? [Same<a, b>] extends [never]
       ? ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
       : []
@@ -123,40 +125,91 @@ type Letters<T extends string, S extends Shape, Seen = Readonly<Record<never, ne
   : S extends readonly []
     ? Seen
     : never
-type AllLetters<T extends string, Ss extends readonly unknown[], Seen = Readonly<Record<never, never>>> = Ss extends readonly [
-  infer S extends Shape,
-  ...infer R,
-]
-  ? T extends `${infer H},${infer TT}`
-    ? AllLetters<TT, R, Letters<H, S, Seen>>
-    : R extends readonly []
-      ? Letters<T, S, Seen>
+/** The sizes of letters, and the axes under the ellipsis. */
+interface Named<Seen, More extends Shape> {
+  readonly seen: Seen
+  readonly more: More
+}
+/** A term, of which the axes between P and Q have no letters. */
+type Term<T extends string, S extends Shape, Seen, More extends Shape> = T extends `${infer P}...${infer Q}`
+  ? S extends readonly [...Ends<P>, ...infer E extends Shape]
+    ? E extends readonly [...infer M extends Shape, ...Ends<Q>]
+      ? S extends readonly [...infer B extends Shape, ...E]
+        ? E extends readonly [...M, ...infer A extends Shape]
+          ? Under<Letters<Q, A, Letters<P, B, Seen>>, Broadcast<More, M>>
+          : never
+        : never
       : never
-  : never
+    : never
+  : Under<Letters<T, S, Seen>, More>
+type Under<Seen, More> = [Seen] extends [never] ? never : Named<Seen, Ok<More>>
+/** As many as T has letters. */
+type Ends<T extends string, R extends unknown[] = []> = T extends `${string}${infer U}` ? Ends<U, [...R, unknown]> : R
+type AllTerms<T extends string, Ss extends readonly unknown[], N = Named<Readonly<Record<never, never>>, []>> =
+  N extends Named<infer Seen, infer More>
+    ? Ss extends readonly [infer S extends Shape, ...infer R]
+      ? T extends `${infer H},${infer TT}`
+        ? AllTerms<TT, R, Term<H, S, Seen, More>>
+        : R extends readonly []
+          ? Term<T, S, Seen, More>
+          : never
+      : never
+    : never
 type LettersOut<T extends string, Seen, R extends Dim[] = []> = T extends `${infer H}${infer TT}`
   ? H extends keyof Seen
     ? LettersOut<TT, Seen, [...R, Seen[H] & Dim]>
     : never
   : R
+/** The sizes of letters that are in T once, in alphabetical order. */
+type OnceIn<
+  T extends string,
+  Seen,
+  Abc extends string = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
+  R extends Dim[] = [],
+> = Abc extends `${infer C}${infer U}`
+  ? T extends `${string}${C}${infer B}`
+    ? B extends `${string}${C}${string}`
+      ? OnceIn<T, Seen, U, R>
+      : OnceIn<T, Seen, U, [...R, Seen[C & keyof Seen] & Dim]>
+    : OnceIn<T, Seen, U, R>
+  : R
+type Packed<T extends string> = T extends `${infer A} ${infer B}` ? Packed<`${A}${B}`> : T
 type ShowAll<Ss extends readonly unknown[], R extends string = ''> = Ss extends readonly [infer S extends Shape, ...infer T]
   ? ShowAll<T, R extends '' ? Show<S> : `${R}, ${Show<S>}`>
   : R
-/** The result of einsum for a literal 'ij,jk->ik'; an unknown shape for anything else (an ellipsis, no arrow). */
+/** The result of einsum for a literal 'ij,jk->ik'. */
 export type Einsum<Spec extends string, Ss extends readonly Shape[]> = [number] extends [Ss['length']]
   ? Shape
   : number extends Ss[number]['length']
     ? Shape
     : string extends Spec
       ? Shape
-      : Spec extends `${string}${'.' | ' '}${string}`
-        ? Shape
-        : Spec extends `${infer L}->${infer R}`
-          ? [AllLetters<L, Ss>] extends [never]
-            ? ShapeError<`einsum: '${Spec}' does not fit the shapes ${ShowAll<Ss>}`>
-            : [LettersOut<R, AllLetters<L, Ss>>] extends [never]
-              ? ShapeError<`einsum: '${Spec}' has an output letter that no input has`>
-              : LettersOut<R, AllLetters<L, Ss>>
-          : Shape
+      : Packed<Spec> extends `${infer L}->${infer R}`
+        ? EinsumOut<Spec, Ss, AllTerms<L, Ss>, R>
+        : EinsumOut<Spec, Ss, AllTerms<Packed<Spec>, Ss>>
+type DoesNotFit<Spec extends string, Ss extends readonly Shape[]> = ShapeError<`einsum: '${Spec}' does not fit the shapes ${ShowAll<Ss>}`>
+/** What is left of terms N: R, or without one the axes of the ellipsis and the letters that are there once. */
+type EinsumOut<Spec extends string, Ss extends readonly Shape[], N, R extends string | undefined = undefined> = [N] extends [never]
+  ? DoesNotFit<Spec, Ss>
+  : N extends Named<infer Seen, infer More>
+    ? R extends string
+      ? EinsumTo<Spec, R, Seen, More>
+      : [...More, ...OnceIn<Packed<Spec>, Seen>]
+    : Shape
+type EinsumTo<Spec extends string, R extends string, Seen, More extends Shape> = R extends `${infer P}...${infer Q}`
+  ? [LettersOut<P, Seen>, LettersOut<Q, Seen>] extends [infer A extends Dim[], infer B extends Dim[]]
+    ? [A] extends [never]
+      ? NoLetter<Spec>
+      : [B] extends [never]
+        ? NoLetter<Spec>
+        : [...A, ...More, ...B]
+    : NoLetter<Spec>
+  : [LettersOut<R, Seen>] extends [never]
+    ? NoLetter<Spec>
+    : More extends []
+      ? LettersOut<R, Seen>
+      : ShapeError<`einsum: the output of '${Spec}' leaves out the axes of '...'`>
+type NoLetter<Spec extends string> = ShapeError<`einsum: '${Spec}' has an output letter that no input has`>
 
 // ---- convolution and pooling
 
@@ -212,28 +265,76 @@ type WindowDims<Hs extends Shape, Ks extends Shape, Stride, P, Dilation, R exten
     ? R
     : never
 
+/** [], if all is a literal that the number of windows depends on. */
+type Decides<H, K, Stride, P, Dilation> = P extends 'same'
+  ? AllLiteral<H, Stride>
+  : Dilation extends number
+    ? K extends number
+      ? AllLiteral<H, Stride, K | Dilation | PadTotal<P>>
+      : [0]
+    : [0]
+/** [], if A and B are literals, and no number is in C. */
+type AllLiteral<A, B, C = never> = A extends number ? (B extends number ? (number extends A | B | C ? [0] : []) : [0]) : [0]
+/** [], if a window leaves as many positions as there were: in steps of 1, with as much padding as it is longer than 1. */
+type Keeps<K, Stride, P, Dilation> = Stride extends 1 ? (P extends 'same' ? [] : Longer<K, Dilation, PadTotal<P>>) : [0]
+type Longer<K, Dilation, Total> = K extends number
+  ? Dilation extends number
+    ? [IsNat<Extent<K, Dilation>>, IsNat<Total>] extends [true, true]
+      ? Add<Total & number, 1> extends Extent<K, Dilation>
+        ? []
+        : [0]
+      : [0]
+    : [0]
+  : [0]
+/** `WindowDim` where the window fits, decided at once; rounded up with Ceil. */
+type WindowSize<H, K, Stride, P, Dilation, Ceil, Zero> =
+  Known<Decides<H, K, Stride, P, Dilation>> extends Box<Zero>
+    ? [Ceil, P] extends [false, unknown] | [true, 'same']
+      ? WindowDim<H, K, Stride, P, Dilation, number>
+      : [Ceil] extends [true]
+        ? CeiledDim<H & number, Extent<K, Dilation> & number, Stride & number, P>
+        : number
+    : Known<Keeps<K, Stride, P, Dilation>> extends Box<Zero>
+      ? H
+      : number
+/** ceil((h + pad - extent) / stride) + 1, or 1 less where the last window would begin behind x. */
+type CeiledDim<H extends number, E extends number, Stride extends number, P> = [Sub<Add<H, PadTotal<P> & number>, E>] extends [never]
+  ? number
+  : CeilDiv<Sub<Add<H, PadTotal<P> & number>, E>, Stride> extends infer N extends number
+    ? [Sub<Mul<N, Stride>, Add<H, PadBefore<P>>>] extends [never]
+      ? Add<N, 1>
+      : N
+    : number
+type PadBefore<P> = P extends readonly [infer A, unknown] ? A & number : P extends number ? P : 0
 /** The sizes of positions H after windows K: each by itself, so that their number is known where sizes are parameters. */
-export type ConvSizes<H extends Shape, K extends Shape, O> = {
-  -readonly [I in keyof H]: WindowDim<
+export type ConvSizes<H extends Shape, K extends Shape, O> = WindowSizes<H, K, O, ZeroOf<H>>
+/** `ConvSizes`, where Zero is `ZeroOf` a parameter; rounded up with Ceil. */
+export type WindowSizes<H extends Shape, K extends Shape, O, Zero, Ceil = false> = {
+  -readonly [I in keyof H]: WindowSize<
     H[I],
     I extends keyof K ? K[I] : number,
     PerAxis<Option<O, 'stride', 1>, I>,
     PerAxis<Option<O, 'padding', 0>, I>,
     PerAxis<Option<O, 'dilation', 1>, I>,
-    number
+    Ceil,
+    Zero
   > &
     Dim
 }
 /** `ConvSizes` of a pooling. */
-export type PoolSizes<H extends Shape, O extends PoolOptions> = ConvSizes<
+export type PoolSizes<H extends Shape, O extends PoolOptions> = WindowSizes<
   H,
   Filled<H, O['window']>,
   {
     readonly stride: Option<O, 'stride', O['window']>
     readonly padding: Option<O, 'padding', 0>
     readonly dilation: Option<O, 'dilation', 1>
-  }
+  },
+  ZeroOf<H>,
+  FlagIn<O, 'ceilMode', false>
 >
+/** Channels I of one group in all. */
+type Grouped<I, O, Zero> = 'groups' extends keyof O ? (O extends { readonly groups: infer G } ? Times<I, G, Zero> : number) : I
 /** The shape of a convolution of x [n, c, ...spatial] with k [o, c / groups, ...window]. */
 export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length']]
   ? Shape
@@ -242,7 +343,7 @@ export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] ext
     : X extends readonly [infer n extends Dim, infer c, ...infer Hs extends Shape]
       ? K extends readonly [infer o extends Dim, infer i, ...infer Ks extends Shape]
         ? X['length'] extends K['length']
-          ? Meets<c, MulDim<i, Option<O, 'groups', 1>>> extends true
+          ? Meets<c, Grouped<i, O, ZeroOf<X>>> extends true
             ? [WindowDims<Hs, Ks, Option<O, 'stride', 1>, Option<O, 'padding', 0>, Option<O, 'dilation', 1>>] extends [
                 infer R extends Dim[],
               ]
@@ -250,7 +351,7 @@ export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] ext
                 ? ShapeError<`conv: the kernel does not fit: x is ${Show<X>}, k is ${Show<K>}`>
                 : [n, o, ...R]
               : never
-            : ShapeError<`conv: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<MulDim<i, Option<O, 'groups', 1>>>})`>
+            : ShapeError<`conv: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<Grouped<i, O, ZeroOf<X>>>})`>
           : ShapeError<`conv: needs as many axes in x as in k: x is ${Show<X>}, k is ${Show<K>}`>
         : ShapeError<`conv: k must be [out, in, ...window], got ${Show<K>}`>
       : ShapeError<`conv: x must be [batch, channels, ...spatial], got ${Show<X>}`>
@@ -263,7 +364,7 @@ export type Convolved<X extends Shape, K extends Shape, O = NoOptions> = [number
   ? Shape
   : X extends readonly [infer n extends Dim, infer c, ...infer Hs extends Shape]
     ? K extends readonly [infer o extends Dim, infer i, ...infer Ks extends Shape]
-      ? Known<Differ<c, MulDim<i, Option<O, 'groups', 1>>>> extends Box<ZeroOf<X>>
+      ? Known<Differ<c, Grouped<i, O, ZeroOf<X>>>> extends Box<ZeroOf<X>>
         ? Shape
         : [n, o, ...ConvSizes<Hs, Ks, O>]
       : Shape
@@ -272,38 +373,34 @@ export type Convolved<X extends Shape, K extends Shape, O = NoOptions> = [number
 export type Pooled<X extends Shape, O extends PoolOptions> = [number] extends [X['length']]
   ? Shape
   : X extends readonly [infer n extends Dim, infer c extends Dim, ...infer Hs extends Shape]
-    ? [n, c, ...(O extends { readonly ceilMode: infer C } ? (true extends C ? Unsized<Hs> : PoolSizes<Hs, O>) : PoolSizes<Hs, O>)]
+    ? [n, c, ...PoolSizes<Hs, O>]
     : Shape
-type Unsized<S extends Shape> = { -readonly [I in keyof S]: number }
 
 /** One spatial axis of a transposed convolution: (h - 1) stride - pad + extent + outputPadding. */
-type SpreadDim<H, K, Stride, P, Dilation, More> = [
-  IsNat<H>,
-  IsNat<Stride>,
-  IsNat<Extent<K, Dilation>>,
-  IsNat<PadTotal<P>>,
-  IsNat<More>,
-] extends [true, true, true, true, true]
-  ? Sub<Add<Add<Mul<Sub<H & number, 1>, Stride & number>, Extent<K, Dilation> & number>, More & number>, PadTotal<P> & number>
-  : number
+type SpreadDim<H, K, Stride, P, Dilation, More, Zero> =
+  Known<More extends 0 ? Keeps<K, Stride, P, Dilation> : [0]> extends Box<Zero>
+    ? H
+    : Known<Spreads<H, K, Stride, P, Dilation, More>> extends Box<Zero>
+      ? NotNever<Sub<Add<Add<Mul<Sub<H & number, 1>, Stride & number>, Extent<K, Dilation> & number>, More & number>, PadTotal<P> & number>>
+      : number
+type NotNever<N> = [N] extends [never] ? number : N
+type Spreads<H, K, Stride, P, Dilation, More> =
+  Decides<H, K, Stride, P, Dilation> extends infer Q ? (Q extends [] ? Literals<More> : [0]) : never
 type SpreadDims<Hs extends Shape, Ks extends Shape, O, R extends Dim[] = []> = Hs extends readonly [infer h, ...infer HT extends Shape]
   ? Ks extends readonly [infer k, ...infer KT extends Shape]
-    ? SpreadDims<HT, KT, O, [...R, Spread<h, k, O, `${R['length']}`>]>
+    ? SpreadDims<HT, KT, O, [...R, Spread<h, k, O, `${R['length']}`, ZeroOf<R>>]>
     : never
   : R
-type Spread<H, K, O, I> =
-  SpreadDim<
-    H,
-    K,
-    PerAxis<Option<O, 'stride', 1>, I>,
-    PerAxis<Option<O, 'padding', 0>, I>,
-    PerAxis<Option<O, 'dilation', 1>, I>,
-    PerAxis<Option<O, 'outputPadding', 0>, I>
-  > extends infer d extends number
-    ? [d] extends [never]
-      ? number
-      : d
-    : number
+type Spread<H, K, O, I, Zero> = SpreadDim<
+  H,
+  K,
+  PerAxis<Option<O, 'stride', 1>, I>,
+  PerAxis<Option<O, 'padding', 0>, I>,
+  PerAxis<Option<O, 'dilation', 1>, I>,
+  PerAxis<Option<O, 'outputPadding', 0>, I>,
+  Zero
+> &
+  Dim
 /** The shape of a transposed convolution of x [n, c, ...spatial] with k [c, o / groups, ...window]. */
 export type ConvTranspose<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length']]
   ? Shape
@@ -313,7 +410,7 @@ export type ConvTranspose<X extends Shape, K extends Shape, O = NoOptions> = [nu
       ? K extends readonly [infer i, infer o, ...infer Ks extends Shape]
         ? X['length'] extends K['length']
           ? Meets<c, i> extends true
-            ? [n, MulDim<o, Option<O, 'groups', 1>>, ...SpreadDims<Hs, Ks, O>]
+            ? [n, Grouped<o, O, ZeroOf<X>> & Dim, ...SpreadDims<Hs, Ks, O>]
             : ShapeError<`convTranspose: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<i>})`>
           : ShapeError<`convTranspose: needs as many axes in x as in k: x is ${Show<X>}, k is ${Show<K>}`>
         : ShapeError<`convTranspose: k must be [in, out, ...window], got ${Show<K>}`>

@@ -3,17 +3,21 @@ import type { Add, DivMod, IsNat, Mul } from './nat.js'
 import type {
   Axis,
   AxisOfNew,
+  Box,
   Dim,
   InsertAxis,
   IsLiteral,
   IsUnknown,
+  Known,
   Meets,
   NoAxis,
+  Ok,
   Same,
   SetAxis,
   Shape,
   ShapeError,
   Show,
+  ZeroOf,
 } from './shape.js'
 import type { AnySizes } from './shape-index.js'
 
@@ -358,12 +362,25 @@ type SqueezeSome<S extends Shape, I extends readonly unknown[], O extends Shape 
       : ShapeError<`squeeze: more axes than shape ${Show<O>} has`>
     : AnySizes<S>
 type SqueezeOnes<S extends Shape, R extends Dim[] = []> = S extends readonly [infer H extends Dim, ...infer T extends Shape]
-  ? IsLiteral<H> extends true
+  ? Known<Fixed<H>> extends Box<ZeroOf<R>>
     ? SqueezeOnes<T, H extends 1 ? R : [...R, H]>
-    : H extends string
-      ? SqueezeOnes<T, [...R, H]>
-      : Shape
+    : Shape
   : R
+/** [], if H is a literal or a name. */
+type Fixed<H> = H extends number ? (number extends H ? [0] : []) : string extends H ? [0] : []
+/** `Squeeze` where the axes are of length 1. */
+export type Squeezed<S extends Shape, I = undefined> = [number] extends [S['length']]
+  ? Shape
+  : [I] extends [undefined]
+    ? SqueezeOnes<S>
+    : I extends readonly (infer A)[]
+      ? number extends A
+        ? Ok<SqueezeSome<S, I>>
+        : Dropped<S, Axis<S, A>>
+      : number extends I
+        ? Ok<SqueezeSome<S, [I]>>
+        : Dropped<S, Axis<S, I>>
+type Dropped<S extends Shape, A> = 'bad' extends A ? Shape : number extends A ? Shape : DropMembers<S, A>
 type SqueezeAxes<S extends Shape, A> =
   'bad' extends Axis<S, A>
     ? ShapeError<NoAxis<S, A, 'squeeze'>>

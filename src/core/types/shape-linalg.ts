@@ -1,12 +1,12 @@
 // Shape rules of linear algebra.
-import type { IsNat, Sub } from './nat.js'
-import type { Beside, Dim, Shape, ShapeError, Show } from './shape.js'
+import type { Beside, Decided, Dim, Shape, ShapeError, Show, ZeroOf } from './shape.js'
 import type { MatMul, Square } from './shape-contract.js'
+import type { Shorter } from './sizes.js'
 
 /** [], if S has two axes or more; else a ShapeError that names Op. */
 export type Matrices<S extends Shape, Op extends string> = [number] extends [S['length']]
   ? []
-  : S extends readonly [...Shape, unknown, unknown]
+  : S extends readonly [...unknown[], unknown, unknown]
     ? []
     : ShapeError<`${Op}: needs a matrix, got shape ${Show<S>}`>
 /** S with its last axis (its last but one) of another length. */
@@ -27,31 +27,37 @@ export type SwapLast<S extends Shape> = [number] extends [S['length']]
     ? [...H, n, m]
     : Shape
 /** The shorter of the last two axes, where both are known or the same. */
-export type MinDim<S extends Shape> = S extends readonly [...Shape, infer m extends Dim, infer n extends Dim]
-  ? Beside<m, n> extends Beside<n, m>
-    ? m
-    : [IsNat<m>, IsNat<n>] extends [true, true]
-      ? [Sub<m & number, n & number>] extends [never]
-        ? m
-        : n
-      : number
+export type MinDim<S extends Shape> = S extends readonly [...unknown[], infer m extends Dim, infer n extends Dim]
+  ? Shorter<m, n, ZeroOf<S>>
   : number
-/** The shape of x in a x = b, where a is square unless its inverse has the shape I. */
-export type Solved<A extends Shape, B extends Shape, Op extends string, I extends Shape = A> = I extends A
-  ? Square<A, Op> extends ShapeError<string>
-    ? Square<A, Op>
-    : SolvedBy<A, B, I, Op>
-  : SolvedBy<A, B, I, Op>
+/** The shape of x in a x = b, where a is square. */
+export type Solved<A extends Shape, B extends Shape, Op extends string> = A extends readonly [...unknown[], infer a, infer b]
+  ? Beside<a, b> extends Beside<b, a>
+    ? SolvedBy<A, B, A, Op>
+    : SolvedIf<A, B, Op>
+  : SolvedIf<A, B, Op>
+type SolvedIf<A extends Shape, B extends Shape, Op extends string> =
+  Square<A, Op> extends ShapeError<string> ? Square<A, Op> : SolvedBy<A, B, A, Op>
+/** T for square matrices S: at once where both sizes are one parameter; of two it takes no T. */
+export type OfSquare<S extends Shape, Op extends string, T> = S extends readonly [...unknown[], infer a, infer b]
+  ? Beside<a, b> extends Beside<b, a>
+    ? T
+    : Decided<Square<S, Op>, T>
+  : Decided<Square<S, Op>, T>
+/** The shape of x with the least |a x - b|. */
+export type Fitted<A extends Shape, B extends Shape, Op extends string> = SolvedBy<A, B, SwapLast<A>, Op>
 /** The shape of x in x a = b: of a vector b that of a transposed system. */
 export type SolvedRight<A extends Shape, B extends Shape, Op extends string> = B extends readonly [unknown]
   ? Solved<A, B, Op>
-  : Solved<A, SwapLast<B>, Op> extends infer R extends Shape
+  : // biome-ignore lint/suspicious/noExplicitAny: as in Ok
+    Solved<A, SwapLast<B>, Op> extends infer R extends readonly any[]
     ? SwapLast<R>
     : Square<A, Op> extends ShapeError<string>
       ? Square<A, Op>
       : ShapeError<`${Op}: right-hand sides ${Show<B>} do not fit matrices ${Show<A>} on the right`>
 type SolvedBy<A extends Shape, B extends Shape, I extends Shape, Op extends string> =
-  MatMul<I, B> extends infer R extends Shape ? R : ShapeError<`${Op}: right-hand sides ${Show<B>} do not fit matrices ${Show<A>}`>
+  // biome-ignore lint/suspicious/noExplicitAny: as in Ok
+  MatMul<I, B> extends infer R extends readonly any[] ? R : ShapeError<`${Op}: right-hand sides ${Show<B>} do not fit matrices ${Show<A>}`>
 /** The shape of a product of several matrices, of which the first and the last may be vectors. */
 export type MultiDot<Ss extends readonly unknown[]> = Ss extends readonly [infer A extends Shape]
   ? A

@@ -5,7 +5,7 @@ import { four } from '../../core/ops/conv.js'
 import { reshape, transpose } from '../../core/ops/layout/layout.js'
 import { array, operation } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import type { DepthToSpaceFn, PixelShuffleFn } from '../../core/types/signatures/windows.js'
+import type { DepthToSpaceFn, PixelShuffleFn, PixelUnshuffleFn, SpaceToDepthFn } from '../../core/types/signatures/windows.js'
 
 const shuffled = { x: array, factor: whole({ from: 1 }) }
 /** Channels to space: they are [r, r, c] where depth comes first, else [c, r, r]. */
@@ -38,7 +38,7 @@ export const pixelShuffle: PixelShuffleFn = operation('pixelShuffle', shuffled, 
  * Errors  ShapeMismatch for x of another rank, BadInput unless r divides height and width.
  * @example pixelUnshuffle(tensor([[[[1, 2], [3, 4]]]]), 2)   // [[[[1]], [[2]], [[3]], [[4]]]]
  */
-export const pixelUnshuffle: PixelShuffleFn = operation('pixelUnshuffle', shuffled, {}, ({ x, factor }, _, op) =>
+export const pixelUnshuffle: PixelUnshuffleFn = operation('pixelUnshuffle', shuffled, {}, ({ x, factor }, _, op) =>
   folded(x, factor, false, op),
 )
 
@@ -65,6 +65,6 @@ export const depthToSpace: DepthToSpaceFn<OrderOptions> = operation('depthToSpac
  * Errors  ShapeMismatch for x of another rank, BadInput unless r divides height and width, or for an unknown order.
  * @example spaceToDepth(tensor([[[[1, 2], [3, 4]]]]), 2)   // [[[[1]], [[2]], [[3]], [[4]]]]
  */
-export const spaceToDepth: DepthToSpaceFn<OrderOptions> = operation('spaceToDepth', shuffled, order, ({ x, factor }, { order: o }, op) =>
+export const spaceToDepth: SpaceToDepthFn<OrderOptions> = operation('spaceToDepth', shuffled, order, ({ x, factor }, { order: o }, op) =>
   folded(x, factor, o === 'DCR', op),
 )

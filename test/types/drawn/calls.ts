@@ -289,7 +289,11 @@ const callText = (s: Step, w: Writing): string => {
 /** The type of a tree of results as they were. */
 const resultType = (t: Template, facts: ReadonlyMap<number, Facts>, sizes?: Sizes): string => {
   if (typeof t !== 'object' || t === null) return 'any'
-  if (isRef(t)) return `Real<[${facts.get(t.ref)!.shape.map((n) => sizes?.type(n) ?? n).join(', ')}]>`
+  if (isRef(t))
+    return `Real<[${facts
+      .get(t.ref)!
+      .shape.map((n) => sizes?.type(n) ?? n)
+      .join(', ')}]>`
   if (Array.isArray(t)) return `[${t.map((x) => resultType(x, facts, sizes)).join(', ')}]`
   return `{ ${Object.entries(t)
     .map(([k, x]) => `${k}: ${resultType(x as Template, facts, sizes)}`)
@@ -320,8 +324,7 @@ export const written = (c: Call, k: Knowledge, at: number, declared = false): st
   const used = /parameter|mixed/.test(k.by)
     ? [...sizes.open].sort((a, b) => a - b).filter((n) => params.some((p) => new RegExp(`\\bN${n}\\b`).test(p)))
     : []
-  const generics =
-    used.length === 0 ? '' : `<${used.map((n) => `N${n} extends ${isNumber(k, n) ? 'number' : 'cd.Dim'}`).join(', ')}>`
+  const generics = used.length === 0 ? '' : `<${used.map((n) => `N${n} extends ${isNumber(k, n) ? 'number' : 'cd.Dim'}`).join(', ')}>`
   const body = callText(c.step, { sizes, told, facts: c.facts })
   const result = declared ? `: ${resultType(c.step.outs, c.facts, sizes)}` : ''
   const lines = [`export const f${at} = ${generics}(${params.join(', ')})${result} => ${body.startsWith('{') ? `(${body})` : body}`]

@@ -1,10 +1,10 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
 import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
-import type { Sub } from '../nat.js'
-import type { Broadcast, Dim, Guard, IsLiteral, MadeDim, NoOptions, Ok, Reduce, Shape, Size } from '../shape.js'
+import type { Broadcast, Dim, Guard, MadeDim, NoOptions, Ok, Reduce, Shape, Size, ZeroOf } from '../shape.js'
 import type { AnySizes, WithAxis } from '../shape-index.js'
 import type { AddDim, Repeated } from '../shape-layout.js'
+import type { Longer } from '../sizes.js'
 import type { PromoteArgs } from './elementwise.js'
 import type { Convolved, ConvolveMode, NoneOf } from './fft.js'
 import type { Index } from './index-ops.js'
@@ -171,8 +171,6 @@ export type PolyvalFn = <P extends Operand | NumberArray, X extends Arg>(
 /** Polynomials lie behind the axis of their coefficients, and broadcast against x. */
 type Polynomials<P extends Shape, X extends Shape> = P extends readonly [unknown, ...infer R extends Shape] ? Ok<Broadcast<R, X>> : Shape
 type Vector<S extends Shape> = S extends readonly [infer N] ? N : number
-/** The longer of two. */
-type Longer<N, M> = [IsLiteral<N>, IsLiteral<M>] extends [true, true] ? ([Sub<N & number, M & number>] extends [never] ? M : N) : number
 /** convolve(a, v, { mode }), correlate: of vectors. */
 export type ConvolveFn<Options, Standard extends ConvolveMode> = <
   A extends Operand | readonly number[],
@@ -183,7 +181,10 @@ export type ConvolveFn<Options, Standard extends ConvolveMode> = <
   v: B,
   options?: O,
 ) => Expr<
-  [Convolved<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>, O, Longer<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>>, Standard> & Dim],
+  [
+    Convolved<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>, O, Longer<Vector<ShapeOf<A>>, Vector<ShapeOf<B>>, ZeroOf<A>>, ZeroOf<A>, Standard> &
+      Dim,
+  ],
   AsFloat<PromoteArgs<A, B>>
 >
 

@@ -65,7 +65,7 @@ export interface OuterFn {
   <N extends Dim, M extends Dim, D extends Float>(a: Operand<[N], D>, b: Operand<[M], NoInfer<D>>): Expr<[N, M], D>
   <A extends Arg, B extends Arg>(a: A, b: B): Expr<Joined<ShapeOf<A>, ShapeOf<B>>, AsNumber<PromoteArgs<A, B>>>
 }
-/** einsum('ij,jk->ik', a, b): the shape is known for a literal with an arrow and without an ellipsis. */
+/** einsum('ij,jk->ik', a, b): the shape is known for a literal. */
 export type EinsumFn = <const E extends string, const X extends Arg[]>(
   spec: Guard<Einsum<E, ShapesOf<X>>, E>,
   ...xs: X

@@ -1,7 +1,23 @@
 // Signatures of indexing.
 import type { DType, Receiving, WeakF64 } from '../dtype.js'
 import type { Expr, IndicesAreI32, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
-import type { Axis, Broadcast, BroadcastTo, Dim, Guard, MadeDim, NoOptions, Ok, Shape, ShapeError, Show, Size, Writable } from '../shape.js'
+import type {
+  Axis,
+  Broadcast,
+  BroadcastDim,
+  BroadcastTo,
+  Dim,
+  Guard,
+  MadeDim,
+  NoOptions,
+  Ok,
+  Shape,
+  ShapeError,
+  Show,
+  Size,
+  Writable,
+  ZeroOf,
+} from '../shape.js'
 import type { At, IndexFor, IndexList, IndicesFor, Places } from '../shape-at.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
@@ -32,10 +48,12 @@ export type TakeAlongAxisFn = <
   indices: I,
   options?: Guard<HasAxis<S, AxisOf<O, -1>, 'takeAlongAxis'>, O>,
 ) => Expr<TakenAlong<S, ShapeOf<I>, Axis<S, AxisOf<O, -1>>>, NoInfer<D>>
-/** The indices' shape, where x is wider beside the axis x's. */
-type TakenAlong<S extends Shape, I extends Shape, A> = {
-  -readonly [K in keyof I]: I[K] extends 1 ? (K extends `${A & number}` ? 1 : K extends keyof S ? S[K] & Dim : I[K]) : I[K]
-}
+/** The indices' shape, where x is wider beside the axis x's: they broadcast there. */
+type TakenAlong<S extends Shape, I extends Shape, A> = [number] extends [I['length']]
+  ? Shape
+  : number extends A | S['length']
+    ? { -readonly [K in keyof I]: [I[K]] extends [1] ? number : I[K] }
+    : { -readonly [K in keyof I]: K extends `${A & number}` ? I[K] : K extends keyof S ? BroadcastDim<I[K], S[K], ZeroOf<S>> & Dim : I[K] }
 /** scatterAdd(x, indices, updates, { axis }): x with the updates added at the indices. */
 export type ScatterAddFn = <
   I extends Shape,

@@ -37,7 +37,7 @@ import type {
   Writable,
 } from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
-import type { Concat, ExpandDims, Parts, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
+import type { Concat, ExpandDims, Parts, Reshape, Split, Squeeze, Squeezed, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
 
 /** f64, f32, i32, bool: the declaration of an input, f32('batch', 3). */
@@ -239,10 +239,17 @@ interface Given<T> {
 type Rest<T extends NewShape> = [number] extends [T['length']] ? Shape : { -readonly [K in keyof T]: RestDim<T[K], T[K]> }
 type RestDim<D, E> = D extends -1 ? number : E
 /** broadcastTo(x, shape). */
-export type BroadcastToFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
-  shape: Guard<BroadcastTo<S, Unnamed<T>>, T>,
-) => Expr<Ok<BroadcastTo<S, Unnamed<T>>>, NoInfer<D>>
+export interface BroadcastToFn {
+  <const T extends Shape, S extends Shape = Shape, D extends DType = WeakF64, R extends Made<T> = Made<T>>(
+    x: Operand<S, D> | Plain,
+    shape: Guard<BroadcastTo<S, T>, SizesIn<T>>,
+    ...no: WithNumber<T>
+  ): Expr<R, NoInfer<D>>
+  <const T extends Shape, S extends Shape = Shape, D extends DType = WeakF64>(
+    x: Operand<S, D> | Plain,
+    shape: Guard<BroadcastTo<S, T>, SizesIn<T>>,
+  ): Expr<Writable<T>, NoInfer<D>>
+}
 /** transpose(x) swaps the last two axes; transpose(x, axes) permutes. */
 export type TransposeFn = <S extends Shape = Shape, D extends DType = WeakF64, const P extends readonly number[] | undefined = undefined>(
   x: Guard<Transpose<S, P>, Operand<S, D> | Plain>,
@@ -261,7 +268,7 @@ export type SqueezeFn = <
 >(
   x: Operand<S, D> | Plain,
   axis?: Guard<Squeeze<S, I>, I>,
-) => Expr<Ok<Squeeze<S, I>>, NoInfer<D>>
+) => Expr<Squeezed<S, I>, NoInfer<D>>
 type AxisOf<O> = O extends { readonly axis: infer A extends number } ? A : 0
 type Join2<X extends readonly Arg[]> = PromoteAll<X>
 /** The dtype of several operands together. */

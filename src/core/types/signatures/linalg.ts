@@ -3,9 +3,9 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { choleskyOptions, qrOptions, rcondOptions, svdOptions, triangularOptions } from '../../ops/linalg/linalg.js'
 import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf, Typed } from '../expr.js'
-import type { Broadcast, Decided, Dim, Guard, InnerDim, NoOptions, Ok, Shape } from '../shape.js'
+import type { Broadcast, Dim, Guard, InnerDim, NoOptions, Ok, Shape } from '../shape.js'
 import type { DropLast, Square } from '../shape-contract.js'
-import type { Matrices, MinDim, MultiDot, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
+import type { Fitted, Matrices, MinDim, MultiDot, OfSquare, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
 import type { PromoteArgs } from './elementwise.js'
 import type { PromoteAll } from './layout.js'
 
@@ -14,7 +14,7 @@ export interface SquareFn<Op extends string> {
   // of a size that is a parameter TypeScript does not say that it is itself
   <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N, N], AsFloat<D>>
   <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>): Expr<[B, N, N], AsFloat<D>>
-  <S extends Shape = Shape, D extends DType = WeakF64>(x: Decided<Square<S, Op>, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64>(x: OfSquare<S, Op, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
 }
 /** Options of cholesky: the upper factor, its transpose. */
 export interface CholeskyOptions extends OptionsOf<typeof choleskyOptions> {}
@@ -26,7 +26,7 @@ export interface CholeskyFn {
     options?: CholeskyOptions,
   ): Expr<[B, N, N], AsFloat<D>>
   <S extends Shape = Shape, D extends DType = WeakF64>(
-    x: Decided<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
+    x: OfSquare<S, 'cholesky', Operand<S, D> | Plain>,
     options?: CholeskyOptions,
   ): Expr<S, AsFloat<D>>
 }
@@ -56,8 +56,8 @@ export type LuFn = <S extends Shape = Shape, D extends DType = WeakF64>(
 }
 /** Options of `qr`: with `complete`, q is square. */
 export interface QrOptions extends OptionsOf<typeof qrOptions> {}
-type Rows<S extends Shape> = S extends readonly [...Shape, infer m extends Dim, unknown] ? m : number
-type Columns<S extends Shape> = S extends readonly [...Shape, infer n extends Dim] ? n : number
+type Rows<S extends Shape> = S extends readonly [...unknown[], infer m extends Dim, unknown] ? m : number
+type Columns<S extends Shape> = S extends readonly [...unknown[], infer n extends Dim] ? n : number
 type Own<S extends Shape, Flag, Full> = Flag extends true ? Full : boolean extends Flag ? number : MinDim<S>
 type CompleteIn<O> = O extends { readonly complete: infer C } ? C : false
 type FullIn<O> = O extends { readonly fullMatrices: infer C } ? C : false
@@ -183,9 +183,9 @@ export interface LstsqFn {
   ): Expr<[M, K], D>
   <A extends Arg, B extends Arg>(
     a: A,
-    b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'lstsq', SwapLast<ShapeOf<A>>>, B>,
+    b: Guard<Fitted<ShapeOf<A>, ShapeOf<B>, 'lstsq'>, B>,
     options?: RcondOptions,
-  ): Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'lstsq', SwapLast<ShapeOf<A>>>>, AsFloat<PromoteArgs<A, B>>>
+  ): Expr<Ok<Fitted<ShapeOf<A>, ShapeOf<B>, 'lstsq'>>, AsFloat<PromoteArgs<A, B>>>
 }
 /** pinv(x): the pseudoinverse. */
 export type PinvFn = <S extends Shape = Shape, D extends DType = WeakF64>(

@@ -1,7 +1,7 @@
 // Signatures of layers and losses over sequences.
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
 import type { Expr, Operand, Plain, PlainIndex } from '../expr.js'
-import type { Shape } from '../shape.js'
+import type { Dim, Shape } from '../shape.js'
 import type { Index } from './index-ops.js'
 
 /** The rows of q with the width of v. */
@@ -25,13 +25,16 @@ export type AttentionFn<Options> = <
 ) => Expr<Attended<Q, V>, AsFloat<Promote<Promote<D, DK>, DV>>>
 type Whole = Index | PlainIndex
 /** ctcLoss(logP, targets, inputLengths, targetLengths, { blank, reduction, zeroInfinity }). */
-export type CtcFn<Options> = <D extends DType = WeakF64, const O extends Options = Options>(
-  logP: Operand<Shape, D> | Plain,
+export type CtcFn<Options> = <D extends DType = WeakF64, const O extends Options = Options, S extends Shape = Shape>(
+  logP: Operand<S, D> | Plain,
   targets: Whole,
   inputLengths: Whole,
   targetLengths: Whole,
   options?: O,
-) => Expr<O extends { readonly reduction: 'none' } ? [number] : [], AsFloat<D>>
+) => Expr<
+  O extends { readonly reduction: 'none' } ? [S extends readonly [unknown, infer N extends Dim, unknown] ? N : number] : [],
+  AsFloat<D>
+>
 /** reverseSequence(x, lengths, { axis, batchAxis }): the first entries of each sequence in reverse. */
 export type ReverseSequenceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,

@@ -1,8 +1,10 @@
 // Signatures of layers that change how many positions there are.
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
 import type { Expr, NumberArray, Operand, Plain, PlainIndex } from '../expr.js'
-import type { Dim, Guard, NoOptions, Shape, SizesIn } from '../shape.js'
-import type { Pool, Pooled, PoolOptions } from '../shape-contract.js'
+import type { Box, Dim, Guard, Known, Shape, SizesIn, ZeroOf } from '../shape.js'
+import type { Pool, Pooled, PoolOptions, WindowSizes } from '../shape-contract.js'
+import type { Both, Open, Over, SizeIn, Times } from '../sizes.js'
+import type { NoneOf } from './fft.js'
 import type { Index } from './index-ops.js'
 import type { MaxPoolOptions } from './nn.js'
 
@@ -47,27 +49,63 @@ export interface ResizeFn<Options> {
   ): Expr<Resized<S, Z>, AsFloat<D>>
 }
 /** unfold(x, { window, stride, padding, dilation }): the windows of planes as columns. */
-export type UnfoldFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type UnfoldFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
   x: Operand<S, D> | Plain,
-  options: Options,
-) => Expr<[Images<S>, number, number], AsFloat<D>>
+  options: O,
+) => Expr<Columns<S, O, WindowIn<O>>, AsFloat<D>>
+type WindowIn<O> = O extends { readonly window: infer W } ? Both<W> : [number, number]
+/** The windows W of planes as columns. */
+type Columns<S extends Shape, O, W extends Shape> = S extends readonly [
+  infer N extends Dim,
+  infer C,
+  infer H extends Dim,
+  infer V extends Dim,
+]
+  ? [
+      N,
+      Times<C, Times<W[0], W[1], ZeroOf<S>>, ZeroOf<S>> & Dim,
+      WindowSizes<[H, V], W, O, ZeroOf<S>> extends readonly [infer P, infer Q] ? Times<P, Q, ZeroOf<S>> & Dim : number,
+    ]
+  : [Images<S>, number, number]
 /** fold(x, { size, window, stride, padding, dilation }): columns added where their windows lie. */
-export type FoldFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type FoldFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
   x: Operand<S, D> | Plain,
-  options: Options,
-) => Expr<[Images<S>, number, number, number], AsFloat<D>>
-/** pixelShuffle(x, factor), pixelUnshuffle: channels moved into space, and back. */
-export type PixelShuffleFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  options: O,
+) => Expr<[Images<S>, ...Planes<S, WindowIn<O>>, ...(O extends { readonly size: infer Z } ? Both<Z> : [number, number])], AsFloat<D>>
+type Planes<S extends Shape, W extends Shape> = S extends readonly [unknown, infer C, unknown]
+  ? [Over<C, Times<W[0], W[1], ZeroOf<S>>, ZeroOf<S>> & Dim]
+  : [number]
+/** Channels moved into space. */
+type IntoSpace<S extends Shape, F> = S extends readonly [infer N extends Dim, infer C, infer H, infer W]
+  ? [N, Over<C, Times<F, F, ZeroOf<S>>, ZeroOf<S>> & Dim, Times<H, F, ZeroOf<S>> & Dim, Times<W, F, ZeroOf<S>> & Dim]
+  : [Images<S>, number, number, number]
+/** Space moved into channels. */
+type FromSpace<S extends Shape, F> = S extends readonly [infer N extends Dim, infer C, infer H, infer W]
+  ? [N, Times<C, Times<F, F, ZeroOf<S>>, ZeroOf<S>> & Dim, Over<H, F, ZeroOf<S>> & Dim, Over<W, F, ZeroOf<S>> & Dim]
+  : [Images<S>, number, number, number]
+/** pixelShuffle(x, factor): channels moved into space. */
+export type PixelShuffleFn = <S extends Shape = Shape, D extends DType = WeakF64, const F extends number = number>(
   x: Operand<S, D> | Plain,
-  factor: number,
-) => Expr<[Images<S>, number, number, number], NoInfer<D>>
+  factor: F,
+) => Expr<IntoSpace<S, F>, NoInfer<D>>
+/** pixelUnshuffle(x, factor): and back. */
+export type PixelUnshuffleFn = <S extends Shape = Shape, D extends DType = WeakF64, const F extends number = number>(
+  x: Operand<S, D> | Plain,
+  factor: F,
+) => Expr<FromSpace<S, F>, NoInfer<D>>
 
-/** depthToSpace(x, factor, { order }), spaceToDepth: channels moved into space, and back. */
-export type DepthToSpaceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+/** depthToSpace(x, factor, { order }): channels moved into space. */
+export type DepthToSpaceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const F extends number = number>(
   x: Operand<S, D> | Plain,
-  factor: number,
+  factor: F,
   options?: Options,
-) => Expr<[Images<S>, number, number, number], NoInfer<D>>
+) => Expr<IntoSpace<S, F>, NoInfer<D>>
+/** spaceToDepth(x, factor, { order }): and back. */
+export type SpaceToDepthFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const F extends number = number>(
+  x: Operand<S, D> | Plain,
+  factor: F,
+  options?: Options,
+) => Expr<FromSpace<S, F>, NoInfer<D>>
 /** Batch and channels of x, and the places of the grid. */
 type Sampled<S extends Shape, G extends Shape> = S extends readonly [
   infer N extends number | string,
@@ -134,11 +172,14 @@ export type RoiAlignFn<Options extends { readonly size: unknown }> = <
   options: O,
 ) => Expr<Aligned<S, B, O['size']>, AsFloat<Promote<D, E>>>
 /** nonMaxSuppression(boxes, scores, { iou, score, size, fill, format }): the indices of boxes [n, 4] that are kept. */
-export type NonMaxSuppressionFn<Options> = <S extends Shape = Shape, const O extends Options = NoOptions & Options>(
+export type NonMaxSuppressionFn<Options> = <S extends Shape = Shape, const O extends Options = NoneOf<Options>, T extends Shape = Shape>(
   boxes: Operand<S> | NumberArray,
-  scores: Operand<Shape> | NumberArray,
+  scores: Operand<T> | NumberArray,
   options?: O,
-) => Expr<
-  [O extends { readonly size: infer Z extends number } ? Z : S extends readonly [infer N extends number | string, unknown] ? N : number],
-  'i32'
->
+) => Expr<[SizeIn<O, 'size', Boxes<S, T>, ZeroOf<O>> & Dim], 'i32'>
+/** How many boxes there are, of which boxes or scores may tell. */
+type Boxes<S extends Shape, T extends Shape> = S extends readonly [infer N extends Dim, unknown]
+  ? Known<Open<N>> extends Box<ZeroOf<S>>
+    ? Images<T>
+    : N
+  : Images<T>
