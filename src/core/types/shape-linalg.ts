@@ -1,5 +1,5 @@
 // Shape rules of linear algebra.
-import type { Beside, Decided, Dim, Shape, ShapeError, Show, ZeroOf } from './shape.js'
+import type { Beside, Decided, Dim, Ok, Shape, ShapeError, Show, ZeroOf } from './shape.js'
 import type { MatMul, Square } from './shape-contract.js'
 import type { Shorter } from './sizes.js'
 
@@ -49,15 +49,15 @@ export type Fitted<A extends Shape, B extends Shape, Op extends string> = Solved
 /** The shape of x in x a = b: of a vector b that of a transposed system. */
 export type SolvedRight<A extends Shape, B extends Shape, Op extends string> = B extends readonly [unknown]
   ? Solved<A, B, Op>
-  : // biome-ignore lint/suspicious/noExplicitAny: as in Ok
-    Solved<A, SwapLast<B>, Op> extends infer R extends readonly any[]
-    ? SwapLast<R>
+  : Solved<A, SwapLast<B>, Op> extends infer R extends readonly unknown[]
+    ? SwapLast<Ok<R>>
     : Square<A, Op> extends ShapeError<string>
       ? Square<A, Op>
       : ShapeError<`${Op}: right-hand sides ${Show<B>} do not fit matrices ${Show<A>} on the right`>
 type SolvedBy<A extends Shape, B extends Shape, I extends Shape, Op extends string> =
-  // biome-ignore lint/suspicious/noExplicitAny: as in Ok
-  MatMul<I, B> extends infer R extends readonly any[] ? R : ShapeError<`${Op}: right-hand sides ${Show<B>} do not fit matrices ${Show<A>}`>
+  MatMul<I, B> extends infer R extends readonly unknown[]
+    ? R
+    : ShapeError<`${Op}: right-hand sides ${Show<B>} do not fit matrices ${Show<A>}`>
 /** The shape of a product of several matrices, of which the first and the last may be vectors. */
 export type MultiDot<Ss extends readonly unknown[]> = Ss extends readonly [infer A extends Shape]
   ? A
