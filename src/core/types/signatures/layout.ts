@@ -36,7 +36,8 @@ import type {
   WithNumber,
   Writable,
 } from '../shape.js'
-import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
+import type { Diag } from '../shape-arrange.js'
+import type { Bounds, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
 import type { Concat, ExpandDims, Parts, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
 
@@ -375,7 +376,7 @@ export interface DiagFn {
   <S extends Shape = Shape, D extends DType = WeakF64, const K extends number = 0>(
     x: Guard<Diag<S>, Operand<S, D> | Plain>,
     k?: K,
-  ): Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
+  ): Expr<Ok<Diag<S, K>>, D>
 }
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
 export type TriangleFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain, k?: number) => Expr<S, NoInfer<D>>
