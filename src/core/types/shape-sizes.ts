@@ -8,8 +8,8 @@ import type { Box, Known } from './shape.js'
 type Is<A, P> = A extends P ? [] : [0]
 /** [], if both are literals. */
 export type Literals<A, B> = IsNat<A> extends true ? (IsNat<B> extends true ? [] : [0]) : [0]
-/** [], if A and B are one size: one literal, one name, one parameter. */
-type Alike<A, B> = number extends A ? [0] : Box<A> extends Box<B> ? (Box<B> extends Box<A> ? [] : [0]) : [0]
+/** [], if A and B are one literal or one name. Whether two parameters are one cannot be asked for certain. */
+type Alike<A, B> = number extends A | B ? [0] : Box<A | B> extends Box<A> ? (Box<A | B> extends Box<B> ? [] : [0]) : [0]
 
 /** A + B; 0 leaves the other as it is. */
 export type Plus<A, B, Zero> =

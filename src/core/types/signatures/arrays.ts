@@ -83,13 +83,13 @@ export type LowerIndicesFn = <const N extends number, const K extends number = 0
   n: N,
   k?: K,
   m?: M,
-) => Places<Lower<N, K, M, Zero>>
+) => Places<Lower<NoInfer<N>, NoInfer<K>, NoInfer<M>, Zero>>
 /** triuIndices(n, k, m): of the upper triangle. */
 export type UpperIndicesFn = <const N extends number, const K extends number = 0, const M extends number = N, Zero = 0>(
   n: N,
   k?: K,
   m?: M,
-) => Places<Upper<N, K, M, Zero>>
+) => Places<Upper<NoInfer<N>, NoInfer<K>, NoInfer<M>, Zero>>
 
 // ---- arranging
 

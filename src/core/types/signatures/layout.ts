@@ -373,6 +373,9 @@ export type RollFn<Options> = <S extends Shape = Shape, D extends DType = WeakF6
 /** diag(x, k?): a matrix from its k-th diagonal, or the k-th diagonal of a matrix. */
 export interface DiagFn {
   (x: readonly number[], k?: number): Expr<[number, number], WeakF64>
+  // of a size that is a parameter TypeScript does not say that it is itself
+  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>, k?: 0): Expr<[N], D>
+  <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>, k?: 0): Expr<[B, N], D>
   <S extends Shape = Shape, D extends DType = WeakF64, const K extends number = 0>(
     x: Guard<Diag<S>, Operand<S, D> | Plain>,
     k?: K,

@@ -228,10 +228,15 @@ type Length<A> = ShapeOf<A> extends readonly [infer N extends Dim] ? N : number
 /** blockDiag(a, b, c): the matrix with these on its diagonal. */
 export type BlockDiagFn = <const X extends readonly [Arg, ...Arg[]]>(...xs: X) => Expr<BlockDiag<ShapesOf<X>>, PromoteAll<X>>
 /** diagonal(x, { offset, axis1, axis2 }): its elements along a new last axis. */
-export type DiagonalFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-  x: Guard<Matrices<S, 'diagonal'>, Operand<S, D> | Plain>,
-  options?: O,
-) => Expr<Diagonals<S, O>, D>
+export interface DiagonalFn<Options> {
+  // as `diag`
+  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N], D>
+  <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>): Expr<[B, N], D>
+  <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
+    x: Guard<Matrices<S, 'diagonal'>, Operand<S, D> | Plain>,
+    options?: O,
+  ): Expr<Diagonals<S, O>, D>
+}
 /** trace(x, { offset, axis1, axis2 }): the sum of a diagonal. */
 export type TraceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   x: Guard<Matrices<S, 'trace'>, Operand<S, D> | Plain>,
