@@ -2,7 +2,7 @@
 import type { Add, Div, IsNat, Sub } from './nat.js'
 import type { Axis, Box, Dim, Known, NoAxis, SetAxis, Shape, ShapeError, Show, ShowDim, ZeroOf } from './shape.js'
 import type { MulDim } from './shape-layout.js'
-import type { Literals, Plus, Signed } from './shape-sizes.js'
+import type { IfIs, Literals, Plus, Signed } from './shape-sizes.js'
 
 // ---- slice, pad, tile, repeat
 
@@ -39,7 +39,9 @@ export type CeilDiv<N extends number, Step> = Step extends 1
     : number
 type StepAt<T, K> = T extends readonly number[] ? (K extends keyof T ? T[K] : 1) : 1
 /** 'open' where there is no bound, that if it is written out, else a number. */
-type BoundOf<V, Zero> = V extends null ? 'open' : Known<[Signed<V>] extends [never] ? [0] : []> extends Box<Zero> ? V : number
+type BoundOf<V, Zero> = IfIs<V, null, Zero, 'open', Known<Whole<V>> extends Box<Zero> ? V : number>
+/** [], if V is a whole number that is written out. */
+type Whole<V> = V extends number ? ([Signed<V>] extends [never] ? [0] : []) : [0]
 /** A position of null is the beginning or the end of the axis, in the order that the step reads it. */
 type PartDim<D, From, To, Step, Zero> = [From, To, Step] extends ['open' | 0, 'open', 1] | ['open', 'open', -1]
   ? D
@@ -68,16 +70,16 @@ type SliceDims<S extends Shape, From extends Bounds, To extends Bounds, Step, R 
 ]
   ? To extends readonly [infer t, ...infer TT extends Bounds]
     ? S extends readonly [infer d extends Dim, ...infer ST extends Shape]
-      ? PartDim<d, BoundOf<f, ZeroOf<R>>, BoundOf<t, ZeroOf<R>>, StepAt<Step, `${R['length']}`>, ZeroOf<R>> extends infer N
-        ? Box<N> extends Box<never>
-          ? never
-          : SliceDims<ST, FT, TT, Step, [...R, N & Dim]>
-        : never
+      ? SliceRest<PartDim<d, BoundOf<f, ZeroOf<R>>, BoundOf<t, ZeroOf<R>>, StepAt<Step, `${R['length']}`>, ZeroOf<R>>, ST, FT, TT, Step, R>
       : never
     : never
   : To extends readonly []
     ? [...R, ...S]
     : never
+type SliceRest<N, S extends Shape, From extends Bounds, To extends Bounds, Step, R extends Dim[]> =
+  Known<Some<N>> extends Box<ZeroOf<R>> ? never : SliceDims<S, From, To, Step, [...R, N & Dim]>
+/** never, if N is; of what `Known` says that it is known. */
+type Some<N> = N extends unknown ? [0] : [0]
 /** Positions along leading axes; null is the beginning or the end of one. */
 export type Bounds = readonly (number | null)[]
 
