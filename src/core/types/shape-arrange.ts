@@ -5,7 +5,7 @@ import type { Add, Div, DivMod, Mul, Sub } from './nat.js'
 import type { Axis, Box, Broadcast, Dim, DimAt, Known, Ok, SetAxis, Shape, ShapeError, Show, ZeroOf } from './shape.js'
 import type { AnySizes, WithAxis } from './shape-index.js'
 import type { DropMembers, Repeated } from './shape-layout.js'
-import type { Equal, IfIs, Least, Less, Literals, Over, Plus, Signed, Sole, Times } from './shape-sizes.js'
+import type { Equal, IfIs, Least, Less, Literals, Over, Plus, Signed, Sole, Times, Written } from './shape-sizes.js'
 
 // ---- axes moved
 
@@ -15,7 +15,7 @@ export type SameRank<S extends Shape> = [number] extends [S['length']] ? Shape :
 type Option<O, K extends string, Default> = O extends { readonly [k in K]: infer X } ? X : Default
 /** The axes A of S, counted from 0. */
 type Places<S extends Shape, A extends readonly number[]> = { readonly [K in keyof A]: Sole<Axis<S, A[K]>> }
-type List<A> = A extends number ? readonly [A] : A
+type List<A> = [A] extends [number] ? readonly [A] : A
 /** With each axis of A moved to the place in B. @example Moved<[2, 3, 4], 0, -1>   // [3, 4, 2] */
 export type Moved<S extends Shape, A, B> = [number] extends [S['length']]
   ? Shape
@@ -42,7 +42,7 @@ type Filled<T extends Shape, S extends Shape, At, R extends Dim[] = []> = T exte
       : R
   : R
 /** After k quarter turns in a plane of two axes. */
-export type Rotated<S extends Shape, O> = Turned<S, Option<O, 'k', 1>, Option<O, 'axes', readonly [0, 1]>>
+export type Rotated<S extends Shape, O> = Turned<S, Written<Option<O, 'k', 1>, ZeroOf<S>>, Option<O, 'axes', readonly [0, 1]>>
 type Turned<S extends Shape, K, X> = X extends readonly [infer a extends number, infer b extends number]
   ? `${K & number}` extends `${string}e${string}` | `${string}.${string}`
     ? SameRank<S>
@@ -175,12 +175,13 @@ export type BlockDiag<T extends readonly unknown[], M = 0, N = 0> = T extends re
 // ---- diagonals
 
 /** The length of the diagonal of an [M, N] matrix K places above its main one. */
-type DiagonalOf<M, N, K, Zero> = Signed<K> extends readonly [infer P, infer Q] ? Least<Less<M, Q, Zero>, Less<N, P, Zero>, Zero> : number
+type DiagonalOf<M, N, K, Zero> =
+  Signed<Written<K, Zero>> extends readonly [infer P, infer Q] ? Least<Less<M, Q, Zero>, Less<N, P, Zero>, Zero> : number
 /** A vector becomes a matrix with it on its diagonal K; of a matrix (or a stack of them) that diagonal. */
 export type Diag<S extends Shape, K = 0> = [number] extends [S['length']]
   ? Shape
   : S extends readonly [infer N]
-    ? Square<Signed<K> extends readonly [infer P, infer Q] ? Plus<N, P extends 0 ? Q : P, ZeroOf<S>> : number>
+    ? Square<Signed<Written<K, ZeroOf<S>>> extends readonly [infer P, infer Q] ? Plus<N, P extends 0 ? Q : P, ZeroOf<S>> : number>
     : S extends readonly [...infer H extends Shape, infer M, infer N]
       ? [...H, DiagonalOf<M, N, K, ZeroOf<S>> & Dim]
       : ShapeError<`diag: needs an axis, got shape ${Show<S>}`>
@@ -198,19 +199,18 @@ type DiagonalIn<S extends Shape, K, I, J> = number extends I | J
     : [...DropMembers<S, I | J>, DiagonalOf<S[I & number], S[J & number], K, ZeroOf<S>> & Dim]
 /** How many elements of an [N, M] matrix lie on and below its diagonal K. */
 export type Lower<N, K, M, Zero> =
-  Known<Counted<N, K, M>> extends Box<Zero>
-    ? Signed<K> extends [infer P, infer Q]
+  Known<Literals<N, M>> extends Box<Zero>
+    ? Signed<Written<K, Zero>> extends [infer P, infer Q]
       ? Below<N & number, M & number, Add<P & number, 1>, Q & number>
       : number
     : number
 /** The same on and above it. */
 export type Upper<N, K, M, Zero> =
-  Known<Counted<N, K, M>> extends Box<Zero>
-    ? Signed<K> extends [infer P, infer Q]
+  Known<Literals<N, M>> extends Box<Zero>
+    ? Signed<Written<K, Zero>> extends [infer P, infer Q]
       ? Sub<Mul<N & number, M & number>, Below<N & number, M & number, P & number, Q & number>>
       : number
     : number
-type Counted<N, K, M> = [Literals<N, M>, [Signed<K>] extends [never] ? 0 : 1] extends [[], 1] ? [] : [0]
 /** The sum over rows i < N of i + P - Q, at least 0 and at most M. */
 type Below<N extends number, M extends number, P extends number, Q extends number> = Sub<Stairs<N, P, Q>, Stairs<N, P, Add<Q, M>>>
 /** The sum over i < N of i + P - Q, at least 0. */

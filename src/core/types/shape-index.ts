@@ -2,7 +2,7 @@
 import type { Add, Div, IsNat, Sub } from './nat.js'
 import type { Axis, Box, Dim, Known, NoAxis, SetAxis, Shape, ShapeError, Show, ShowDim, ZeroOf } from './shape.js'
 import type { MulDim } from './shape-layout.js'
-import type { IfIs, Literals, Plus, Signed } from './shape-sizes.js'
+import type { IfIs, Literals, Plus, Signed, Sole, Written } from './shape-sizes.js'
 
 // ---- slice, pad, tile, repeat
 
@@ -39,9 +39,7 @@ export type CeilDiv<N extends number, Step> = Step extends 1
     : number
 type StepAt<T, K> = T extends readonly number[] ? (K extends keyof T ? T[K] : 1) : 1
 /** 'open' where there is no bound, that if it is written out, else a number. */
-type BoundOf<V, Zero> = IfIs<V, null, Zero, 'open', Known<Whole<V>> extends Box<Zero> ? V : number>
-/** [], if V is a whole number that is written out. */
-type Whole<V> = V extends number ? ([Signed<V>] extends [never] ? [0] : []) : [0]
+type BoundOf<V, Zero> = IfIs<V, null, Zero, 'open', Written<V, Zero>>
 /** A position of null is the beginning or the end of the axis, in the order that the step reads it. */
 type PartDim<D, From, To, Step, Zero> = [From, To, Step] extends ['open' | 0, 'open', 1] | ['open', 'open', -1]
   ? D
@@ -70,7 +68,14 @@ type SliceDims<S extends Shape, From extends Bounds, To extends Bounds, Step, R 
 ]
   ? To extends readonly [infer t, ...infer TT extends Bounds]
     ? S extends readonly [infer d extends Dim, ...infer ST extends Shape]
-      ? SliceRest<PartDim<d, BoundOf<f, ZeroOf<R>>, BoundOf<t, ZeroOf<R>>, StepAt<Step, `${R['length']}`>, ZeroOf<R>>, ST, FT, TT, Step, R>
+      ? SliceRest<
+          PartDim<d, BoundOf<f, ZeroOf<R>>, BoundOf<t, ZeroOf<R>>, Written<StepAt<Step, `${R['length']}`>, ZeroOf<R>>, ZeroOf<R>>,
+          ST,
+          FT,
+          TT,
+          Step,
+          R
+        >
       : never
     : never
   : To extends readonly []
@@ -108,7 +113,10 @@ type ShowBounds<B extends Bounds> = Show<{ readonly [K in keyof B]: B[K] extends
 /** What `pad` adds, or takes away where it is negative: at both ends of every axis (a number), or per leading axis a number or [before, after]. */
 export type PadWidths = number | readonly (number | readonly [number, number])[]
 /** D after [before, after] entries are put around it, or taken away. */
-type Padded<D, A, B, Zero> = [Signed<A>, Signed<B>] extends [readonly [infer P, infer Q], readonly [infer T, infer U]]
+type Padded<D, A, B, Zero> = [Signed<Written<A, Zero>>, Signed<Written<B, Zero>>] extends [
+  readonly [infer P, infer Q],
+  readonly [infer T, infer U],
+]
   ? Changed<D, Plus<P, T, Zero>, Plus<Q, U, Zero>, Zero>
   : number
 /** D + P - Q. */
@@ -186,6 +194,6 @@ export type WithAxis<S extends Shape, I, K extends Dim, Op extends string> = [nu
   ? Shape
   : 'bad' extends Axis<S, I>
     ? ShapeError<`${Op}: axis ${ShowDim<I>} is out of range for shape ${Show<S>}`>
-    : number extends Axis<S, I>
+    : number extends Sole<Axis<S, I>>
       ? { -readonly [P in keyof S]: Dim }
       : SetAxis<S, Axis<S, I>, [K]>

@@ -49,8 +49,11 @@ export type Equal<A, B, Zero> = Known<number extends A ? [] : [0]> extends Box<Z
 /** Then, if A is P for certain, else Else. */
 export type IfIs<A, P, Zero, Then, Else> = Known<Is<A, P>> extends Box<Zero> ? Then : Else
 
-/** A whole number that is written out: [what it adds, what it takes away]; else never. @example Signed<-3>   // [0, 3] */
+/** A whole number that is written out: [what it adds, what it takes away]; else false. @example Signed<-3>   // [0, 3] */
 export type Signed<K> =
-  IsNat<K> extends true ? [K, 0] : `${K & number}` extends `-${infer N extends number}` ? (IsNat<N> extends true ? [0, N] : never) : never
+  IsNat<K> extends true ? [K, 0] : `${K & number}` extends `-${infer N extends number}` ? (IsNat<N> extends true ? [0, N] : false) : false
+/** K, if it is one whole number that is written out, else a number. */
+export type Written<K, Zero> = Known<Whole<K>> extends Box<Zero> ? Sole<K> : number
+type Whole<K> = K extends number ? (Signed<K> extends false ? [0] : []) : [0]
 /** I, if it is one literal, else a number: which of several is meant is not known. */
 export type Sole<I, All = I> = I extends unknown ? ([All] extends [I] ? I : number) : never

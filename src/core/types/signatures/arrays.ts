@@ -32,7 +32,7 @@ import type { Index } from './index-ops.js'
 import type { ExprsOfShapes, PromoteAll } from './layout.js'
 import type { AxisOptions } from './reduce.js'
 
-type AxisIn<O, Default> = O extends { readonly axis: infer A } ? A : Default
+type AxisIn<O, Default> = O extends { readonly axis: infer A } ? (A extends undefined ? Default : A) : Default
 
 // ---- numbers
 
