@@ -35,8 +35,8 @@ type IsAnyText<A> = A extends string ? (string extends A ? [] : [0]) : []
 type SliceAt<D extends Dim, H extends string, Zero> =
   Box<H> extends Box<`${infer A}:${infer B}:${infer C}`> | Box<`${infer F}:${infer T}`>
     ? Known<IsAnyText<C>> extends Box<Zero>
-      ? PartAt<D, H, Bound<F, Zero>, Bound<T, Zero>, 1, Zero>
-      : PartAt<D, H, Bound<A, Zero>, Bound<B, Zero>, StepOf<Bound<C, Zero>>, Zero>
+      ? PartAt<D, H, Bound<F, Zero>, Bound<T, Zero>, 1>
+      : PartAt<D, H, Bound<A, Zero>, Bound<B, Zero>, StepOf<Bound<C, Zero>>>
     : string extends H
       ? [number]
       : NotASlice<H>
@@ -53,11 +53,11 @@ type Bound<A extends string, Zero> =
         ? number
         : 'bad'
 type StepOf<C> = C extends 'open' ? 1 : C
-type PartAt<D extends Dim, H extends string, A, B, C, Zero> = 'bad' extends A | B | C
+type PartAt<D extends Dim, H extends string, A, B, C> = 'bad' extends A | B | C
   ? NotASlice<H>
   : [A, B, C] extends ['open', 'open', 1 | -1]
     ? [D]
-    : [number extends A | B | C ? number : PartSize<D, A, B, C, Zero>]
+    : [number extends A | B | C ? number : PartSize<D, A, B, C>]
 /** The shape of an array of indices; of a list that is written out all its sizes. */
 type IndexShape<H> =
   H extends Typed<infer S, 'i32'>

@@ -1,13 +1,13 @@
 // Shape rules of the operations that cut, repeat and index: slice, pad, tile, repeat, gather, oneHot.
 import type { Add, Div, IsNat, Sub } from './nat.js'
-import type { Axis, Box, Dim, Known, NoAxis, SetAxis, Shape, ShapeError, Show, ShowDim, ZeroOf } from './shape.js'
+import type { Axis, Box, Dim, IsLiteral, Known, NoAxis, SetAxis, Shape, ShapeError, Show, ShowDim, ZeroOf } from './shape.js'
 import type { MulDim } from './shape-layout.js'
 import type { IfIs, Literals, Plus, Signed, Sole, Written } from './shape-sizes.js'
 
 // ---- slice, pad, tile, repeat
 
-/** The size of D from A to B by the step C, each a literal or 'open'; a number where D is not known. */
-export type PartSize<D, A, B, C, Zero> = Known<Literals<D, 0>> extends Box<Zero> ? Size<D & number, A, B, C> : number
+/** The size of D from A to B by the step C, each a literal or 'open'; a number where D is not known. Of a D that is a parameter it is decided where that is. */
+export type PartSize<D, A, B, C> = IsLiteral<D> extends true ? Size<D & number, A, B, C> : number
 type Size<D extends number, A, B, C> = `${C & number}` extends `-${infer N extends number}`
   ? CeilDiv<Less<Below<D, A, D>, Below<D, B, 0>>, N>
   : CeilDiv<Less<Position<D, B, D>, Position<D, A, 0>>, C>
@@ -47,13 +47,16 @@ type PartDim<D, From, To, Step, Zero> = [From, To, Step] extends ['open' | 0, 'o
     ? number
     : IsNat<Step> extends true
       ? Known<Literals<D, 0>> extends Box<Zero>
-        ? Inside<D & number, Reached<D & number, From, 0>, Reached<D & number, To, D & number>, Step>
+        ? InsideOf<D & number, From, To, Step>
         : [IsNat<From>, IsNat<To>] extends [true, true]
           ? Inside<To & number, From & number, To & number, Step>
-          : number
-      : PartSize<D, From, To, Step, Zero>
+          : IsNat<D> extends true
+            ? OrNumber<InsideOf<D & number, From, To, Step>>
+            : number
+      : PartSize<D, From, To, Step>
 /** The place of a bound in D. */
 type Reached<D extends number, V, Open> = V extends 'open' ? Open : `${V & number}` extends `-${infer N extends number}` ? Sub<D, N> : V
+type InsideOf<D extends number, From, To, Step> = Inside<D, Reached<D, From, 0>, Reached<D, To, D>, Step>
 /** The size of a part; never, if it is not inside D. */
 type Inside<D extends number, From, To, Step> = [From] extends [never]
   ? never
@@ -117,14 +120,10 @@ type Padded<D, A, B, Zero> = [Signed<Written<A, Zero>>, Signed<Written<B, Zero>>
   readonly [infer P, infer Q],
   readonly [infer T, infer U],
 ]
-  ? Changed<D, Plus<P, T, Zero>, Plus<Q, U, Zero>, Zero>
+  ? Changed<D, Plus<P, T, Zero>, Plus<Q, U, Zero>>
   : number
-/** D + P - Q. */
-type Changed<D, P, Q, Zero> = P extends Q
-  ? D
-  : Known<Literals<D, 0>> extends Box<Zero>
-    ? OrNumber<Sub<Add<D & number, P & number>, Q & number>>
-    : number
+/** D + P - Q; of a D that is a parameter it is decided where that is. */
+type Changed<D, P, Q> = P extends Q ? D : IsNat<D> extends true ? OrNumber<Sub<Add<D & number, P & number>, Q & number>> : number
 type OrNumber<N> = [N] extends [never] ? number : N
 type PaddedBy<D, W, Zero> = W extends readonly [infer A, infer B] ? Padded<D, A, B, Zero> : Padded<D, W, W, Zero>
 /** The shape after padding. @example Pad<[2, 3], [0, [1, 2]]>   // [2, 6] */

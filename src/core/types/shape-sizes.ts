@@ -33,6 +33,17 @@ export type Times<A, B, Zero> =
       : Known<Is<A, 1>> extends Box<Zero>
         ? B
         : number
+/** `Times` that is decided later where one is a parameter. */
+export type TimesOf<A, B, Zero> =
+  Known<Is<B, 1>> extends Box<Zero>
+    ? A
+    : Known<Is<A, 1>> extends Box<Zero>
+      ? B
+      : IsNat<A> extends true
+        ? IsNat<B> extends true
+          ? Mul<A & number, B & number>
+          : number
+        : number
 /** floor(A / B) for a literal B. */
 export type Over<A, B extends number, Zero> = Known<Literals<A, B>> extends Box<Zero> ? Div<A & number, B> : number
 /** The smaller one. */
