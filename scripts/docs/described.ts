@@ -134,7 +134,7 @@ const ruleIn = (primitive: AnyPrimitive): string => {
 }
 /** What a primitive is called by those who import it: its own name, that of the function which is it, or a name that is marked as the primitive's. */
 const exportOf = new Map<AnyPrimitive, string>()
-for (const [name, value] of Object.entries(codual)) {
+for (const [name, value] of Object.entries(codual as Readonly<Record<string, unknown>>)) {
   const { primitive } = (typeof value === 'function' ? value : {}) as { readonly primitive?: AnyPrimitive }
   if (primitive !== undefined && exportOf.get(primitive) !== primitive.name) exportOf.set(primitive, name)
 }

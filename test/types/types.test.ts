@@ -25,6 +25,7 @@ describe('correct code', () => {
     'layers',
     'recurrent-layers',
     'sizes',
+    'results-T1',
     'sizes-generic',
     'dtypes-unknown',
     'fit',

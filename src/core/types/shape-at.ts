@@ -1,8 +1,8 @@
 // The shape of x[i, j, ...] in NumPy's notation: numbers, slices as text, '...', null, expressions and arrays.
 import type { ShapeOf, Typed } from './expr.js'
-import type { Add, Sub } from './nat.js'
+import type { Sub } from './nat.js'
 import type { Box, Broadcast, Dim, IsLiteral, Known, Ok, Shape, ShapeError, Show, ZeroOf } from './shape.js'
-import type { CeilDiv } from './shape-index.js'
+import type { PartSize } from './shape-index.js'
 
 /** A shape error of the index at place K of the list. */
 interface IndexError<Message extends string, K extends string> extends ShapeError<Message> {
@@ -63,29 +63,6 @@ type PartAt<D extends Dim, H extends string, A, B, C> = 'bad' extends A | B | C
   : [A, B, C] extends ['open', 'open', 1 | -1]
     ? [D]
     : [number extends A | B | C ? number : PartSize<D, A, B, C>]
-/** The size of a part of D; a number where D is not known. */
-type PartSize<D extends Dim, A, B, C> = IsLiteral<D> extends true ? Size<D & number, A, B, C> : number
-type Size<D extends number, A, B, C> = `${C & number}` extends `-${infer N extends number}`
-  ? CeilDiv<Less<Below<D, A, D>, Below<D, B, 0>>, N>
-  : CeilDiv<Less<Position<D, B, D>, Position<D, A, 0>>, C>
-/** Where a position lies: from the end where it is negative, clipped; Open where it is left out. */
-type Position<D extends number, P, Open extends number> = P extends number
-  ? `${P}` extends `-${infer N extends number}`
-    ? Less<D, N>
-    : Least<P, D>
-  : Open
-/** One more than that for a negative step, where a position is clipped to -1. */
-type Below<D extends number, P, Open extends number> = P extends number
-  ? `${P}` extends `-${infer N extends number}`
-    ? [Sub<D, N>] extends [never]
-      ? 0
-      : Add<Sub<D, N>, 1>
-    : Least<Add<P, 1>, D>
-  : Open
-/** A - B, at least 0. */
-type Less<A extends number, B extends number> = [Sub<A, B>] extends [never] ? 0 : Sub<A, B>
-type Least<A extends number, B extends number> = [Sub<B, A>] extends [never] ? B : A
-
 /** The shape of an array of indices; of a list that is written out all its sizes. */
 type IndexShape<H> =
   H extends Typed<infer S, 'i32'>

@@ -1,37 +1,34 @@
-// Shape rules of the operations that cut, repeat and index: slice, pad, tile, repeat, diag, gather, oneHot.
+// Shape rules of the operations that cut, repeat and index: slice, pad, tile, repeat, gather, oneHot.
 import type { Add, Div, IsNat, Sub } from './nat.js'
-import type { Axis, Dim, NoAxis, SetAxis, Shape, ShapeError, Show, ShowDim } from './shape.js'
-import type { AddDim, MulDim } from './shape-layout.js'
+import type { Axis, Box, Dim, IsLiteral, Known, NoAxis, SetAxis, Shape, ShapeError, Show, ShowDim, ZeroOf } from './shape.js'
+import type { MulDim } from './shape-layout.js'
+import type { IfIs, Literals, Plus, Signed, Sole, Written } from './shape-sizes.js'
 
-// ---- slice, pad, tile, repeat, diag
+// ---- slice, pad, tile, repeat
 
-type Bound<D, V> = V extends number
-  ? IsNat<V> extends true
-    ? V
-    : `${V}` extends `-${infer N extends number}`
-      ? IsNat<D> extends true
-        ? Sub<D & number, N>
-        : number
-      : number
-  : number
-type SliceDim<D, From, To, Step> =
-  IsNat<From> extends true
-    ? IsNat<To> extends true
-      ? IsNat<D> extends true
-        ? [Sub<D & number, To & number>] extends [never]
-          ? never
-          : [Sub<To & number, From & number>] extends [never]
-            ? never
-            : CeilDiv<Sub<To & number, From & number>, Step>
-        : [Sub<To & number, From & number>] extends [never]
-          ? never
-          : CeilDiv<Sub<To & number, From & number>, Step>
-      : [From] extends [never]
-        ? never
-        : number
-    : [From] extends [never]
-      ? never
-      : number
+/** The size of D from A to B by the step C, each a literal or 'open'; a number where D is not known. Of a D that is a parameter it is decided where that is. */
+export type PartSize<D, A, B, C> = IsLiteral<D> extends true ? Size<D & number, A, B, C> : number
+type Size<D extends number, A, B, C> = `${C & number}` extends `-${infer N extends number}`
+  ? CeilDiv<Less<Below<D, A, D>, Below<D, B, 0>>, N>
+  : CeilDiv<Less<Position<D, B, D>, Position<D, A, 0>>, C>
+/** Where a position lies: from the end where it is negative, clipped; Open where it is left out. */
+type Position<D extends number, P, Open extends number> = P extends number
+  ? `${P}` extends `-${infer N extends number}`
+    ? Less<D, N>
+    : Least<P, D>
+  : Open
+/** One more than that for a negative step, where a position is clipped to -1. */
+type Below<D extends number, P, Open extends number> = P extends number
+  ? `${P}` extends `-${infer N extends number}`
+    ? [Sub<D, N>] extends [never]
+      ? 0
+      : Add<Sub<D, N>, 1>
+    : Least<Add<P, 1>, D>
+  : Open
+/** A - B, at least 0. */
+type Less<A extends number, B extends number> = [Sub<A, B>] extends [never] ? 0 : Sub<A, B>
+type Least<A extends number, B extends number> = [Sub<B, A>] extends [never] ? B : A
+
 /** ceil(N / Step) for a literal N, `number` for an unknown step. */
 export type CeilDiv<N extends number, Step> = Step extends 1
   ? N
@@ -41,32 +38,56 @@ export type CeilDiv<N extends number, Step> = Step extends 1
       : Add<Div<Sub<N, 1>, Step & number>, 1>
     : number
 type StepAt<T, K> = T extends readonly number[] ? (K extends keyof T ? T[K] : 1) : 1
+/** 'open' where there is no bound, that if it is written out, else a number. */
+type BoundOf<V, Zero> = IfIs<V, null, Zero, 'open', Written<V, Zero>>
 /** A position of null is the beginning or the end of the axis, in the order that the step reads it. */
-type PartDim<D extends Dim, From, To, Step> = null extends From | To
-  ? [From, To, Step] extends [0 | null, null, 1]
-    ? D
+type PartDim<D, From, To, Step, Zero> = [From, To, Step] extends ['open' | 0, 'open', 1] | ['open', 'open', -1]
+  ? D
+  : number extends From | To | Step
+    ? number
     : IsNat<Step> extends true
-      ? IsNat<D> extends true
-        ? SliceDim<D, [From] extends [null] ? 0 : Bound<D, From>, [To] extends [null] ? D : Bound<D, To>, Step>
-        : number
-      : number
-  : IsNat<Step> extends true
-    ? SliceDim<D, Bound<D, From>, Bound<D, To>, Step>
-    : number
+      ? Known<Literals<D, 0>> extends Box<Zero>
+        ? InsideOf<D & number, From, To, Step>
+        : [IsNat<From>, IsNat<To>] extends [true, true]
+          ? Inside<To & number, From & number, To & number, Step>
+          : IsNat<D> extends true
+            ? OrNumber<InsideOf<D & number, From, To, Step>>
+            : number
+      : PartSize<D, From, To, Step>
+/** The place of a bound in D. */
+type Reached<D extends number, V, Open> = V extends 'open' ? Open : `${V & number}` extends `-${infer N extends number}` ? Sub<D, N> : V
+type InsideOf<D extends number, From, To, Step> = Inside<D, Reached<D, From, 0>, Reached<D, To, D>, Step>
+/** The size of a part; never, if it is not inside D. */
+type Inside<D extends number, From, To, Step> = [From] extends [never]
+  ? never
+  : [Sub<D, To & number>] extends [never]
+    ? never
+    : [Sub<To & number, From & number>] extends [never]
+      ? never
+      : CeilDiv<Sub<To & number, From & number>, Step>
 type SliceDims<S extends Shape, From extends Bounds, To extends Bounds, Step, R extends Dim[] = []> = From extends readonly [
   infer f,
   ...infer FT extends Bounds,
 ]
   ? To extends readonly [infer t, ...infer TT extends Bounds]
     ? S extends readonly [infer d extends Dim, ...infer ST extends Shape]
-      ? [PartDim<d, f, t, StepAt<Step, `${R['length']}`>>] extends [never]
-        ? never
-        : SliceDims<ST, FT, TT, Step, [...R, PartDim<d, f, t, StepAt<Step, `${R['length']}`>>]>
+      ? SliceRest<
+          PartDim<d, BoundOf<f, ZeroOf<R>>, BoundOf<t, ZeroOf<R>>, Written<StepAt<Step, `${R['length']}`>, ZeroOf<R>>, ZeroOf<R>>,
+          ST,
+          FT,
+          TT,
+          Step,
+          R
+        >
       : never
     : never
   : To extends readonly []
     ? [...R, ...S]
     : never
+type SliceRest<N, S extends Shape, From extends Bounds, To extends Bounds, Step, R extends Dim[]> =
+  Known<Some<N>> extends Box<ZeroOf<R>> ? never : SliceDims<S, From, To, Step, [...R, N & Dim]>
+/** never, if N is; of what `Known` says that it is known. */
+type Some<N> = N extends unknown ? [0] : [0]
 /** Positions along leading axes; null is the beginning or the end of one. */
 export type Bounds = readonly (number | null)[]
 
@@ -94,23 +115,27 @@ type ShowBounds<B extends Bounds> = Show<{ readonly [K in keyof B]: B[K] extends
 
 /** What `pad` adds, or takes away where it is negative: at both ends of every axis (a number), or per leading axis a number or [before, after]. */
 export type PadWidths = number | readonly (number | readonly [number, number])[]
-type WidthOf<W> = W extends readonly [infer A, infer B]
-  ? [IsNat<A>, IsNat<B>] extends [true, true]
-    ? AddDim<A, B>
-    : number
-  : IsNat<W> extends true
-    ? AddDim<W, W>
-    : number
+/** D after [before, after] entries are put around it, or taken away. */
+type Padded<D, A, B, Zero> = [Signed<Written<A, Zero>>, Signed<Written<B, Zero>>] extends [
+  readonly [infer P, infer Q],
+  readonly [infer T, infer U],
+]
+  ? Changed<D, Plus<P, T, Zero>, Plus<Q, U, Zero>>
+  : number
+/** D + P - Q; of a D that is a parameter it is decided where that is. */
+type Changed<D, P, Q> = P extends Q ? D : IsNat<D> extends true ? OrNumber<Sub<Add<D & number, P & number>, Q & number>> : number
+type OrNumber<N> = [N] extends [never] ? number : N
+type PaddedBy<D, W, Zero> = W extends readonly [infer A, infer B] ? Padded<D, A, B, Zero> : Padded<D, W, W, Zero>
 /** The shape after padding. @example Pad<[2, 3], [0, [1, 2]]>   // [2, 6] */
 export type Pad<S extends Shape, W> = [number] extends [S['length']]
   ? Shape
   : W extends number
-    ? { -readonly [K in keyof S]: W extends 0 ? S[K] : AddDim<S[K], WidthOf<W>> }
+    ? { -readonly [K in keyof S]: Padded<S[K], W, W, ZeroOf<S>> & Dim }
     : W extends readonly unknown[]
       ? [number] extends [W['length']]
         ? { -readonly [K in keyof S]: number }
         : [Exclude<keyof W & `${number}`, keyof S>] extends [never]
-          ? { -readonly [K in keyof S]: K extends keyof W ? (WidthOf<W[K]> extends 0 ? S[K] : AddDim<S[K], WidthOf<W[K]>>) : S[K] }
+          ? { -readonly [K in keyof S]: K extends keyof W ? PaddedBy<S[K], W[K], ZeroOf<S>> & Dim : S[K] }
           : ShapeError<`pad: more widths than axes in shape ${Show<S>}`>
       : Shape
 
@@ -139,14 +164,6 @@ export type Repeat<S extends Shape, N extends number, I extends number> = [numbe
         ? SetAxis<S, J, [MulDim<S[`${J & number}`], N> & Dim]>
         : { -readonly [K in keyof S]: Dim }
     : never
-/** A vector becomes a square matrix; of a matrix (or a stack of them) the diagonal. */
-export type Diag<S extends Shape> = [number] extends [S['length']]
-  ? Shape
-  : S extends readonly [infer a extends Dim]
-    ? [a, a]
-    : S extends readonly [...infer H extends Shape, infer a extends Dim, infer b extends Dim]
-      ? [...H, [a, b] extends [b, a] ? a : number]
-      : ShapeError<`diag: needs an axis, got shape ${Show<S>}`>
 
 // ---- gather, oneHot
 
@@ -172,10 +189,10 @@ export type HasAxis<S extends Shape, I, Op extends string> = [number] extends [S
     ? ShapeError<`${Op}: axis ${ShowDim<I>} is out of range for shape ${Show<S>}`>
     : []
 /** S with its axis I (default the last) of length K. */
-export type WithAxis<S extends Shape, I, K extends number, Op extends string> = [number] extends [S['length']]
+export type WithAxis<S extends Shape, I, K extends Dim, Op extends string> = [number] extends [S['length']]
   ? Shape
   : 'bad' extends Axis<S, I>
     ? ShapeError<`${Op}: axis ${ShowDim<I>} is out of range for shape ${Show<S>}`>
-    : number extends Axis<S, I>
+    : number extends Sole<Axis<S, I>>
       ? { -readonly [P in keyof S]: Dim }
       : SetAxis<S, Axis<S, I>, [K]>

@@ -390,7 +390,8 @@ type SqueezeAxes<S extends Shape, A> =
         ? DropMembers<S, Axis<S, A>>
         : ShapeError<`squeeze: axis ${NotOne<S, Axis<S, A>>} of ${Show<S>} is not 1`>
 type NotOne<S extends Shape, A> = A extends number ? (Meets<S[A], 1> extends true ? never : A) : never
-type DropMembers<S extends Shape, A, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [
+/** S without the axes A. */
+export type DropMembers<S extends Shape, A, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [
   infer H extends Dim,
   ...infer T extends Shape,
 ]

@@ -1,8 +1,9 @@
 // Shape rules of tensordot, kron, vdot, linear and crossEntropy.
 import type { Sub } from './nat.js'
-import type { Axis, Broadcast, Dim, Meets, NoAxis, ReduceAt, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type { Axis, Broadcast, Dim, Meets, NoAxis, ReduceAt, Same, Shape, ShapeError, Show, ShowDim, ZeroOf } from './shape.js'
 import type { MatMul } from './shape-contract.js'
-import type { MulDim, Reshape, Stack } from './shape-layout.js'
+import type { Reshape, Stack } from './shape-layout.js'
+import type { TimesOf } from './shape-sizes.js'
 
 /** S in two: its first N axes and the others; `never` when it has fewer. */
 type SplitAt<S extends Shape, N, Head extends Dim[] = []> = Head['length'] extends N
@@ -59,7 +60,7 @@ export type Tensordot<A extends Shape, B extends Shape, X extends TensordotAxes 
 export type Kron<A extends Shape, B extends Shape> = [number] extends [A['length'] | B['length']] ? Shape : KronTail<A, B>
 type KronTail<A extends Shape, B extends Shape, R extends Dim[] = []> = A extends readonly [...infer AH extends Shape, infer a extends Dim]
   ? B extends readonly [...infer BH extends Shape, infer b extends Dim]
-    ? KronTail<AH, BH, [MulDim<a, b> & Dim, ...R]>
+    ? KronTail<AH, BH, [TimesOf<a, b, ZeroOf<R>> & Dim, ...R]>
     : [...A, ...R]
   : [...B, ...R]
 

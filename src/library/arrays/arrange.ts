@@ -18,9 +18,10 @@ import type {
   BlockFn,
   FlattenFn,
   JoinFn,
-  RearrangeFn,
+  MoveAxisFn,
   Rot90Fn,
   SameShapeFn,
+  SwapAxesFn,
 } from '../../core/types/signatures/arrays.js'
 
 /** Axes that must be given, and one. */
@@ -34,7 +35,7 @@ const oneAxis = kind<number>((given, _what, op, shape) => axisOf(given as number
  * Errors  BadInput for an axis out of range or named twice, or lists that differ in length.
  * @example moveaxis(zeros([2, 3, 4]), 0, -1).shape   // [3, 4, 2]
  */
-export const moveaxis: RearrangeFn<[source: number | readonly number[], destination: number | readonly number[]]> = operation(
+export const moveaxis: MoveAxisFn = operation(
   'moveaxis',
   { x: array, source: someAxes, destination: someAxes },
   {},
@@ -57,15 +58,11 @@ export const moveaxis: RearrangeFn<[source: number | readonly number[], destinat
  * Errors  BadInput for an axis out of range.
  * @example swapaxes(zeros([2, 3, 4]), 0, 2).shape   // [4, 3, 2]
  */
-export const swapaxes: RearrangeFn<[a: number, b: number]> = operation(
-  'swapaxes',
-  { x: array, a: oneAxis, b: oneAxis },
-  {},
-  ({ x, a, b }) =>
-    transpose(
-      x,
-      x.shape.map((_, i) => (i === a ? b : i === b ? a : i)),
-    ),
+export const swapaxes: SwapAxesFn = operation('swapaxes', { x: array, a: oneAxis, b: oneAxis }, {}, ({ x, a, b }) =>
+  transpose(
+    x,
+    x.shape.map((_, i) => (i === a ? b : i === b ? a : i)),
+  ),
 )
 
 /**
@@ -162,7 +159,7 @@ export const dstack: JoinFn<3> = joining('dstack', (x) => atLeast(x, 3), () => 2
  * Errors  ShapeMismatch when other axes differ; BadInput for no arrays.
  * @example columnStack([[1, 2], [3, 4]])   // [[1, 3], [2, 4]]
  */
-export const columnStack: JoinFn<2> = joining('columnStack', (x) => (x.shape.length < 2 ? reshape(x, [sizeOf(x), 1]) : x), () => 1) // biome-ignore format: one row
+export const columnStack: JoinFn<'columns'> = joining('columnStack', (x) => (x.shape.length < 2 ? reshape(x, [sizeOf(x), 1]) : x), () => 1) // biome-ignore format: one row
 
 const parts = wholeNumber(
   { from: 1, to: 1e6 },

@@ -14,7 +14,16 @@ import { axis, floats, laterAxis, numbers, operation } from '../../core/ops/oper
 import { sum } from '../../core/ops/reductions.js'
 import { abs } from '../../core/ops/unary.js'
 import type { AnyExpr, Arg, NumberArray, Operand } from '../../core/types/expr.js'
-import type { AlongFn, ConvolveFn, FloatAlongFn, GradientFn, InterpFn, PolyvalFn, TrapezoidFn } from '../../core/types/signatures/arrays.js'
+import type {
+  ConvolveFn,
+  CumulativeTrapezoidFn,
+  DiffFn,
+  GradientFn,
+  InterpFn,
+  PolyvalFn,
+  TrapezoidFn,
+  UnwrapFn,
+} from '../../core/types/signatures/arrays.js'
 import { cumsum, gather, searchsorted } from '../../families/indexing.js'
 import { conv } from '../../families/nn.js'
 
@@ -37,21 +46,16 @@ interface DiffOptions extends OptionsOf<typeof diffOptions> {}
  * Errors  BadInput unless n is a non-negative integer, and for an axis out of range; ShapeMismatch for ends that do not fit.
  * @example diff([1, 4, 9, 16])   // [3, 5, 7]
  */
-export const diff: AlongFn<'diff', DiffOptions> = operation(
-  'diff',
-  { x: raw() },
-  diffOptions,
-  (given, { axis: at, n, prepend, append }, op) => {
-    const all = arraysOf([...(prepend === undefined ? [] : [prepend]), given.x, ...(append === undefined ? [] : [append])], op)
-    const x = all[prepend === undefined ? 0 : 1]!
-    const axis = axisOf(at, x.shape.length, op)
-    if (n < 0) badInput(op, `n = ${n} is negative.`, 'cumsum goes the other way.')
-    // 0 times over nothing is done: what is beside x is not put there either, as in NumPy.
-    const edge = x.shape.map((d, i) => (i === axis ? 1 : d))
-    const whole = n === 0 ? x : concat(all.map((v) => (v.shape.length > 0 ? v : broadcastTo(v, edge))), { axis }) // biome-ignore format: one row
-    return range(Math.min(n, whole.shape[axis]!)).reduce((y) => differences(y, axis), whole)
-  },
-)
+export const diff: DiffFn<DiffOptions> = operation('diff', { x: raw() }, diffOptions, (given, { axis: at, n, prepend, append }, op) => {
+  const all = arraysOf([...(prepend === undefined ? [] : [prepend]), given.x, ...(append === undefined ? [] : [append])], op)
+  const x = all[prepend === undefined ? 0 : 1]!
+  const axis = axisOf(at, x.shape.length, op)
+  if (n < 0) badInput(op, `n = ${n} is negative.`, 'cumsum goes the other way.')
+  // 0 times over nothing is done: what is beside x is not put there either, as in NumPy.
+  const edge = x.shape.map((d, i) => (i === axis ? 1 : d))
+  const whole = n === 0 ? x : concat(all.map((v) => (v.shape.length > 0 ? v : broadcastTo(v, edge))), { axis }) // biome-ignore format: one row
+  return range(Math.min(n, whole.shape[axis]!)).reduce((y) => differences(y, axis), whole)
+})
 
 /** The derivative along an axis, from neighbours h apart (a number) or at the coordinates h (a vector). */
 const derivativeAlong = (y: AnyExpr, axis: number, h: AnyExpr, edgeOrder: 1 | 2, op: string): AnyExpr => {
@@ -199,7 +203,7 @@ export const trapezoid: TrapezoidFn<SpacingOptions> = integral('trapezoid', sum)
  * Errors  as `trapezoid`.
  * @example cumulativeTrapezoid([1, 2, 3])   // [1.5, 4]
  */
-export const cumulativeTrapezoid: FloatAlongFn<'cumulativeTrapezoid', SpacingOptions> = integral('cumulativeTrapezoid', cumsum)
+export const cumulativeTrapezoid: CumulativeTrapezoidFn<SpacingOptions> = integral('cumulativeTrapezoid', cumsum)
 
 const interpOptions = { left: number(), right: number() }
 interface InterpOptions extends OptionsOf<typeof interpOptions> {}
@@ -258,24 +262,19 @@ interface UnwrapOptions extends OptionsOf<typeof unwrapOptions> {}
  * Errors  BadInput for an axis out of range, and a period that is not positive.
  * @example unwrap([0, 3, 6, 2], { period: 7 })   // [0, 3, 6, 9]
  */
-export const unwrap: FloatAlongFn<'unwrap', UnwrapOptions> = operation(
-  'unwrap',
-  { x: floats },
-  unwrapOptions,
-  ({ x }, { axis, discont, period }, op) => {
-    if (!(period > 0 && period < Number.POSITIVE_INFINITY)) badInput(op, `the period is ${period}.`, 'give a positive number.')
-    const n = x.shape[axis]!
-    if (n < 2) return x
-    const fixed = stopGradient(x) as AnyExpr
-    const d = differences(fixed, axis)
-    const half = period / 2
-    const rest = sub(mod(add(d, half), period), half)
-    const nearest = where(and(eq(rest, -half), gt(d, 0)), half, rest)
-    const jump = where(lt(abs(d), Math.max(discont ?? half, half)), 0, sub(nearest, d))
-    const first = mul(part(fixed, axis, 0, 1), 0)
-    return add(x, concat([first, cumsum(jump, { axis })], { axis }))
-  },
-)
+export const unwrap: UnwrapFn<UnwrapOptions> = operation('unwrap', { x: floats }, unwrapOptions, ({ x }, { axis, discont, period }, op) => {
+  if (!(period > 0 && period < Number.POSITIVE_INFINITY)) badInput(op, `the period is ${period}.`, 'give a positive number.')
+  const n = x.shape[axis]!
+  if (n < 2) return x
+  const fixed = stopGradient(x) as AnyExpr
+  const d = differences(fixed, axis)
+  const half = period / 2
+  const rest = sub(mod(add(d, half), period), half)
+  const nearest = where(and(eq(rest, -half), gt(d, 0)), half, rest)
+  const jump = where(lt(abs(d), Math.max(discont ?? half, half)), 0, sub(nearest, d))
+  const first = mul(part(fixed, axis, 0, 1), 0)
+  return add(x, concat([first, cumsum(jump, { axis })], { axis }))
+})
 /**
  * The polynomial p_0 x^(n-1) + ... + p_(n-2) x + p_(n-1), by Horner's rule. Further axes of p hold a stack of polynomials, which broadcasts against x.
  *

@@ -8,7 +8,7 @@ import { arrayOf, arraysOf, declaredAs, sizeOf } from '../../core/ops/arrays.js'
 import { broadcastTo, reshape } from '../../core/ops/layout/layout.js'
 import { operation } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import type { MeshgridFn, SpacedFn, TriangleIndicesFn } from '../../core/types/signatures/arrays.js'
+import type { LowerIndicesFn, MeshgridFn, SpacedFn, UpperIndicesFn } from '../../core/types/signatures/arrays.js'
 
 const length = wholeNumber({ to: MAX_SIZE }, (n) => `${shown(n)} is not a length.`, 'give a non-negative integer.')
 const ends = { from: kind(numberOf), to: kind(numberOf), n: length }
@@ -81,7 +81,7 @@ export const meshgrid: MeshgridFn<MeshgridOptions> = operation(
 
 const diagonal = kind((k, _what, op) => (k === undefined ? 0 : integerOf(k, 'the number of a diagonal', op)))
 const columns = kind((m, what, op, shape) => (m === undefined ? undefined : length.read(m, what, op, shape)))
-const triangle = (name: string, keep: (right: number, k: number) => boolean): TriangleIndicesFn =>
+const triangle = <F>(name: string, keep: (right: number, k: number) => boolean): F =>
   operation(name, { n: length, k: diagonal, m: columns }, {}, ({ n, k, m = n }, _, op) => {
     if (n * m > MAX_SIZE) badInput(op, `a matrix of ${n} by ${m} is too large.`, 'work on blocks of it.')
     const [rows, columns]: [number[], number[]] = [[], []]
@@ -100,7 +100,7 @@ const triangle = (name: string, keep: (right: number, k: number) => boolean): Tr
  * Dtype  i32.   Source  NumPy tril_indices.   Errors  BadInput for sizes and diagonals that are not integers.
  * @example trilIndices(2)   // { rows: [0, 1, 1], columns: [0, 0, 1] }
  */
-export const trilIndices: TriangleIndicesFn = triangle('trilIndices', (right, k) => right <= k)
+export const trilIndices: LowerIndicesFn = triangle('trilIndices', (right, k) => right <= k)
 
 /**
  * Rows and columns of the upper triangle of an n by m matrix (m is n unless given), on and above the k-th diagonal, row by row.
@@ -108,4 +108,4 @@ export const trilIndices: TriangleIndicesFn = triangle('trilIndices', (right, k)
  * Dtype  i32.   Source  NumPy triu_indices.   Errors  BadInput for sizes and diagonals that are not integers.
  * @example triuIndices(2)   // { rows: [0, 0, 1], columns: [0, 1, 1] }
  */
-export const triuIndices: TriangleIndicesFn = triangle('triuIndices', (right, k) => right >= k)
+export const triuIndices: UpperIndicesFn = triangle('triuIndices', (right, k) => right >= k)

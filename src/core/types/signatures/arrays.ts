@@ -1,9 +1,31 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
 import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, MadeDim, NoOptions, Ok, Reduce, Shape, Size, ZeroOf } from '../shape.js'
-import type { AnySizes, WithAxis } from '../shape-index.js'
-import type { AddDim, Repeated } from '../shape-layout.js'
+import type { Sub } from '../nat.js'
+import type { Broadcast, Dim, Guard, IsLiteral, MadeDim, NoOptions, Ok, Reduce, Shape, Size, ZeroOf } from '../shape.js'
+import type {
+  Areas,
+  AtLeast,
+  Block,
+  BlockList,
+  BroadcastAll,
+  Covariance,
+  Differences,
+  Grid,
+  Joined,
+  Leaves,
+  Lower,
+  Masked,
+  Moved,
+  NearlyEqual,
+  OneShape,
+  Rotated,
+  SameRank,
+  SizeOf,
+  Upper,
+} from '../shape-arrange.js'
+import type { HasAxis, WithAxis } from '../shape-index.js'
+import type { AddDim } from '../shape-layout.js'
 import type { Longer } from '../sizes.js'
 import type { PromoteArgs } from './elementwise.js'
 import type { Convolved, ConvolveMode, NoneOf } from './fft.js'
@@ -11,10 +33,7 @@ import type { Index } from './index-ops.js'
 import type { ExprsOfShapes, PromoteAll } from './layout.js'
 import type { AxisOptions } from './reduce.js'
 
-/** As many axes as S has, of unknown sizes; an unknown rank stays unknown. */
-export type SameRank<S extends Shape> = [number] extends [S['length']] ? Shape : AnySizes<S>
-type AxisIn<O, Default> = O extends { readonly axis: infer A } ? A : Default
-type LastAxis<S extends Shape, O, Op extends string> = WithAxis<S, AxisIn<O, -1>, number, Op>
+type AxisIn<O, Default> = O extends { readonly axis: infer A } ? (A extends undefined ? Default : A) : Default
 
 // ---- numbers
 
@@ -50,55 +69,58 @@ export interface SpacedFn<Options> {
     options: Options & { readonly dtype: D },
   ): Expr<[R], D>
 }
-type AxisOfEach<X extends readonly unknown[]> = { -readonly [K in keyof X]: number }
 /** meshgrid([x, y, ...], { indexing }): the coordinates of a grid, an array for each axis. */
-export type MeshgridFn<Options> = <const X extends readonly Arg[]>(
+export type MeshgridFn<Options> = <const X extends readonly Arg[], const O extends Options = NoOptions & Options>(
   xs: X,
-  options?: Options,
-) => { -readonly [K in keyof X]: Expr<SameRank<AxisOfEach<X>>, PromoteAll<X>> }
-/** trilIndices, triuIndices: rows and columns. */
-export type TriangleIndicesFn = (
-  n: number,
-  k?: number,
-  m?: number,
-) => { readonly rows: Expr<[number], 'i32'>; readonly columns: Expr<[number], 'i32'> }
+  options?: O,
+) => { -readonly [K in keyof X]: Expr<Grid<ShapesOf<X>, O>, PromoteAll<X>> }
+/** Rows and columns of N elements. */
+interface Places<N extends number> {
+  readonly rows: Expr<[N], 'i32'>
+  readonly columns: Expr<[N], 'i32'>
+}
+/** trilIndices(n, k, m): of the lower triangle. */
+export type LowerIndicesFn = <const N extends number, const K extends number = 0, const M extends number = N, Zero = 0>(
+  n: N,
+  k?: K,
+  m?: M,
+) => Places<Lower<NoInfer<N>, NoInfer<K>, NoInfer<M>, Zero>>
+/** triuIndices(n, k, m): of the upper triangle. */
+export type UpperIndicesFn = <const N extends number, const K extends number = 0, const M extends number = N, Zero = 0>(
+  n: N,
+  k?: K,
+  m?: M,
+) => Places<Upper<NoInfer<N>, NoInfer<K>, NoInfer<M>, Zero>>
 
 // ---- arranging
 
-/** The same rank and dtype, other sizes. */
-export type RearrangeFn<Args extends readonly unknown[]> = <S extends Shape = Shape, D extends DType = WeakF64>(
+/** moveaxis(x, source, destination). */
+export type MoveAxisFn = <
+  const A extends number | readonly number[],
+  const B extends number | readonly number[],
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+>(
   x: Operand<S, D> | Plain,
-  ...args: Args
-) => Expr<SameRank<S>, NoInfer<D>>
+  source: A,
+  destination: B,
+) => Expr<Moved<S, A, B>, NoInfer<D>>
+/** swapaxes(x, a, b). */
+export type SwapAxesFn = <const A extends number, const B extends number, S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  a: A,
+  b: B,
+) => Expr<Moved<S, readonly [A, B], readonly [B, A]>, NoInfer<D>>
 /** The same shape and dtype. */
 export type SameShapeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
-export type FlattenFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<[number], NoInfer<D>>
-type AtLeast<S extends Shape, N extends 1 | 2 | 3> = [number] extends [S['length']]
-  ? Shape
-  : S['length'] extends 0
-    ? N extends 1
-      ? [1]
-      : N extends 2
-        ? [1, 1]
-        : [1, 1, 1]
-    : N extends 1
-      ? S
-      : S extends readonly [infer A extends Dim]
-        ? N extends 2
-          ? [1, A]
-          : [1, A, 1]
-        : N extends 2
-          ? S
-          : S extends readonly [infer A extends Dim, infer B extends Dim]
-            ? [A, B, 1]
-            : S
+export type FlattenFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+) => Expr<[SizeOf<S> & Dim], NoInfer<D>>
 export type AtLeastFn<N extends 1 | 2 | 3> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
 ) => Expr<AtLeast<S, N>, NoInfer<D>>
-type First<X extends readonly unknown[]> = ShapesOf<X> extends readonly [infer S extends Shape, ...unknown[]] ? S : Shape
-type Joined<X extends readonly unknown[], N extends 1 | 2 | 3> = SameRank<AtLeast<First<X>, N>>
 /** vstack, hstack, dstack, columnStack: arrays joined along one of their first axes, N of which they have at least. */
-export type JoinFn<N extends 1 | 2 | 3> = <const X extends readonly Arg[]>(xs: X) => Expr<Joined<X, N>, PromoteAll<X>>
+export type JoinFn<N extends 1 | 2 | 3 | 'columns'> = <const X extends readonly Arg[]>(xs: X) => Expr<Joined<ShapesOf<X>, N>, PromoteAll<X>>
 /** arraySplit(x, n, { axis }). */
 export type ArraySplitFn = <
   const P extends number,
@@ -109,36 +131,43 @@ export type ArraySplitFn = <
   x: Operand<S, D> | Plain,
   parts: P,
   options?: Guard<WithAxis<S, AxisIn<O, 0>, number, 'arraySplit'>, O>,
-) => ExprsOfShapes<Repeated<P, Ok<WithAxis<S, AxisIn<O, 0>, number, 'arraySplit'>>>, D>
-/** Arrays in rows in ... : what `block` joins. */
-export type BlockList = readonly (Arg | BlockList)[]
-export type BlockFn = (blocks: BlockList) => Expr<Shape, DType>
-export type Rot90Fn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+) => ExprsOfShapes<NearlyEqual<S, P, AxisIn<O, 0>, 'arraySplit'>, D>
+export type BlockFn = <const X extends BlockList>(blocks: X) => Expr<Block<X>, PromoteAll<readonly Leaves<X>[]>>
+export type Rot90Fn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   x: Operand<S, D> | Plain,
-  options?: Options,
-) => Expr<SameRank<S>, NoInfer<D>>
+  options?: O,
+) => Expr<Rotated<S, O>, NoInfer<D>>
 /** The dtype of an array of D and of another operand X, which may be plain numbers, or none. */
 type With<D extends DType, X> = [X] extends [Plain | undefined] ? D : [X] extends [Operand] ? Promote<D, DTypeOf<X>> : DType
 /** What is given as the option K. */
 type Given<O, K extends string> = O extends { readonly [k in K]: infer X } ? X : undefined
-/** A function along one axis (the last by default), whose length is another afterwards; what is put before or behind it promotes. */
-export type AlongFn<Op extends string, Extra = NoOptions> = <
+/** diff(x, { axis, n, prepend, append }): along one axis (the last by default); what is put before or behind it promotes. */
+export type DiffFn<Options> = <
   S extends Shape = Shape,
   D extends DType = WeakF64,
-  const O extends AxisOptions & Extra = NoOptions & Extra,
+  const O extends AxisOptions & Options = NoOptions & Options,
 >(
   x: Operand<S, D> | Plain,
-  options?: Guard<LastAxis<S, O, Op>, O>,
-) => Expr<Ok<LastAxis<S, O, Op>>, NoInfer<With<With<D, Given<O, 'prepend'>>, Given<O, 'append'>>>>
-/** The same in floats. */
-export type FloatAlongFn<Op extends string, Extra = NoOptions> = <
+  options?: Guard<HasAxis<S, AxisIn<O, -1>, 'diff'>, O>,
+) => Expr<Ok<Differences<S, O, 'diff'>>, NoInfer<With<With<D, Given<O, 'prepend'>>, Given<O, 'append'>>>>
+/** cumulativeTrapezoid(x, { axis, x, dx }): in floats. */
+export type CumulativeTrapezoidFn<Options> = <
   S extends Shape = Shape,
   D extends DType = WeakF64,
-  const O extends AxisOptions & Extra = NoOptions & Extra,
+  const O extends AxisOptions & Options = NoOptions & Options,
 >(
   x: Operand<S, D> | Plain,
-  options?: Guard<LastAxis<S, O, Op>, O>,
-) => Expr<Ok<LastAxis<S, O, Op>>, AsFloat<With<D, Given<O, 'x'>>>>
+  options?: Guard<HasAxis<S, AxisIn<O, -1>, 'cumulativeTrapezoid'>, O>,
+) => Expr<Ok<Areas<S, Given<O, 'x'>, AxisIn<O, -1>, 'cumulativeTrapezoid'>>, AsFloat<With<D, Given<O, 'x'>>>>
+/** unwrap(x, { axis, discont, period }): in floats. */
+export type UnwrapFn<Options> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends AxisOptions & Options = NoOptions & Options,
+>(
+  x: Operand<S, D> | Plain,
+  options?: Guard<HasAxis<S, AxisIn<O, -1>, 'unwrap'>, O>,
+) => Expr<S, AsFloat<D>>
 
 // ---- differences, sums, interpolation
 
@@ -205,28 +234,20 @@ export interface QuantileFn<Op extends string, Options> {
     options?: Guard<Reduce<S, O, Op>, O>,
   ): Expr<Shape, Settled<AsFloat<D>>>
 }
-export type LexsortFn = (keys: readonly (Operand | NumberArray)[], options?: AxisOptions) => Expr<Shape, 'i32'>
+export type LexsortFn = <const X extends readonly (Operand | NumberArray)[]>(
+  keys: X,
+  options?: AxisOptions,
+) => Expr<OneShape<ShapesOf<X>>, 'i32'>
 /** average(x, { weights, axis, keepdims }). */
 export type AverageFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, 'average'>, O>,
 ) => Expr<Ok<Reduce<S, O, 'average'>>, AsFloat<With<D, Given<O, 'weights'>>>>
-/** Of one variable a number, as of a vector. */
-type Variables<S extends Shape, O> = S extends readonly [unknown]
-  ? []
-  : S extends readonly [infer V, infer W]
-    ? O extends { readonly rowvar: infer R }
-      ? R extends true
-        ? Square<V>
-        : Square<W>
-      : Square<V>
-    : Shape
-type Square<V> = V extends 1 ? [] : [number, number]
 /** cov, corrcoef: [variables, variables]; of a vector a number. */
 export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options & NoOptions>(
   x: Operand<S, D> | Plain,
   options?: O,
-) => Expr<Variables<S, O>, AsFloat<With<AsFloat<D>, Given<O, 'weights'>>>>
+) => Expr<Covariance<S, O>, AsFloat<With<AsFloat<D>, Given<O, 'weights'>>>>
 
 // ---- counting, and what has a size that data decide
 
@@ -239,16 +260,21 @@ export type ArgwhereFn<Options> = <S extends Shape = Shape, const O extends Opti
   x: Operand<S> | Plain | PlainBool,
   options: O,
 ) => Expr<[SizeIn<O>, [number] extends [S['length']] ? number : S['length'] & number], 'i32'>
-export type BooleanMaskFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type BooleanMaskFn<Options> = <
+  const M extends Operand | PlainBool | NumberArray,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends Options = Options,
+>(
   x: Operand<S, D> | Plain,
-  mask: Operand | PlainBool | NumberArray,
-  options: Options,
-) => Expr<Shape, D>
-export type CompressFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  mask: M,
+  options: O,
+) => Expr<Masked<S, ShapeOf<M>, AxisIn<O, 0>, SizeIn<O>>, D>
+export type CompressFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
   condition: Operand<Shape> | readonly (boolean | number)[],
   x: Operand<S, D> | Plain,
-  options: Options,
-) => Expr<SameRank<S>, D>
+  options: O,
+) => Expr<Ok<WithAxis<S, AxisIn<O, 0>, SizeIn<O>, 'compress'>>, D>
 export type UniqueFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
   x: Operand<S, D> | Plain,
   options: O,
@@ -319,11 +345,15 @@ export type PutAlongAxisFn = <S extends Shape = Shape, D extends DType = WeakF64
   values: Operand | Plain,
   options?: AxisOptions,
 ) => Expr<S, D>
-export type SelectFirstFn = (
-  conditions: readonly (Operand | Plain | PlainBool)[],
-  choices: readonly (Operand | Plain)[],
-  otherwise?: Operand | Plain,
-) => Expr<Shape, DType>
+export type SelectFirstFn = <
+  const C extends readonly (Operand | Plain | PlainBool)[],
+  const X extends readonly (Operand | Plain)[],
+  const W extends Operand | Plain = 0,
+>(
+  conditions: C,
+  choices: X,
+  otherwise?: W,
+) => Expr<BroadcastAll<ShapesOf<readonly [...C, ...X, W]>>, PromoteAll<readonly (X[number] | W)[]>>
 export type PiecewiseFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   conditions: readonly (Operand | PlainBool)[],

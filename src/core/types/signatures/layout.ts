@@ -36,7 +36,8 @@ import type {
   WithNumber,
   Writable,
 } from '../shape.js'
-import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
+import type { Diag } from '../shape-arrange.js'
+import type { Bounds, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
 import type { Concat, ExpandDims, Parts, Reshape, Split, Squeeze, Squeezed, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
 
@@ -379,10 +380,13 @@ export type RollFn<Options> = <S extends Shape = Shape, D extends DType = WeakF6
 /** diag(x, k?): a matrix from its k-th diagonal, or the k-th diagonal of a matrix. */
 export interface DiagFn {
   (x: readonly number[], k?: number): Expr<[number, number], WeakF64>
+  // of a size that is a parameter TypeScript does not say that it is itself
+  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>, k?: 0): Expr<[N], D>
+  <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>, k?: 0): Expr<[B, N], D>
   <S extends Shape = Shape, D extends DType = WeakF64, const K extends number = 0>(
     x: Guard<Diag<S>, Operand<S, D> | Plain>,
     k?: K,
-  ): Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
+  ): Expr<Ok<Diag<S, K>>, D>
 }
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
 export type TriangleFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain, k?: number) => Expr<S, NoInfer<D>>

@@ -3,7 +3,8 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { choleskyOptions, qrOptions, rcondOptions, svdOptions, triangularOptions } from '../../ops/linalg/linalg.js'
 import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf, Typed } from '../expr.js'
-import type { Broadcast, Dim, Guard, InnerDim, NoOptions, Ok, Shape } from '../shape.js'
+import type { Broadcast, Decided, Dim, Guard, InnerDim, NoOptions, Ok, Shape } from '../shape.js'
+import type { BlockDiag, Diagonals } from '../shape-arrange.js'
 import type { DropLast, Square } from '../shape-contract.js'
 import type { Fitted, Matrices, MinDim, MultiDot, OfSquare, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
 import type { PromoteArgs } from './elementwise.js'
@@ -225,17 +226,17 @@ export interface ToeplitzFn {
 }
 type Length<A> = ShapeOf<A> extends readonly [infer N extends Dim] ? N : number
 /** blockDiag(a, b, c): the matrix with these on its diagonal. */
-export type BlockDiagFn = <const X extends readonly [Arg, ...Arg[]]>(...xs: X) => Expr<[number, number], PromoteAll<X>>
+export type BlockDiagFn = <const X extends readonly [Arg, ...Arg[]]>(...xs: X) => Expr<BlockDiag<ShapesOf<X>>, PromoteAll<X>>
 /** diagonal(x, { offset, axis1, axis2 }): its elements along a new last axis. */
 export interface DiagonalFn<Options> {
-  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N], AsNumber<D>>
-  <S extends Shape = Shape, D extends DType = WeakF64>(
+  // as `diag`
+  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N], D>
+  <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>): Expr<[B, N], D>
+  <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
     x: Guard<Matrices<S, 'diagonal'>, Operand<S, D> | Plain>,
-    options?: Options,
-  ): Expr<WithoutTwo<S>, AsNumber<D>>
+    options?: O,
+  ): Expr<Diagonals<S, O>, D>
 }
-/** As many axes as S, but one. */
-type WithoutTwo<S extends Shape> = S extends readonly [unknown, ...infer T extends Shape] ? { -readonly [K in keyof T]: number } : Shape
 /** trace(x, { offset, axis1, axis2 }): the sum of a diagonal. */
 export type TraceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   x: Guard<Matrices<S, 'trace'>, Operand<S, D> | Plain>,

@@ -4,6 +4,7 @@ import type { avgPoolOptions, maxPoolOptions } from '../../ops/nn.js'
 import type { AsFloat, AsNumber, DType, Float, Promote, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, Typed } from '../expr.js'
 import type { Broadcast, Decided, Dim, DimAt, Exactly, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
+import type { Halved } from '../shape-arrange.js'
 import type { Conv, ConvOptions, Convolved, Pool, Pooled, PoolOptions } from '../shape-contract.js'
 import type { Gather, HasAxis } from '../shape-index.js'
 import type { Linear, Targets } from '../shape-products.js'
@@ -98,10 +99,10 @@ export type CosineFn<Options> = <
   options?: O,
 ) => Expr<Ok<ReduceAt<Ok<Broadcast<S, ShapeOf<B>, 'cosineSimilarity'>>, AxisOf<O, -1>, false>>, AsFloat<Promote<D, DTypeOf<B>>>>
 /** glu(x, { axis }): the half of x along an axis (the last by default), gated by the other. */
-export type GluFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type GluFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
   x: Operand<S, D> | Plain,
-  options?: AxisOptions,
-) => Expr<{ readonly [I in keyof S]: number }, AsFloat<D>>
+  options?: O,
+) => Expr<Ok<Halved<S, AxisOf<O, -1>, 'glu'>>, AsFloat<D>>
 /** rmsNorm(x, { axis, eps, scale }): root mean square 1 along an axis (default the last). */
 export type RmsNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
