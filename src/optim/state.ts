@@ -6,7 +6,6 @@
 import { badInput } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
 import {
-  type AnyExpr,
   type DType,
   type Expr,
   type Exprs,

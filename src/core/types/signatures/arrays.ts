@@ -1,8 +1,7 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
 import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
-import type { Sub } from '../nat.js'
-import type { Broadcast, Dim, Guard, IsLiteral, MadeDim, NoOptions, Ok, Reduce, Shape, Size, ZeroOf } from '../shape.js'
+import type { Broadcast, Dim, Guard, MadeDim, NoOptions, Ok, Reduce, Shape, Size, ZeroOf } from '../shape.js'
 import type {
   Areas,
   AtLeast,
