@@ -54,14 +54,6 @@ export interface FloatArray<S extends Shape> {
 type Discrete = 'i32' | 'bool'
 /** An expression, a tensor or a declared input. */
 type Leaf<S extends Shape = Shape, D extends DType = DType> = Expr<S, D> | Tensor<S, D> | Spec<S, D>
-/** What the leaves of P are. */
-type LeavesOf<P, Depth extends unknown[] = []> = P extends Leaf
-  ? P
-  : P extends NoTangent | Static
-    ? never
-    : Depth['length'] extends 10
-      ? never
-      : { [K in keyof P]: LeavesOf<P[K], [...Depth, 0]> }[keyof P]
 /** A tree without a leaf: where it may stand for P, P is `any` or a recursive type, and nothing is known of its leaves. */
 type Least = readonly Least[] | { readonly [key: string]: Least }
 /** The tree P, NoTangent where it has no tangent space. */
@@ -117,8 +109,15 @@ type Tagged<G extends string> =
   | { readonly _tag: G | 'NoTangent' }
   | readonly (Tagged<G> | null)[]
   | { readonly [key: string]: Tagged<G> | null | undefined }
-type DTypeIn<L> = L extends { readonly dtype: infer D } ? D & Float : never
-type FloatFor<L> = [DTypeIn<L>] extends [never] ? 'f64' : DTypeIn<L>
+/** The dtypes of the float leaves of P, asked without their shapes: of a leaf whose size is a parameter TypeScript knows them at once. */
+type FloatsIn<P, Depth extends 0[] = []> = P extends { readonly dtype: infer D }
+  ? D & Float
+  : P extends { readonly _tag: string } | Static
+    ? never
+    : Depth['length'] extends 10
+      ? never
+      : { [K in keyof P]: FloatsIn<P[K], [...Depth, 0]> }[keyof P]
+type FloatFor<P> = [FloatsIn<P>] extends [never] ? 'f64' : FloatsIn<P>
 
 /** The state that the template S describes, for parameters P. */
 export type StateOf<S, P> = S extends LikeParams
@@ -132,7 +131,7 @@ export type StateOf<S, P> = S extends LikeParams
         : S extends Count
           ? ArrayOf<P, [], 'i32'>
           : S extends FloatArray<infer A>
-            ? ArrayOf<P, A, FloatFor<LeavesOf<P>>>
+            ? ArrayOf<P, A, FloatFor<P>>
             : { -readonly [K in keyof S]: StateOf<S[K], P> }
 /** The template S where only some of the parameters take part. */
 export type Masked<S> = S extends LikeParams | LikeSome

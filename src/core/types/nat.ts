@@ -135,20 +135,18 @@ export type IsNat<N> = [N] extends [number]
         : true
   : false
 
+// The parameters have no bounds: that what is computed of sizes is a number TypeScript would ask of every expression in a declaration, in depth.
+
 /** A + B for literal naturals. @example Add<999, 1>   // 1000 */
-export type Add<A extends number, B extends number> = A extends 0
-  ? B
-  : B extends 0
-    ? A
-    : ToNumber<Reverse<AddLow<Reverse<`${A}`>, Reverse<`${B}`>>>>
+export type Add<A, B> = A extends 0 ? B : B extends 0 ? A : ToNumber<Reverse<AddLow<Reverse<`${A & number}`>, Reverse<`${B & number}`>>>>
 /** A - B for literal naturals; `never` when it would be negative. @example Sub<1000, 1>   // 999 */
-export type Sub<A extends number, B extends number> = B extends 0
+export type Sub<A, B> = B extends 0
   ? A
-  : [SubLow<Reverse<`${A}`>, Reverse<`${B}`>>] extends [never]
+  : [SubLow<Reverse<`${A & number}`>, Reverse<`${B & number}`>>] extends [never]
     ? never
-    : ToNumber<Reverse<SubLow<Reverse<`${A}`>, Reverse<`${B}`>>>>
+    : ToNumber<Reverse<SubLow<Reverse<`${A & number}`>, Reverse<`${B & number}`>>>>
 /** A * B for literal naturals. @example Mul<512, 256>   // 131072 */
-export type Mul<A extends number, B extends number> = A extends 0
+export type Mul<A, B> = A extends 0
   ? 0
   : B extends 0
     ? 0
@@ -156,20 +154,14 @@ export type Mul<A extends number, B extends number> = A extends 0
       ? B
       : B extends 1
         ? A
-        : MulLow<Reverse<`${A}`>, `${B}`> extends infer P extends string
+        : MulLow<Reverse<`${A & number}`>, `${B & number}`> extends infer P extends string
           ? ToNumber<Reverse<P>>
           : never
 /** [floor(A / B), A mod B] for literal naturals, B > 0. @example DivMod<223, 7>   // [31, 6] */
-export type DivMod<A extends number, B extends number> = B extends 0
+export type DivMod<A, B> = B extends 0
   ? never
-  : DivHigh<`${A}`, Reverse<`${B}`>> extends [infer Q extends string, infer R extends string]
+  : DivHigh<`${A & number}`, Reverse<`${B & number}`>> extends [infer Q extends string, infer R extends string]
     ? [ToNumber<Q>, ToNumber<R>]
     : never
 /** floor(A / B) for literal naturals, B > 0; `never` for B = 0. @example Div<224, 3>   // 74 */
-export type Div<A extends number, B extends number> = B extends 0
-  ? never
-  : B extends 1
-    ? A
-    : DivMod<A, B> extends [infer Q extends number, unknown]
-      ? Q
-      : never
+export type Div<A, B> = B extends 0 ? never : B extends 1 ? A : DivMod<A, B> extends [infer Q extends number, unknown] ? Q : never

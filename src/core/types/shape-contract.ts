@@ -160,13 +160,10 @@ type LettersOut<T extends string, Seen, R extends Dim[] = []> = T extends `${inf
     ? LettersOut<TT, Seen, [...R, Seen[H] & Dim]>
     : never
   : R
+/** Asked of T, so that TypeScript does not go through the alphabet before it knows T. */
+type Alphabet<T extends string> = T extends '' ? '' : 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** The sizes of letters that are in T once, in alphabetical order. */
-type OnceIn<
-  T extends string,
-  Seen,
-  Abc extends string = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
-  R extends Dim[] = [],
-> = Abc extends `${infer C}${infer U}`
+type OnceIn<T extends string, Seen, Abc extends string = Alphabet<T>, R extends Dim[] = []> = Abc extends `${infer C}${infer U}`
   ? T extends `${string}${C}${infer B}`
     ? B extends `${string}${C}${string}`
       ? OnceIn<T, Seen, U, R>

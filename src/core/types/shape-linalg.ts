@@ -44,6 +44,10 @@ export type OfSquare<S extends Shape, Op extends string, T> = S extends readonly
     ? T
     : Decided<Square<S, Op>, T>
   : Decided<Square<S, Op>, T>
+/** unknown, if the rank of S is not known, or is that of a parameter; else never. */
+export type OfNoRank<S extends Shape> = ([S] extends [readonly [unknown, unknown, ...unknown[]]]
+  ? { readonly given: never }
+  : { readonly given: unknown })['given']
 /** The shape of x with the least |a x - b|. */
 export type Fitted<A extends Shape, B extends Shape, Op extends string> = SolvedBy<A, B, SwapLast<A>, Op>
 /** The shape of x in x a = b: of a vector b that of a transposed system. */

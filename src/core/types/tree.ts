@@ -208,7 +208,13 @@ type ValuesIn<T> =
         ? NoInfer<T>
         : true extends IsPlain<T>
           ? NoInfer<T>
-          : { readonly [K in keyof T]: Values<T[K]> }
+          : { readonly [K in keyof T]: Values<T[K]> } | ListFor<T>
+/** A list of any length, where T is a tuple of equal parts: one that goes round has no length to the compiler, and at run time it is held against that of T. */
+type ListFor<T> = T extends readonly [unknown, ...unknown[]]
+  ? [Alternatives<T[number]>] extends [never]
+    ? readonly Values<T[number]>[]
+    : never
+  : never
 
 /** What comes back for the tree T: at each leaf a tensor the caller owns. */
 export type Tensors<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent> : TensorsIn<T>

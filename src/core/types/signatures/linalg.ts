@@ -6,7 +6,19 @@ import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf, Typed } from '../exp
 import type { Broadcast, Dim, Guard, InnerDim, NoOptions, Ok, Shape } from '../shape.js'
 import type { BlockDiag, Diagonals } from '../shape-arrange.js'
 import type { DropLast, Square } from '../shape-contract.js'
-import type { Fitted, Matrices, MinDim, MultiDot, OfSquare, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
+import type {
+  Fitted,
+  Matrices,
+  MinDim,
+  MultiDot,
+  OfNoRank,
+  OfSquare,
+  SetLast,
+  Solved,
+  SolvedRight,
+  SwapLast,
+  WithRows,
+} from '../shape-linalg.js'
 import type { PromoteArgs } from './elementwise.js'
 import type { PromoteAll } from './layout.js'
 
@@ -15,6 +27,7 @@ export interface SquareFn<Op extends string> {
   // of a size that is a parameter TypeScript does not say that it is itself
   <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N, N], AsFloat<D>>
   <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>): Expr<[B, N, N], AsFloat<D>>
+  <S extends Shape, D extends DType>(x: Operand<S, D> & OfNoRank<S>): Expr<S, AsFloat<D>>
   <S extends Shape = Shape, D extends DType = WeakF64>(x: OfSquare<S, Op, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
 }
 /** Options of cholesky: the upper factor, its transpose. */
@@ -26,6 +39,7 @@ export interface CholeskyFn {
     x: Operand<readonly [B, N, NoInfer<N>], D>,
     options?: CholeskyOptions,
   ): Expr<[B, N, N], AsFloat<D>>
+  <S extends Shape, D extends DType>(x: Operand<S, D> & OfNoRank<S>, options?: CholeskyOptions): Expr<S, AsFloat<D>>
   <S extends Shape = Shape, D extends DType = WeakF64>(
     x: OfSquare<S, 'cholesky', Operand<S, D> | Plain>,
     options?: CholeskyOptions,
