@@ -297,8 +297,8 @@ export type Transformer<F extends number, L extends number, D extends Float, B, 
  * A stack of transformer blocks as one loop, with a final normalisation: an encoder, with `causal` a decoder, with `cross` one that attends to an encoder's result (`run.context`).
  *
  * Parameters { layers, norm }: those of `transformerBlock`, each array with an axis of length `layers` in front; norm is null with `norm: 'post'`.   Options  as
- * `transformerBlock`, and checkpoint, as for `scan`. `step(params, cache, x)` gives [cache, y] for the next positions; a cache has an axis of layers in front too.   Shapes, Dtype,
- * Errors  as `transformerBlock`.
+ * `transformerBlock`, and checkpoint, as for `scan`. `step(params, cache, x)` gives [cache, y] for the next positions; a cache has an axis of layers in front too.
+ * Shapes, Dtype, Errors  as `transformerBlock`.
  * Source  `torch.nn.TransformerEncoder`, `TransformerDecoder`.
  * @example
  * const model = transformer(4, 2, 12, { causal: true, positions: 'rotary' })

@@ -110,7 +110,7 @@ export const meanOf = (
 })
 
 /**
- * A metric of one batch: `value(add(zero, predictions, targets, mask))`.
+ * A metric of one batch: `value(add(zero, predictions, targets, mask))`, a number, or of `confusion` nested arrays of them.
  *
  * @example measured(accuracy(), [[2, 1], [0, 3]], [0, 0])   // 0.5
  */
