@@ -82,7 +82,7 @@ export const init = <const P extends Decl | null>(declared: P, key: Key, given: 
       badInput(
         'init',
         `the pattern '${lost}' matches nothing in the declaration.`,
-        'write the name of a leaf, or a path with * for any step.',
+        'write the name of a leaf, or a path in which * stands for one whole step, not for a part of a name.',
       )
   }
   try {

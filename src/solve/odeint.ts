@@ -22,6 +22,7 @@ import {
   type NoTangent,
   ne,
   not,
+  type Operand,
   reshape,
   type Scalar,
   type Shape,
@@ -69,15 +70,13 @@ export type AtTimes<T, N extends Dim = number> =
   T extends Expr<infer S, infer D> ? Expr<[N, ...S], D> : { -readonly [K in keyof T]: AtTimes<T[K], N> }
 /** How many times there are: of an array its axis, of a list its length where that is known. */
 type CountOf<T> =
-  T extends Expr<infer S, Float>
+  T extends Operand<infer S, Float>
     ? S extends readonly [infer N extends Dim]
       ? N
       : number
-    : T extends Tensor<readonly [infer N extends number], Float>
+    : T extends { readonly length: infer N extends number }
       ? N
-      : T extends { readonly length: infer N extends number }
-        ? N
-        : number
+      : number
 /** The dtype of the arrays of T. */
 type DTypesOf<T> = T extends { readonly dtype: infer D; readonly shape: unknown }
   ? D

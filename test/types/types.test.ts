@@ -25,7 +25,7 @@ describe('correct code', () => {
     'layers',
     'recurrent-layers',
     'sizes',
-    'results-T1',
+    'results-arranging',
     'sizes-generic',
     'dtypes-unknown',
     'fit',
@@ -33,7 +33,7 @@ describe('correct code', () => {
     'layer-errors',
     'schedules',
     'lists',
-    'results-T2',
+    'results-transforms',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])

@@ -137,7 +137,11 @@ export type Rot90Fn<Options> = <S extends Shape = Shape, D extends DType = WeakF
   options?: O,
 ) => Expr<Rotated<S, O>, NoInfer<D>>
 /** The dtype of an array of D and of another operand X, which may be plain numbers, or none. */
-type With<D extends DType, X> = [X] extends [Plain | undefined] ? D : [X] extends [Operand] ? Promote<D, DTypeOf<X>> : DType
+type With<D extends DType, X> = [X] extends [Plain | undefined]
+  ? D
+  : [X] extends [{ readonly dtype: infer E extends DType }] // not of an Operand: of a size that is a parameter it is asked later
+    ? Promote<D, E>
+    : DType
 /** What is given as the option K. */
 type Given<O, K extends string> = O extends { readonly [k in K]: infer X } ? X : undefined
 /** diff(x, { axis, n, prepend, append }): along one axis (the last by default); what is put before or behind it promotes. */
