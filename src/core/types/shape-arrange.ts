@@ -2,7 +2,7 @@
 import type { WeakF64 } from './dtype.js'
 import type { Arg, Expr, NestedArray, ShapeOf } from './expr.js'
 import type { Add, Div, DivMod, Mul, Sub } from './nat.js'
-import type { Axis, Box, Broadcast, Dim, DimAt, Known, Ok, SetAxis, Shape, ShapeError, Show, ZeroOf } from './shape.js'
+import type { Axis, Box, Broadcast, Dim, DimAt, Known, Ok, Reduce, SetAxis, Shape, ShapeError, Show, ZeroOf } from './shape.js'
 import type { AnySizes, WithAxis } from './shape-index.js'
 import type { DropMembers, Repeated } from './shape-layout.js'
 import type { Equal, IfIs, Least, Less, Literals, Over, Plus, Signed, Sole, Times, Written } from './shape-sizes.js'
@@ -322,6 +322,14 @@ export type Areas<S extends Shape, X, I, Op extends string> = [X] extends [undef
       ? Broadcast<Ok<Shorter<S, I, Op>>, Ok<WithAxis<ShapeOf<X>, I, number, Op>>, Op>
       : Shape
 type Shorter<S extends Shape, I, Op extends string> = WithAxis<S, I, Less<DimAt<S, I>, 1, ZeroOf<S>> & Dim, Op>
+/** The shape of integrals of S along the axis I, where samples lie at X. */
+export type Area<S extends Shape, X, I, Op extends string> = [X] extends [undefined]
+  ? Reduce<S, { readonly axis: I }, Op>
+  : ShapeOf<X> extends readonly [unknown]
+    ? Reduce<S, { readonly axis: I }, Op>
+    : ShapeOf<X>['length'] extends S['length']
+      ? Reduce<Ok<Broadcast<S, ShapeOf<X>, Op>>, { readonly axis: I }, Op>
+      : Shape
 /** [V, V] of variables in rows, or in columns; of one variable, as of a vector, a number. */
 export type Covariance<S extends Shape, O> = S extends readonly [unknown]
   ? []

@@ -3,6 +3,7 @@ import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from 
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, MadeDim, NoOptions, Ok, Reduce, Shape, Size, ZeroOf } from '../shape.js'
 import type {
+  Area,
   Areas,
   AtLeast,
   Block,
@@ -188,7 +189,7 @@ export type GradientFn<Options> = <S extends Shape = Shape, D extends DType = We
 export type TrapezoidFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
   y: Operand<S, D> | Plain,
   options?: O,
-) => Expr<Ok<Reduce<S, { readonly axis: AxisIn<O, -1> }, 'trapezoid'>>, AsFloat<With<D, Given<O, 'x'>>>>
+) => Expr<Ok<Area<S, Given<O, 'x'>, AxisIn<O, -1>, 'trapezoid'>>, AsFloat<With<D, Given<O, 'x'>>>>
 type Points = Operand | readonly number[]
 export type InterpFn<Options> = <P extends Points, F extends Points, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
