@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compile, declarationsOf, hoverOf, lineOf, listed, message, spanOf, textOf } from './harness.js'
 
 describe('correct code', () => {
+  // Those of results take long: versions.deep.test.ts compiles all fixtures.
   for (const name of [
     'nat',
     'shapes',
@@ -25,7 +26,6 @@ describe('correct code', () => {
     'layers',
     'recurrent-layers',
     'sizes',
-    'results-arranging',
     'sizes-generic',
     'dtypes-unknown',
     'fit',
@@ -33,7 +33,6 @@ describe('correct code', () => {
     'layer-errors',
     'schedules',
     'lists',
-    'results-transforms',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])

@@ -5,7 +5,7 @@ import type { Add, Div, DivMod, Mul, Sub } from './nat.js'
 import type { Axis, Box, Broadcast, Dim, DimAt, Known, Ok, Reduce, SetAxis, Shape, ShapeError, Show, ZeroOf } from './shape.js'
 import type { AnySizes, WithAxis } from './shape-index.js'
 import type { DropMembers, Repeated } from './shape-layout.js'
-import type { Equal, IfIs, Least, Less, Literals, Over, Plus, Signed, Sole, Times, Written } from './shape-sizes.js'
+import type { Equal, FloorOver, IfIs, Least, Less, Literals, Plus, Signed, Sole, Times, Written } from './sizes.js'
 
 // ---- axes moved
 
@@ -267,7 +267,7 @@ export type SizeOf<S extends Shape, N = 1> = S extends readonly [infer H, ...inf
     ? N
     : number
 /** S with its axis I half as long. */
-export type Halved<S extends Shape, I, Op extends string> = WithAxis<S, I, Over<DimAt<S, I>, 2, ZeroOf<S>>, Op>
+export type Halved<S extends Shape, I, Op extends string> = WithAxis<S, I, FloorOver<DimAt<S, I>, 2, ZeroOf<S>>, Op>
 /** P parts of S along the axis I, the longer ones first. */
 export type NearlyEqual<S extends Shape, P, I, Op extends string> =
   Repeated<P, 0> extends infer L extends readonly unknown[]

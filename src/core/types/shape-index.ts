@@ -2,7 +2,7 @@
 import type { Add, Div, IsNat, Sub } from './nat.js'
 import type { Axis, Box, Dim, IsLiteral, Known, NoAxis, SetAxis, Shape, ShapeError, Show, ShowDim, ZeroOf } from './shape.js'
 import type { MulDim } from './shape-layout.js'
-import type { IfIs, Literals, Plus, Signed, Sole, Written } from './shape-sizes.js'
+import type { IfIs, Literals, Plus, Signed, Sole, Written } from './sizes.js'
 
 // ---- slice, pad, tile, repeat
 

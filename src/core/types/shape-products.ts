@@ -3,7 +3,7 @@ import type { Sub } from './nat.js'
 import type { Axis, Broadcast, Dim, Meets, NoAxis, ReduceAt, Same, Shape, ShapeError, Show, ShowDim, ZeroOf } from './shape.js'
 import type { MatMul } from './shape-contract.js'
 import type { Reshape, Stack } from './shape-layout.js'
-import type { TimesOf } from './shape-sizes.js'
+import type { TimesOf } from './sizes.js'
 
 /** S in two: its first N axes and the others; `never` when it has fewer. */
 type SplitAt<S extends Shape, N, Head extends Dim[] = []> = Head['length'] extends N

@@ -4,7 +4,7 @@ import type { Arg, Expr, MayFit, Operand, Plain, ShapeOf } from '../expr.js'
 import type { Add, Div, Mul, Sub } from '../nat.js'
 import type { Axis, Beside, Box, Broadcast, Dim, Guard, Known, MadeDim, Ok, Shape, Size, ZeroOf } from '../shape.js'
 import type { HasAxis } from '../shape-index.js'
-import type { FlagIn, Half, IsSole, Literals, One, Open, SizeIn, Unsized, Whole } from '../sizes.js'
+import type { FlagIn, Half, IfIs, IsSole, Literals, Open, SizeIn, Unsized, Whole } from '../sizes.js'
 import type { PromoteArgs } from './elementwise.js'
 
 /** A complex array: its real and its imaginary part. */
@@ -185,28 +185,23 @@ export type Convolved<N, M, O, S, Zero, Standard = 'full'> = [Given<O, 'mode', S
     : [Given<O, 'mode', Standard>] extends ['valid']
       ? Valid<N, M, Zero>
       : number
-type Full<N, M, Zero> =
-  Known<One<M>> extends Box<Zero>
-    ? N
-    : Known<One<N>> extends Box<Zero>
-      ? M
-      : Known<Literals<N, M>> extends Box<Zero>
-        ? Sub<Add<N & number, M & number>, 1>
+/** One of two is 1: the other; else Long. */
+type Beside1<N, M, Zero, Long> = IfIs<M, 1, Zero, N, IfIs<N, 1, Zero, M, Long>>
+type Full<N, M, Zero> = Beside1<N, M, Zero, Known<Literals<N, M>> extends Box<Zero> ? Sub<Add<N, M>, 1> : number>
+type Valid<N, M, Zero> = Beside1<
+  N,
+  M,
+  Zero,
+  Known<Literals<N, M>> extends Box<Zero>
+    ? Add<Apart<N, M>, 1>
+    : Known<Open<N>> extends Box<Zero>
+      ? number
+      : Beside<N, M> extends Beside<M, N>
+        ? 1
         : number
-type Valid<N, M, Zero> =
-  Known<One<M>> extends Box<Zero>
-    ? N
-    : Known<One<N>> extends Box<Zero>
-      ? M
-      : Known<Literals<N, M>> extends Box<Zero>
-        ? Add<Apart<N & number, M & number>, 1>
-        : Known<Open<N>> extends Box<Zero>
-          ? number
-          : Beside<N, M> extends Beside<M, N>
-            ? 1
-            : number
+>
 /** |N - M|. */
-type Apart<N extends number, M extends number> = [Sub<N, M>] extends [never] ? Sub<M, N> : Sub<N, M>
+type Apart<N, M> = [Sub<N, M>] extends [never] ? Sub<M, N> : Sub<N, M>
 type FftConvolved<A extends Shape, B extends Shape, O> = [number] extends [A['length'] | B['length']]
   ? Shape
   : A extends readonly [...infer AL extends Shape, infer N]
