@@ -8,7 +8,7 @@ import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
 import { MAX_SIZE } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { Padding } from '../types/shape-contract.js'
+import type { Padding } from '../types/shape-windows.js'
 import { reshapeNode } from './layout/move.js'
 
 export interface ConvParams {

@@ -4,7 +4,7 @@ export type { AnyExpr, Arg, Expr, Operand, Scalar, Spec, Tensor } from './expr.j
 export type { Fn } from './fn.js'
 export type { AnyFunction, JSONValue, Program, TraceOptions } from './program.js'
 export type { Dim, Made, Shape, Size, SizesIn, WithNumber } from './shape.js'
-export type { ConvSizes, PoolSizes } from './shape-contract.js'
+export type { ConvSizes, PoolSizes } from './shape-windows.js'
 export type { Codual } from './signatures/codual.js'
 export type { ElementwiseOf } from './signatures/declared.js'
 export type { DeviceTensor, OnDevice } from './signatures/device.js'

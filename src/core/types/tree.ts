@@ -132,7 +132,7 @@ export type Alternatives<S, All = S> = S extends unknown ? ([All] extends [S] ? 
  * The tree T with R at its leaves. Where R is an expression (a tensor, a declared input) of a shape that is not known, the leaf keeps its
  * own shape, and its dtype where that may be R's: TypeScript cannot ask what a callback makes of each leaf, and nearly all keep the shape.
  */
-export type Mapped<T, R> = [Least] extends [T] ? Tree<R | NoTangent> : [Least] extends [T] ? Tree<R | NoTangent> : MappedIn<T, R>
+export type Mapped<T, R> = [Least] extends [T] ? Tree<R | NoTangent> : MappedIn<T, R>
 type MappedIn<T, R> =
   T extends Typed<infer S, infer D>
     ? MappedLeaf<S, D, R>

@@ -2,7 +2,7 @@
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
 import type { Expr, NumberArray, Operand, Plain, PlainIndex } from '../expr.js'
 import type { Box, Dim, Guard, Known, Shape, SizesIn, ZeroOf } from '../shape.js'
-import type { Pool, Pooled, PoolOptions, WindowSizes } from '../shape-contract.js'
+import type { Pool, Pooled, PoolOptions, WindowSizes } from '../shape-windows.js'
 import type { Both, Open, Over, SizeIn, Times } from '../sizes.js'
 import type { NoneOf } from './fft.js'
 import type { Index } from './index-ops.js'
