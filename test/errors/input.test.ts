@@ -53,6 +53,22 @@ describe('arguments of a declared function', () => {
       }
     })
   }
+  it('a list of another length, which the compiler does not count', () => {
+    const f = cd.fn({ hs: [cd.f64(2), cd.f64(2)] }, ({ hs }) => ({ hs: hs.map((h) => cd.add(h, 1)) }))
+    const steps = [f, cd.compile(f, makeCpu()), cd.compile(f, cd.reference())]
+    const of = (n: number) => ({ hs: Array.from({ length: n }, () => cd.tensor([1, 2])) })
+    for (const step of steps) {
+      expect(step(step(of(2))).hs.map((h) => [...h.data])).toEqual([
+        [3, 4],
+        [3, 4],
+      ])
+      for (const n of [0, 1, 3]) {
+        const e = failure(() => step(of(n)))
+        expect(e.error._tag).toBe('BadInput')
+        expect(e.message).toContain(`hs must have 2 entries, found ${n}`)
+      }
+    }
+  })
   it('a named axis that differs', () => {
     const f = cd.fn({ a: cd.f64('n'), b: cd.f64('n') }, ({ a, b }) => cd.sum(cd.mul(a, b)))
     expect(failure(() => f({ a: [1, 2], b: [1, 2, 3] })).message).toMatch(/'n' is 3 here and 2 in/)

@@ -16,23 +16,44 @@ type Alike<A, B> = number extends A | B ? [0] : Box<A | B> extends Box<A> ? (Box
 /** Then, if A is P for certain, else Else. */
 export type IfIs<A, P, Zero, Then, Else> = Known<Is<A, P>> extends Box<Zero> ? Then : Else
 
+// Written out, and not by `IfIs`: TypeScript instantiates what stands as an argument, a branch only where it is taken.
+
 /** A + B; 0 leaves the other as it is. */
-export type Plus<A, B, Zero> = IfIs<B, 0, Zero, A, IfIs<A, 0, Zero, B, Known<Literals<A, B>> extends Box<Zero> ? Add<A, B> : number>>
+export type Plus<A, B, Zero> =
+  Known<Is<B, 0>> extends Box<Zero>
+    ? A
+    : Known<Is<A, 0>> extends Box<Zero>
+      ? B
+      : Known<Literals<A, B>> extends Box<Zero>
+        ? Add<A, B>
+        : number
 /** A - B, at least 0. */
-export type Less<A, B, Zero> = IfIs<B, 0, Zero, A, Known<Literals<A, B>> extends Box<Zero> ? AtLeast0<Sub<A, B>> : number>
+export type Less<A, B, Zero> =
+  Known<Is<B, 0>> extends Box<Zero> ? A : Known<Literals<A, B>> extends Box<Zero> ? AtLeast0<Sub<A, B>> : number
 type AtLeast0<N> = [N] extends [never] ? 0 : N
 /** A * B; 1 leaves the other as it is. */
-export type Times<A, B, Zero> = IfIs<B, 1, Zero, A, IfIs<A, 1, Zero, B, Known<Literals<A, B>> extends Box<Zero> ? Mul<A, B> : number>>
+export type Times<A, B, Zero> =
+  Known<Is<B, 1>> extends Box<Zero>
+    ? A
+    : Known<Is<A, 1>> extends Box<Zero>
+      ? B
+      : Known<Literals<A, B>> extends Box<Zero>
+        ? Mul<A, B>
+        : number
 /** `Times` that is decided later where one is a parameter. */
-export type TimesOf<A, B, Zero> = IfIs<
-  B,
-  1,
-  Zero,
-  A,
-  IfIs<A, 1, Zero, B, IsNat<A> extends true ? (IsNat<B> extends true ? Mul<A, B> : number) : number>
->
+export type TimesOf<A, B, Zero> =
+  Known<Is<B, 1>> extends Box<Zero>
+    ? A
+    : Known<Is<A, 1>> extends Box<Zero>
+      ? B
+      : IsNat<A> extends true
+        ? IsNat<B> extends true
+          ? Mul<A, B>
+          : number
+        : number
 /** A / B, a number where that leaves a rest. */
-export type Over<A, B, Zero> = IfIs<B, 1, Zero, A, Known<Literals<A, B>> extends Box<Zero> ? Exactly<DivMod<A, B>> : number>
+export type Over<A, B, Zero> =
+  Known<Is<B, 1>> extends Box<Zero> ? A : Known<Literals<A, B>> extends Box<Zero> ? Exactly<DivMod<A, B>> : number
 type Exactly<Q> = Q extends [infer N extends number, 0] ? N : number
 /** floor(A / B) for a literal B. */
 export type FloorOver<A, B extends number, Zero> = Known<Literals<A, B>> extends Box<Zero> ? Div<A, B> : number
@@ -46,7 +67,14 @@ type Min<A, B> = [Sub<A, B>] extends [never] ? A : B
 /** The one parameter that A and B are, else a number; of two parameters TypeScript says it later. */
 type OneOf<A, B> = Beside<A, B> extends Beside<B, A> ? A : number
 /** The longer of two lengths, which are at least 1. */
-export type Longer<A, B, Zero> = IfIs<B, 1, Zero, A, IfIs<A, 1, Zero, B, Known<Literals<A, B>> extends Box<Zero> ? Max<A, B> : OneOf<A, B>>>
+export type Longer<A, B, Zero> =
+  Known<Is<B, 1>> extends Box<Zero>
+    ? A
+    : Known<Is<A, 1>> extends Box<Zero>
+      ? B
+      : Known<Literals<A, B>> extends Box<Zero>
+        ? Max<A, B>
+        : OneOf<A, B>
 /** The shorter of two. */
 export type Shorter<A, B, Zero> = Known<Literals<A, B>> extends Box<Zero> ? Min<A, B> : OneOf<A, B>
 /** The shorter of two, a number where both are parameters: it waits for nothing. */
