@@ -280,7 +280,7 @@ export const explainDef = (want: TreeDef, got: TreeDef, path = ''): string | und
     return got._tag === 'Leaf'
       ? undefined
       : `${at} must be an array, found ${got._tag === 'Tuple' ? 'a tuple' : got._tag === 'Record' ? 'a record' : showDef(got)}`
-  if (got._tag !== want._tag) return `${at} must be ${showDef(want)}, found ${showDef(got)}`
+  if (got._tag !== want._tag) return `${at} must be ${showDef(want)}, found ${got._tag === 'Leaf' ? 'one array' : showDef(got)}`
   if (want._tag === 'NoTangent') return undefined
   if (want._tag === 'Static') return sameDef(want, got) ? undefined : `${at} must be ${showDef(want)}, found ${showDef(got)}`
   if (want._tag === 'Object' && got._tag === 'Object')
