@@ -6,16 +6,20 @@
 import { shown } from '../core/errors/check-arguments.js'
 import { badDtype, badInput, badShape, raise } from '../core/errors/explain.js'
 import { type Aval, isFloat, sameAval, showAval } from '../core/graph/aval.js'
-import { isExpr, type Node } from '../core/graph/expr.js'
+import { asExpr, isExpr, type Node } from '../core/graph/expr.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { sameShape } from '../core/graph/shape.js'
 import type { Tangent } from '../core/graph/tangent.js'
+import { isTensor } from '../core/graph/tensor.js'
 import { beside } from '../core/graph/weak.js'
 
 /** A facet of a primitive's rule, as messages name it. */
 export type Facet = 'frule' | 'rrule' | 'pullback' | 'batch rule'
 const nameOf = (prim: AnyPrimitive, facet: Facet): string => `the ${facet} of ${prim.name}`
 const bad = (prim: AnyPrimitive, facet: Facet, reason: string, fix: string): never => badInput(nameOf(prim, facet), reason, fix)
+
+/** A tensor is an expression to users: here it becomes a constant. */
+const lifted = (x: unknown): unknown => (isTensor(x) ? asExpr(x.node) : x)
 
 /** The place of an argument or a result in words: its number, where there are several. */
 const placed = (what: string, k: number, count: number, noun: string): string => (count === 1 ? what : `${what} of ${noun} ${k}`)
@@ -57,7 +61,8 @@ const mismatch = (prim: AnyPrimitive, facet: Facet, what: string, found: Aval, w
 export const valuesFrom = (prim: AnyPrimitive, facet: Facet, given: readonly unknown[], want: readonly Node[]): readonly Node[] => {
   const list = listFrom(prim, facet, given, want.length, 'value', 'result')
   if (list.every((y, r) => y === want[r])) return want
-  return list.map((y, r) => {
+  return list.map((returned, r) => {
+    const y = lifted(returned)
     const own = want[r]!
     if (y === own) return own
     const what = placed('the value', r, want.length, 'result')
@@ -80,7 +85,8 @@ const isTangent = (x: unknown): x is Tangent =>
   isExpr(x) || (typeof x === 'object' && x !== null && tags.has((x as { readonly _tag?: unknown })._tag))
 
 /** What a rule returned as the tangent of result k, or as the cotangent of argument k. */
-export const tangentFrom = (prim: AnyPrimitive, facet: Facet, given: unknown, of: Aval, k: number, count: number): Tangent => {
+export const tangentFrom = (prim: AnyPrimitive, facet: Facet, returned: unknown, of: Aval, k: number, count: number): Tangent => {
+  const given = lifted(returned)
   const forward = facet === 'frule'
   const what = (): string => placed(forward ? 'the tangent' : 'the cotangent', k, count, forward ? 'result' : 'argument')
   if (!isTangent(given))
@@ -122,7 +128,8 @@ export const batchFrom = (
   want: readonly Aval[],
   size: number,
 ): readonly Node[] =>
-  listFrom(prim, facet, given, want.length, 'value', 'result').map((y, r) => {
+  listFrom(prim, facet, given, want.length, 'value', 'result').map((returned, r) => {
+    const y = lifted(returned)
     const { shape, dtype } = want[r]!
     const what = placed('the value', r, want.length, 'result')
     const wide = `${dtype} [${[size, ...shape].join(', ')}]`

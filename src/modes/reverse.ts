@@ -53,11 +53,10 @@ export class NodeCoDual implements CoDual<Aval, Tangent, Forced> {
   }
   /** What a thunk made of the accumulator. */
   private own(sum: AnyExpr, from: Place | undefined): Node {
-    const n = asNode(sum)
-    if (from === undefined) return n
+    if (from === undefined) return asNode(sum)
     const t = tangentFrom(from.node.prim!, 'pullback', sum, this.primal, from.k, from.node.args.length)
     return t._tag === 'Expr'
-      ? asNode(project(n, this.primal, from))
+      ? asNode(project(asNode(t), this.primal, from))
       : badInput(`addTo of ${from.node.prim!.name}`, `it returned ${t._tag}.`, 'return the accumulator with the cotangent added.')
   }
 

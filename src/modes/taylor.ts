@@ -187,7 +187,7 @@ class TaylorWalk {
       known.set(asExpr(v), results[r]!)
     })
     const series = this.through(
-      forced.filter((t) => t._tag === 'Expr'),
+      forced.filter((t): t is AnyExpr => t._tag === 'Expr'),
       known,
     )
     let at = 0

@@ -3,6 +3,7 @@ import { integersOf, shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
 import { unreadable } from '../core/errors/language.js'
 import { choice, type Kind, kind, type OptionsFor, type OptionsOf } from '../core/errors/options.js'
+import type { OfAnyDType } from '../core/types/expr.js'
 import type { Broadcast, Ok } from '../core/types/shape.js'
 import {
   type AnyExpr,
@@ -25,7 +26,7 @@ import {
 import type { Words } from './threefry.js'
 
 /** A key: two words of 32 bits, as `key`, `splitKey` and `foldIn` give it. An expression or a tensor, so that loops carry it and vmap maps it. */
-export type Key = Expr<Shape, DType> | Tensor<[2], 'i32'> | Tensor<Shape, 'i32'>
+export type Key = Expr<Shape, 'i32'> | OfAnyDType<Shape, 'i32'>
 /** The shape of a result, as it was written. */
 export type Drawn<S extends Shape> = Made<S>
 /** The shape of a result whose sizes are literals or parameters. */
@@ -35,7 +36,7 @@ export type Parameter = AnyExpr | Tensor | number | NumberLists
 /** An array of numbers, nested to any depth. */
 export type NumberLists = readonly (number | NumberLists)[]
 /** The shape of a parameter. */
-export type ShapeOf<A> = A extends Expr<infer S, DType> | Tensor<infer S, DType> ? S : A extends number ? [] : Shape
+export type ShapeOf<A> = A extends Expr<infer S, infer _D> ? S : A extends number ? [] : Shape
 /** Options of what has a shape of its own. */
 export interface DtypeOption<D extends Float = Float> {
   /** 'f32' or 'f64': 'f64' unless given. */

@@ -138,7 +138,7 @@ export const solved = (A: Flat, b: AnyExpr, params: unknown, how: LinearHow): An
   return onlyIf(converged as AnyExpr, x)
 }
 
-type ShapeOf<B> = Unknowns<B> extends Expr<infer S> ? S : Shape
+type ShapeOf<B> = Unknowns<B> extends Expr<infer S, infer _D> ? S : Shape
 /** linearSolve(A, b, options), linearSolve(f, b, params, options). */
 export interface LinearSolveFn {
   <const B, const P>(

@@ -108,7 +108,7 @@ describe('static leaves', () => {
   it('a declaration may say that there is nothing, and nothing else is taken there', () => {
     const f = fn({ w: f64(2), b: null }, ({ w, b }) => (b === null ? sum(w) : w))
     expect(f({ w: [1, 2], b: null })).toMatchObject({ data: Float64Array.of(3) })
-    expect(() => f({ w: [1, 2], b: [1] } as never)).toThrow(/b must be null, found \*/)
+    expect(() => f({ w: [1, 2], b: [1] } as never)).toThrow(/b must be null, found one array/)
     expect(() => f({ w: [1, 2], b: 'x' } as never)).toThrow(/b must be null, found "x"/)
     expect(() => fn({ w: 'f64' } as never, () => sum(0))).toThrow(/declare each input by its dtype/)
     expect(() => fn({ w: f64 } as never, () => sum(0))).toThrow(/declare each input by its dtype/)

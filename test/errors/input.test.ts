@@ -90,7 +90,7 @@ describe('arguments of a declared function', () => {
     expect(traced({ v: w }).item()).toBe(42)
     const compiled = loose(cd.compile(model))
     expect(failure(() => loose(cd.grad((v: cd.AnyExpr) => compiled({ p: { w: v }, x }) as never))(w)).message).toMatch(
-      /an expression where a concrete array/,
+      /an expression of an input where a concrete array/,
     )
   })
   it('an expression to a compiled function', () => {
@@ -106,7 +106,7 @@ describe('arguments of a declared function', () => {
             )({ x }) as never,
         )(1),
       ).message,
-    ).toMatch(/an expression where a concrete array/)
+    ).toMatch(/an expression of an input where a concrete array/)
   })
   it('a record with a prototype of its own', () => {
     class Box {

@@ -224,7 +224,7 @@ export const mistakes: readonly Mistake[] = [
   row(() => u.compile!(cd.sum(v)), 'is not a function', 'compile(f)(x)'),
   row(() => u.compile!(f, cd.cpu), 'is not a backend', 'call it, as cpu()'),
   row(() => u.compile!(f, 'webgpu'), "'webgpu' is not a backend", 'cpu(), webgpu() or reference()'),
-  row(() => (u.compile!(f) as F)(x), 'an expression where a concrete array is wanted', 'call the function itself'),
+  row(() => (u.grad!((v: X) => (u.compile!(f) as F)(v)) as F)([1, 2]), 'an expression of an input where a concrete array is wanted', 'call the function itself'),
   row(() => (u.compile!((x: X) => x) as F & { into: (x: unknown) => F }).into(u.zeros!([2]))([1, 2]), 'is not a tensor', 'tensor(0, [2])'),
   row(() => u.evaluate!(f), 'a function is not a number', 'call it'),
   row(() => u.show!(f), 'not declared', 'show(toProgram(f)(...examples))'),

@@ -54,7 +54,6 @@ const pushing = (dy: unknown, value?: unknown) =>
 
 describe('a pullback returns', () => {
   it.each([
-    ['a tensor', () => [cd.tensor(x)], 'the cotangent is a tensor (f64 [4]), it must be an expression, f64 [4].'],
     ['a number', () => [3], 'the cotangent is 3, it must be an expression, f64 [4].'],
     ['an array', () => [x], 'the cotangent is [1, 2, 3, 4], it must be an expression, f64 [4].'],
     ['nothing for it', () => [undefined], 'the cotangent is undefined, it must be an expression, f64 [4].'],
@@ -68,6 +67,7 @@ describe('a pullback returns', () => {
   })
   it.each([
     ['a scalar', (yBar: unknown) => [sum!(yBar)], 'the cotangent is f64 [], it must be f64 [4].'],
+    ['a tensor of another shape', () => [cd.tensor([1, 2])], 'the cotangent is f64 [2], it must be f64 [4].'],
     ['what would be summed', (yBar: unknown) => [stack!([yBar, yBar])], 'the cotangent is f64 [2, 4], it must be f64 [4].'],
     ['another dtype', (yBar: unknown) => [cast!(yBar, 'f32')], 'the cotangent is f32 [4], it must be f64 [4]. (f32, f64)'],
   ])('%s', (_what, pullback, says) => {
@@ -130,11 +130,47 @@ describe('an rrule returns', () => {
   })
 })
 
+describe('a tensor that a rule returns is a constant', () => {
+  const t = cd.tensor([5, 6, 7, 8])
+  const on = (r: unknown) => loose(cd.makeCodual(cd.coreRegistry.with(r as cd.Rule), cd.reference()))
+  const numbers = (y: unknown): readonly number[] => [...((y as cd.Tensor).data as Float64Array)]
+  const total = (v: cd.AnyExpr) => sum!(apply(own, v))
+  it('as cotangent, in a thunk, and as what a thunk adds to', () => {
+    expect(numbers(on(pulling(() => [t])).grad!(total)(x))).toEqual([5, 6, 7, 8])
+    expect(numbers(on(pulling(() => [cd.thunk(() => t)])).grad!(total)(x))).toEqual([5, 6, 7, 8])
+    const added = cd.inplaceableThunk(
+      () => t,
+      () => t,
+    )
+    expect(numbers(on(pulling(() => [added])).grad!((v: cd.AnyExpr) => cd.add(sum!(v), total(v)))(x))).toEqual([6, 7, 8, 9])
+  })
+  it('as value and tangent', () => {
+    const [y, dy] = on(pushing(t, cd.tensor([1, 1, 1, 1]))).jvp!((v: cd.AnyExpr) => apply(own, v))(x, x) as unknown as readonly unknown[]
+    expect([numbers(y), numbers(dy)]).toEqual([
+      [1, 1, 1, 1],
+      [5, 6, 7, 8],
+    ])
+  })
+  it('as value of a batch', () => {
+    const twice = cd.tensor([
+      [1, 2, 3, 4],
+      [5, 6, 7, 8],
+    ])
+    expect(numbers(on(rule!(own, { batch: () => twice })).vmap!((v: cd.AnyExpr) => apply(own, v))([x, x]))).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8,
+    ])
+  })
+})
+
 describe('an frule returns', () => {
   it.each([
     ['no pair', rule!(own, { frule: () => undefined }), 'BadInput: the frule of same: it returned undefined, not [y, dy].'],
     ['a number', pushing(3), 'BadInput: the frule of same: the tangent is 3, it must be an expression, f64 [4].'],
-    ['a tensor', pushing(cd.tensor(x)), 'BadInput: the frule of same: the tangent is a tensor (f64 [4]), it must be an expression'],
+    [
+      'a tensor of another dtype',
+      pushing(cd.tensor(x, 'f32')),
+      'the frule of same: the tangent is f32 [4], it must be f64 [4]. (f32, f64)',
+    ],
     ['a scalar', pushing(cos!(1)), 'the frule of same: the tangent is f64 [], it must be f64 [4].'],
     ['another dtype', pushing(cast!(x, 'f32')), 'the frule of same: the tangent is f32 [4], it must be f64 [4]. (f32, f64)'],
     ['NoTangent', pushing(cd.NoTangent), 'BadInput: the frule of same: the tangent is NoTangent, but the result is f64 [4].'],

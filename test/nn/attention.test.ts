@@ -45,7 +45,7 @@ describe.each(kinds)('positions: %s, of %i heads', (positions, kvHeads) => {
       cache = next
       close(y, cd.at(whole, ':', `${t}:${t + 1}`))
     }
-    expect((cache.count as cd.Tensor).item()).toBe(7)
+    expect((cache.count as cd.Tensor<[], 'i32'>).item()).toBe(7)
   })
   it('some positions at once, then others', () => {
     const [one, first] = layer.step(p, layer.initCache(2, 7) as never, cd.at(x, ':', ':4') as never)

@@ -1,6 +1,7 @@
 /** Compiling for backends that answer later: calls queue, inputs are copied at the call, targets are locked until resolved. */
 
 import { readOptions } from '../errors/options.js'
+import { evaluateNodes } from '../graph/evaluate.js'
 import { apply, capturedTensor, input } from '../graph/expr.js'
 import type { NDArray, TypedArray } from '../graph/ndarray.js'
 import { NO_PARAMS } from '../graph/primitive.js'
@@ -16,7 +17,7 @@ import {
   type Explanation,
   type SyncBackend,
 } from './backend.js'
-import { accumulates, type CompiledCore, capturesIntact, compileOptions, compileSync, toTensors } from './compile.js'
+import { accumulates, type CompiledCore, capturesIntact, compileOptions, compileSync, evaluated, toTensors } from './compile.js'
 import { elementsOf, hosted, onADevice } from './device-tensor.js'
 import { assertReadable, holdForReading, Targets } from './output-locks.js'
 import { type Prepared, Signatures } from './signatures.js'
@@ -131,6 +132,8 @@ class Calls {
       f,
       {
         read: elementsOf,
+        // an argument is read before the call returns, which a device does not do
+        evaluate: (nodes) => (backend.kind === 'sync' ? evaluated(backend as SyncBackend, nodes) : evaluateNodes(nodes).map((x) => x.data)),
         make: (program, located, retrace) => laterOf(backend, program, located, trap && { name: this.signatures.name, trap, retrace }),
         bytes: () => undefined, // an executable says what it weighs once it is there
         drop,

@@ -67,7 +67,8 @@ export const evaluateWith =
       nodes.map((n, i) => new Tensor(n.shape, n.dtype, known[i] ?? made[next++]!)),
     )
   }
-const evaluated = (backend: SyncBackend, outputs: readonly Node[]): readonly TypedArray[] => {
+/** The numbers of expressions without inputs. */
+export const evaluated = (backend: SyncBackend, outputs: readonly Node[]): readonly TypedArray[] => {
   if (outputs.length === 0) return []
   const nothing = { _tag: 'Tuple', items: [] } as const
   const outputTree = { _tag: 'Tuple', items: outputs.map(() => LEAF) } as const
@@ -116,6 +117,7 @@ export const compileSync = (f: unknown, given: SyncBackend, where = 'compile', o
     f,
     {
       read: dataOf,
+      evaluate: (nodes) => evaluated(backend, nodes),
       make: (program, _located, retrace) => trapping(backend.prepare(program), trapped(program, retrace)),
       bytes: (x) => x.bytes,
       drop: (x) => x.dispose(),

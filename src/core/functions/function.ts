@@ -70,7 +70,7 @@ export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unkn
     const inlines = args.some(hasExpr)
     const { leaves, def } = readArgs(meta, args)
     if (inlines) return applied(meta, unflatten(def, leaves.map(toNode).map(asExpr)) as unknown[])
-    const arrays = leaves.map((l) => concrete(l, meta.name))
+    const arrays = leaves as readonly NDArray[]
     const avals = arrays.map((a) => aval(a.shape, a.dtype))
     return runtime.run(meta, traceOpen(meta, def, avals), arrays)
   }
@@ -80,17 +80,22 @@ export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unkn
   return f
 }
 
-/** An argument's leaf where only values will do. */
-export const concrete = (x: Node | NDArray, where: string): NDArray =>
-  isExpr(x)
-    ? badInput(
-        where,
-        'an expression where a concrete array is wanted.',
-        isClosed(x)
-          ? 'a compiled function takes numbers, arrays and tensors: give it evaluate(x), or call the function itself with x.'
-          : 'a compiled function takes numbers, arrays and tensors; call the function itself with expressions.',
-      )
-    : (x as NDArray)
+/** The numbers of expressions without inputs. */
+export type Evaluating = (nodes: readonly Node[]) => readonly NDArray['data'][]
+/** The arguments' leaves where only values will do: expressions without inputs are evaluated. */
+export const concrete = (leaves: readonly (Node | NDArray)[], where: string, evaluate: Evaluating): readonly NDArray[] => {
+  const nodes = leaves.filter((x): x is Node => isExpr(x))
+  if (nodes.length === 0) return leaves as readonly NDArray[]
+  if (!nodes.every(isClosed))
+    badInput(
+      where,
+      'an expression of an input where a concrete array is wanted.',
+      'a compiled function computes: within a traced function call the function itself, not what compile made of it.',
+    )
+  const data = evaluate(nodes)
+  let at = 0
+  return leaves.map((x) => (isExpr(x) ? new Tensor(x.shape, x.dtype, data[at++]!) : (x as NDArray)))
+}
 
 /** An argument's leaf as an expression. */
 export const toNode = (x: Node | NDArray): Node =>

@@ -13,7 +13,7 @@ import { partsAlong, type TreeDef } from '../graph/tree.js'
 import type { Elements, Explanation } from './backend.js'
 import { onADevice } from './device-tensor.js'
 import { printedExplanation } from './explanation.js'
-import { concrete, type Meta, metaOf, namedAxes, readArgs, traceDeclared, traceMeta } from './function.js'
+import { concrete, type Evaluating, type Meta, metaOf, namedAxes, readArgs, traceDeclared, traceMeta } from './function.js'
 import { Lru } from './lru.js'
 
 const retraced = (meta: Meta, program: Program): Program =>
@@ -45,6 +45,7 @@ export interface Prepared<X> {
 export interface Making<X, T extends Elements> {
   /** The elements of an argument. */
   readonly read: (x: NDArray) => T
+  readonly evaluate: Evaluating
   readonly make: (program: Program, located: (e: unknown) => unknown, retrace: () => Program) => X
   /** Bytes that it holds, about. */
   readonly bytes: (executable: X) => number | undefined
@@ -169,7 +170,7 @@ export class Signatures<X, T extends Elements> {
       if (inputs !== undefined) return { p: this.turn(known), inputs }
     }
     const { leaves, def } = readArgs(meta, args)
-    const arrays = leaves.map((l) => concrete(l, meta.name))
+    const arrays = concrete(leaves, meta.name, this.making.evaluate)
     const avals = arrays.map((a) => aval(a.shape, a.dtype))
     const p = this.turn(this.byKey(def, avals, () => traceMeta(meta, def, avals)))
     return { p, inputs: arrays.map(read) }

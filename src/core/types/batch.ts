@@ -1,5 +1,4 @@
 // Trees over a batch axis: what vmap takes and gives.
-import type { DType } from './dtype.js'
 import type { AnyExpr, Expr, Typed } from './expr.js'
 import type { AxisOfNew, Dim, InsertAxis, Shape, ShapeError, Show } from './shape.js'
 import type { ArgumentOf, Exprs, Fitting, Joined, Least, LooseArgs, NoTangent, OfAny, Static } from './tree.js'
@@ -100,7 +99,7 @@ type AxesError<T, I, Op extends string, P extends string> = [I] extends [0 | -1 
           : ShapeError<`${Op}${Place<P>} is a ${I extends readonly unknown[] ? 'list' : 'record'}: give ${T extends readonly unknown[] ? 'a list' : 'a record'}, as is there`>
 /** The axis I at every leaf of T. */
 type AxisError<T, I extends number, Op extends string, P extends string> =
-  T extends Typed<infer S, DType>
+  T extends Typed<infer S, infer _D>
     ? [number] extends [S['length']]
       ? never
       : AxisOfNew<S, I> extends 'bad'

@@ -1,6 +1,6 @@
 // The public faces of an expression, a concrete array and a declared input. Data only: no methods that compute.
 import type { DataOf, DType, Float, LeafOf, Weak, WeakF64 } from './dtype.js'
-import type { IsLiteral, Shape, SizeFor, shapeOf } from './shape.js'
+import type { Dim, fits, IsLiteral, Shape, SizeFor, shapeOf } from './shape.js'
 
 /** The sizes a value of shape S has: literals stay, a name is a number. */
 export type Sizes<S extends Shape> = { readonly [K in keyof S]: SizeFor<S[K], S[K]> }
@@ -10,14 +10,30 @@ declare const accepts: unique symbol
 /** Says which dtypes an expression may have after all, where that is not known; no value has this property. */
 declare const acceptsDType: unique symbol
 
+/** S as it is compared: where a size is a number any axis may stand, one with a name too. */
+export type Fits<S extends Shape> = { readonly [K in keyof S]: Fit<S[K]> }
+export type Fit<D> = Taking<D> extends Taking<number> ? Dim : D
+/** Asked of this TypeScript knows of two dimensions that are computed of parameters how they compare: as they themselves do. */
+interface Taking<in D> {
+  readonly [fits]: (d: D) => void
+}
+/** What is compared as F, of any dtype. */
+export interface Compared<out F> {
+  readonly [fits]: F
+}
+/** Where TypeScript infers S from. All of them go into each other. */
+// biome-ignore lint/suspicious/noEmptyInterface: of what has a property that property would be compared
+export interface Carried<_S> {}
+
 /**
  * What expressions, concrete arrays and declared inputs have in common. The properties that no value has are required ones: of optional
  * ones exactOptionalPropertyTypes has much to say in every message.
  */
-export interface Typed<out S extends Shape = Shape, out D extends DType = DType> {
+export interface Typed<S extends Shape = Shape, out D extends DType = DType> {
   readonly _tag: string
   readonly dtype: D
-  readonly [shapeOf]: S
+  readonly [shapeOf]: Carried<S>
+  readonly [fits]: NoInfer<Fits<S>>
 }
 /**
  * A value whose rank is that of S and that may turn out to have the shape S. Where its sizes are not all known, S is held against it at run time.
@@ -32,46 +48,47 @@ export interface MayFit<S extends Shape, out D extends DType, out Tag extends st
   readonly [accepts]: (shape: { -readonly [K in keyof S]: IsLiteral<S[K]> extends true ? S[K] : never }) => void
 }
 
-/** What a tensor lacks, where a function of yours takes an expression: the name is the message. No value has this property. */
-declare const declareOperandToTakeTensorsToo: unique symbol
 /**
- * A pure typed expression: data that says what to compute.
+ * A pure typed expression: data that says what to compute. A tensor is one too, a constant whose numbers are known: a function of yours that takes expressions takes tensors.
  *
  * In the body of `fn` a named axis of `x.shape` is typed `number`; literal axes stay literal.
  */
-export interface Expr<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
-  readonly _tag: 'Expr'
-  readonly [declareOperandToTakeTensorsToo]: true
+export interface Expr<S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
+  readonly _tag: 'Expr' | 'Tensor'
+  // before what only types have: the first that differs is what a message names
+  readonly dtype: D
   readonly shape: Sizes<S>
-  [accepts](shape: S): void
+  [accepts](shape: NoInfer<Fits<S>>): void
   [acceptsDType](dtype: D): void
 }
 /** An expression of unknown shape and dtype: the parameter of a plain function. */
 export type AnyExpr = Expr<Shape, DType>
 /** An expression or a tensor whose rank the compiler does not know, such as the parameter of a plain function. `Expr` would take those of known rank too. */
-export interface OfAnyRank<out Tag extends 'Expr' | 'Tensor'> {
+export interface OfAnyRank<out Tag extends string> {
   readonly _tag: Tag
   readonly dtype: DType
   readonly [accepts]: (shape: number[]) => void
 }
 /** An expression of the shape S whose dtype is one of several, as of what a plain function makes of its parameter, where D is asked for: it is checked when the program is built. */
 export interface OfAnyDType<S extends Shape, D extends DType> {
-  readonly _tag: 'Expr'
+  readonly _tag: Expr['_tag']
   readonly dtype: DType
-  readonly [shapeOf]: S
+  readonly [shapeOf]: Carried<S>
+  readonly [fits]: NoInfer<Fits<S>>
   readonly [acceptsDType]: (dtype: D | Float) => void
 }
 /** An expression of unknown rank and dtype where indices are taken: their dtype is checked at run time. Of what is known the name is the message. */
 export interface IndicesAreI32 {
-  readonly _tag: 'Expr'
+  readonly _tag: Expr['_tag']
   readonly dtype: DType
   readonly [accepts]: (shape: number[]) => void
 }
 /** A constant of shape S to which no dtype was given, `zeros([3])`, where D is f32: there it is one. */
 export interface Undeclared<S extends Shape, D extends DType> {
-  readonly _tag: 'Expr'
+  readonly _tag: Expr['_tag']
   readonly dtype: D extends 'f32' ? Weak : never
-  readonly [shapeOf]: S
+  readonly [shapeOf]: Carried<S>
+  readonly [fits]: NoInfer<Fits<S>>
 }
 /** An expression of rank 0. */
 export type Scalar<D extends DType = DType> = Expr<[], D>
@@ -119,13 +136,11 @@ interface TupleOf<E> {
 }
 
 /** What an expression lacks, where a tensor is wanted: the name is the message. No value has this property. */
-declare const evaluateItOrDeclareOperand: unique symbol
+declare const evaluateItFirst: unique symbol
 /** A concrete array: row-major data that the caller owns. */
-export interface Tensor<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
+export interface Tensor<S extends Shape = Shape, out D extends DType = DType> extends Expr<S, D> {
   readonly _tag: 'Tensor'
-  readonly [evaluateItOrDeclareOperand]: true
-  [accepts](shape: S): void
-  readonly shape: Sizes<S>
+  readonly [evaluateItFirst]: true
   readonly data: DataOf<D>
   /** The elements as nested arrays, tuples for literal sizes up to 16; one element for rank 0; booleans for bool. */
   toArray<T extends Tensor>(this: T): ElementsOf<T>
@@ -138,13 +153,13 @@ export type ElementsOf<T> = T extends Tensor<infer S, infer D> ? ArrayOf<S, Leaf
 export type ItemOf<T> = T extends Tensor<Shape, infer D> ? ([DType] extends [D] ? number : LeafOf<D>) : never
 
 /** A declared input: what `f32(2, 3)` or `f32('batch', 3)` gives. Its shape holds the names. */
-export interface Spec<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
+export interface Spec<S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
   readonly _tag: 'Spec'
   readonly shape: S
 }
 
-/** An operand whose shape is known to the compiler. */
-export type Operand<S extends Shape = Shape, D extends DType = DType> = Expr<S, D> | Tensor<S, D>
+/** An operand whose shape is known to the compiler: an expression, or a tensor. */
+export type Operand<S extends Shape = Shape, D extends DType = DType> = Expr<S, D>
 /** An operand written as plain JavaScript: f64, or the dtype of its sibling. */
 export type Plain = number | NumberArray
 /** Whole numbers written as plain JavaScript: what stands for indices. */
@@ -155,7 +170,7 @@ export type PlainBool = boolean | NestedArray<boolean>
 export type Arg = Operand | Plain
 
 /** The shape of an argument; plain arrays have a rank and unknown sizes. */
-export type ShapeOf<A> = A extends Typed<infer S, DType> ? S : PlainShape<A>
+export type ShapeOf<A> = A extends Typed<infer S, infer _D> ? S : PlainShape<A>
 type PlainShape<A, R extends number[] = []> = A extends number | boolean
   ? R
   : [NestedArray<never>] extends [A]

@@ -7,6 +7,8 @@ declare const signatureOf: unique symbol
 
 /** The values that may be passed for each argument. */
 export type ValuesOf<A extends readonly unknown[]> = { readonly [K in keyof A]: Values<A[K]> }
+/** The same, and expressions. */
+export type RunOf<A extends readonly unknown[]> = { readonly [K in keyof A]: Values<A[K], 'expressions'> }
 /** The expressions that stand for each argument. */
 export type ExprsOf<A extends readonly unknown[]> = { readonly [K in keyof A]: Exprs<A[K]> }
 type ConstantsOf<A extends readonly unknown[]> = { readonly [K in keyof A]: ExprArgs<A[K]> }

@@ -5,6 +5,7 @@ import type { AdError } from '../errors/error.js'
 import type { OptionsOf } from '../errors/options.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
 import type { traceOptions } from '../programs/json.js'
+import type { AnyExpr } from './expr.js'
 import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from './fn.js'
 
 /** Holds the type of the function that a program is of; no program has this property. */
@@ -26,7 +27,7 @@ export interface TraceOptions extends OptionsOf<typeof traceOptions> {}
 
 /** Whether arguments are declared, all of them: those of a transformed plain function, `grad((x) => ...)`, are expressions. */
 type IsDeclared<T> = T extends { readonly _tag: string }
-  ? T extends { readonly _tag: 'Expr' }
+  ? T extends AnyExpr
     ? false
     : true
   : T extends readonly (infer E)[]

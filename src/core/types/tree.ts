@@ -55,12 +55,12 @@ type Level4 = Nothing | Spec | readonly unknown[] | { readonly [key: string]: un
 /** Where a declaration has nothing. */
 type Nothing = NoTangent | null | undefined
 /** What is computed of an expression: a call on plain values in a body is typed as tensors, which every operation takes too. */
-export type ExprTree<T = never> = Tree<AnyExpr | Tensor | NoTangent> | Held<T, AnyExpr | Tensor | NoTangent | Static>
+export type ExprTree<T = never> = Tree<AnyExpr | NoTangent> | Held<T, AnyExpr | NoTangent | Static>
 /** What a body returns: numbers too, such as a total that nothing was added to. T is what it does return, of which a part may be an interface. */
 export type ResultTree<T = never> =
-  | Tree<AnyExpr | Tensor | NoTangent | number | boolean>
+  | Tree<AnyExpr | NoTangent | number | boolean>
   | TupleHint
-  | Held<T, AnyExpr | Tensor | NoTangent | PlainLeaf | Static>
+  | Held<T, AnyExpr | NoTangent | PlainLeaf | Static>
 /**
  * The tree T, if its leaves are of L: what an interface is held against, since it has no index signature. What has a key that is a symbol is an object of a class (a promise, a date, a map),
  * and a leaf if anything. A mapped type: of a conditional one TypeScript says that it is a circular bound.
@@ -118,10 +118,10 @@ export type LeafOfTree<T, Depth extends unknown[] = []> =
  * operation takes a union of shapes. Where no axis has a name all sizes are numbers: a declaration's too, from which arrays are made.
  */
 export type AnyLeaf<T> = OneLeaf<LeafOfTree<T>>
-type OneLeaf<L> = [L] extends [Expr<infer S, infer D>]
-  ? Expr<OneShape<S, Shape>, D>
-  : [L] extends [Tensor<infer S, infer D>]
-    ? Tensor<OneShape<S, readonly number[]>, D>
+type OneLeaf<L> = [L] extends [Tensor<infer S, infer D>]
+  ? Tensor<OneShape<S, readonly number[]>, D>
+  : [L] extends [Expr<infer S, infer D>]
+    ? Expr<OneShape<S, Shape>, D>
     : [L] extends [Spec<infer S, infer D>]
       ? Spec<OneShape<S, [S] extends [readonly number[]] ? readonly number[] : Shape>, D>
       : L
@@ -143,10 +143,10 @@ type MappedIn<T, R> =
         : T extends Static
           ? NoInfer<T>
           : { -readonly [K in keyof T]: Mapped<T[K], R> }
-type MappedLeaf<S extends Shape, D extends DType, R> = [R] extends [Expr<infer RS, infer RD>]
-  ? Expr<Kept<S, RS>, Kept<D, RD>>
-  : [R] extends [Tensor<infer RS, infer RD>]
-    ? Tensor<Kept<Concrete<S>, RS>, Kept<D, RD>>
+type MappedLeaf<S extends Shape, D extends DType, R> = [R] extends [Tensor<infer RS, infer RD>]
+  ? Tensor<Kept<Concrete<S>, RS>, Kept<D, RD>>
+  : [R] extends [Expr<infer RS, infer RD>]
+    ? Expr<Kept<S, RS>, Kept<D, RD>>
     : [R] extends [Spec<infer RS, infer RD>]
       ? Spec<Kept<S, RS>, Kept<D, RD>>
       : R
@@ -195,24 +195,32 @@ export type ValueOf<S extends Shape, D extends DType> =
   | OfAnyRank<'Tensor'>
   | DataOf<D>
   | Nested<S, D extends 'bool' ? boolean | number : number>
-/** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
-export type Values<T> = ([T] extends [Later] ? { readonly given: Tensors<T> } : { readonly given: ValuesOfTree<T> })['given']
+/** What may stand at a leaf beside values. */
+interface Beside<S extends Shape, D extends DType> {
+  readonly expressions: ExprFor<S, D>
+}
+/** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, a tensor that fits, or what E says. */
+export type Values<T, E extends keyof Beside<[], DType> = never> = ([T] extends [Later]
+  ? { readonly given: Tensors<T> }
+  : { readonly given: ValuesOfTree<T, E> })['given']
 // what a function gives goes in again, also where T is a parameter
-type ValuesOfTree<T> = [Least] extends [T] ? OfAny<T, Tensor | NoTangent | PlainLeaf | DataOf<DType>> : ValuesIn<T>
-type ValuesIn<T> =
+type ValuesOfTree<T, E extends keyof Beside<[], DType>> = [Least] extends [T]
+  ? OfAny<T, Tensor | NoTangent | PlainLeaf | DataOf<DType> | Beside<Shape, DType>[E]>
+  : ValuesIn<T, E>
+type ValuesIn<T, E extends keyof Beside<[], DType>> =
   T extends Typed<infer S, infer D>
-    ? ValueOf<S, D>
+    ? ValueOf<S, D> | Beside<S, D>[E]
     : T extends NoTangent
       ? NoTangent | undefined
       : T extends Static | number | boolean
         ? NoInfer<T>
         : true extends IsPlain<T>
           ? NoInfer<T>
-          : { readonly [K in keyof T]: Values<T[K]> } | ListFor<T>
+          : { readonly [K in keyof T]: Values<T[K], E> } | ListFor<T, E>
 /** A list of any length, where T is a tuple of equal parts: one that goes round has no length to the compiler, and at run time it is held against that of T. */
-type ListFor<T> = T extends readonly [unknown, ...unknown[]]
+type ListFor<T, E extends keyof Beside<[], DType>> = T extends readonly [unknown, ...unknown[]]
   ? [Alternatives<T[number]>] extends [never]
-    ? readonly Values<T[number]>[]
+    ? readonly Values<T[number], E>[]
     : never
   : never
 
@@ -247,13 +255,14 @@ type LooseIn<T> =
  * What may be passed for an input declared with shape S and dtype D where its function is inlined. Of an expression or a tensor whose rank is not
  * known, such as the parameter of a plain function, shape and dtype are checked when the program is built.
  */
-export type ArgumentOf<S extends Shape, D extends DType> =
+export type ArgumentOf<S extends Shape, D extends DType> = ValueOf<S, D> | ExprFor<S, D>
+/** Expressions for an input declared with shape S and dtype D. */
+export type ExprFor<S extends Shape, D extends DType> =
   | Expr<Fitting<S>, D>
   | Undeclared<Fitting<S>, D>
-  | MayFit<S, D, 'Expr'>
-  | OfAnyRank<'Expr'>
+  | MayFit<S, D, Expr['_tag']>
+  | OfAnyRank<Expr['_tag']>
   | OfAnyDType<Fitting<S>, D>
-  | ValueOf<S, D>
 /** The expressions that may stand for T: of its own shapes, or constants to which no dtype was given. */
 export type ExprArgs<T> = [Least] extends [T] ? OfAny<T, AnyExpr | NoTangent> : ExprArgsIn<T>
 type ExprArgsIn<T> =
@@ -267,7 +276,7 @@ type ExprArgsIn<T> =
           ? NoInfer<T>
           : { readonly [K in keyof T]: ExprArgs<T[K]> }
 /** What may be passed where T is inlined: expressions whose named axes have any size, or values. */
-export type LooseArgs<T> = [Least] extends [T] ? OfAny<T, AnyExpr | Tensor | NoTangent | PlainLeaf | DataOf<DType>> : LooseArgsIn<T>
+export type LooseArgs<T> = [Least] extends [T] ? OfAny<T, AnyExpr | NoTangent | PlainLeaf | DataOf<DType>> : LooseArgsIn<T>
 type LooseArgsIn<T> =
   T extends Typed<infer S, infer D>
     ? ArgumentOf<S, D>
@@ -377,7 +386,7 @@ export type Active<A extends readonly unknown[], W> = undefined extends W ? A[0]
 
 /** The message of `grad` of something that is not a scalar. */
 export type NotScalar<Out, Op extends string> =
-  Out extends Typed<infer S, DType>
+  Out extends Typed<infer S, infer _D>
     ? ShapeError<`${Op} needs a scalar, f returned ${Show<S>}. Perhaps you meant jacrev(f), or sum the result.`>
     : Out extends PlainLeaf
       ? ShapeError<`${Op} needs an expression, f returned a value. Its parameters are expressions: write mul(x, x) for x * x.`>
@@ -392,7 +401,7 @@ export type ScalarOnly<Out, Op extends string, X = undefined> = [Least] extends 
     ? [Out] extends [readonly [infer L, unknown]]
       ? ScalarOnly<L, Op>
       : ShapeError<`${Op} with aux needs a function that returns [scalar, aux].`>
-    : [Out] extends [Typed<infer S, DType>]
+    : [Out] extends [Typed<infer S, infer _D>]
       ? [number] extends [S['length']]
         ? unknown
         : S extends readonly []

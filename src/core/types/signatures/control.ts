@@ -5,7 +5,7 @@ import type { scanOptions, whileOptions } from '../../ops/control/flow.js'
 import type { loopOptions } from '../../ops/control/segments.js'
 import type { Batched } from '../batch.js'
 import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, MayFit, OfAnyDType, OfAnyRank, PlainDType, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
+import type { Arg, Expr, MayFit, OfAnyDType, OfAnyRank, PlainDType, ShapeOf, Typed, Undeclared } from '../expr.js'
 import type { AnyFn, Anything, ArgsOf, ResultOf } from '../fn.js'
 import type { Box, Dim, Shape } from '../shape.js'
 import type { ExprTree, Least, Loose, LooseArgs, NoTangent, PlainLeaf, Static } from '../tree.js'
@@ -39,8 +39,8 @@ export type Next<T> =
 type Widened<T> = T extends string ? string : T
 /** A carry without a dtype takes that of what comes back. */
 type NextLeaf<S extends Shape, D extends DType> = [D] extends [Weak]
-  ? Expr<S, Float> | Tensor<S, Float> | OfAnyRank<'Expr' | 'Tensor'> | PlainLeaf
-  : Expr<S, D> | Undeclared<S, D> | MayFit<S, D, 'Expr'> | Tensor<S, D> | OfAnyRank<'Expr' | 'Tensor'> | OfAnyDType<S, D> | PlainLeaf
+  ? Expr<S, Float> | OfAnyRank<Expr['_tag']> | PlainLeaf
+  : Expr<S, D> | Undeclared<S, D> | MayFit<S, D, Expr['_tag']> | OfAnyRank<Expr['_tag']> | OfAnyDType<S, D> | PlainLeaf
 type Tail<S extends Shape> = S extends readonly [unknown, ...infer R extends Shape] ? R : Shape
 type Head<S extends Shape> = S extends readonly [infer N extends Dim, ...unknown[]] ? N : number
 /** One step's slices of xs. */
@@ -54,10 +54,10 @@ export type Slices<X> =
         : X extends null | undefined
           ? undefined
           : { -readonly [K in keyof X]: Slices<X[K]> }
-type HeadOf<X> = X extends Typed<infer S, DType> ? Head<S> : number
+type HeadOf<X> = X extends Typed<infer S, infer _D> ? Head<S> : number
 /** The number of steps: of one array its length, of a list or record that of its arrays, where each is known; L of nothing. */
 type Steps<X, L extends Dim> =
-  X extends Typed<infer S, DType>
+  X extends Typed<infer S, infer _D>
     ? Head<S>
     : X extends readonly unknown[]
       ? Alike<HeadOf<X[number]>, HeadOf<X[0]>>
@@ -96,7 +96,7 @@ export type ScanFn = <const C, const X, N extends Next<C>, Y extends Anything, c
   options?: ScanOptions & { readonly length?: L | undefined },
 ) => [carry: Carried<N>, ys: Stacked<Y, Steps<X, L>>]
 /** How many steps, known when it runs: an i32 scalar. */
-type Count = Expr<[], 'i32'> | Tensor<[], 'i32'> | OfAnyRank<'Expr' | 'Tensor'>
+type Count = Expr<[], 'i32'> | OfAnyRank<Expr['_tag']>
 /** fori(n, f, init): carry = f(k, carry) for k = 0 ... n - 1. */
 export type ForiFn = <const C, N extends Next<C>>(
   n: number | Count,

@@ -98,8 +98,9 @@ export interface UnaryToOp<N extends string, R extends DType, A extends readonly
 /** polygamma(n, x): the n-th derivative of digamma; n is a number. */
 export type PolygammaFn = <S extends Shape = Shape, D extends DType = WeakF64>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 
-/** An operand that stretches to the shape S, in code generic in sizes too. */
-type Stretching<S extends Shape, T extends Shape, D extends DType> = Operand<T, D> & Typed<Late<S[number] | T[number], Within<S, T>>>
+/** An operand that stretches to the shape S, in code generic in sizes too. Of no axes all are: of them TypeScript does not say what it says of those of one. */
+type Stretching<S extends Shape, T extends Shape, D extends DType> = Operand<T, D> &
+  ([T] extends [readonly []] ? unknown : Typed<Late<S[number] | T[number], Within<S, T>>>)
 /** An operand that faces one of shape S; asked last, so that of two signatures that fit the shorter result is taken. */
 type FacingOf<S extends Shape, T extends Shape, D extends DType> = Operand<T, D> & Typed<Late<S[number] | T[number], T>>
 /** Two operands that broadcast; a plain number or array takes the dtype of its sibling; bool counts as i32. */

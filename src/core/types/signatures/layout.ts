@@ -174,6 +174,7 @@ export interface EyeFn {
 type Told<N, M> = number extends N ? Given<never> : N extends string ? (number extends M ? Given<unknown> : Given<never>) : Given<unknown>
 /** assertShape(x, shape): from an unknown shape to a known one, checked when it is traced. */
 export interface AssertShapeFn {
+  <const T extends NewShape, D extends DType>(x: Tensor<Shape, D>, shape: T): Tensor<Writable<T>, D>
   /** A first axis that has a name, or whose size is a parameter, keeps it where its size is given. */
   <N extends Dim, D extends DType, const M extends SizeFor<N, N>, const T extends NewShape>(
     x: Expr<readonly [N, ...Dim[]], D>,
@@ -182,7 +183,6 @@ export interface AssertShapeFn {
   /** The shape of another array, in code that is generic in its axes too. */
   <S extends Shape, D extends DType>(x: Expr<Shape, D>, shape: Sizes<S>, ...no: Shape extends S ? [never] : []): Expr<Writable<S>, D>
   <const T extends Shape, D extends DType>(x: Expr<Shape, D>, shape: T): Expr<Writable<T>, D>
-  <const T extends NewShape, D extends DType>(x: Tensor<Shape, D>, shape: T): Tensor<Writable<T>, D>
   <const T extends NewShape, D extends DType>(x: Operand<Shape, D>, shape: T): Operand<Writable<T>, D>
 }
 

@@ -9,20 +9,20 @@ import type { Backend, Explanation } from '../../functions/backend.js'
 import type { compileOptions, intoOptions } from '../../functions/compile.js'
 import type { DType, Settled } from '../dtype.js'
 import type { AnyExpr, Expr, Tensor } from '../expr.js'
-import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
+import type { AnyFn, ArgsOf, Fn, ResultOf, RunOf, ValuesOf } from '../fn.js'
 import type { Program } from '../program.js'
 import type { Writable } from '../shape.js'
 import type { Decl, ExprTree, Least, NoTangent, Static, Tensors, TensorTree } from '../tree.js'
 
 /** Options of `into`. */
 export interface IntoOptions extends OptionsOf<typeof intoOptions> {}
-/** A compiled function: R is Tensors<Out> or a promise of it, Figures what `explain` gives. */
+/** A compiled function: R is Tensors<Out> or a promise of it, Figures what `explain` gives. An argument that is an expression without inputs, such as a drawn array, is evaluated. */
 export interface CompiledFn<A extends readonly unknown[], Out, R, Done, Figures> {
-  (...args: ValuesOf<A>): R
+  (...args: RunOf<A>): R
   /** The same function, writing into the caller's tensors. */
-  into(outputs: Tensors<Out>, options?: IntoOptions): (...args: ValuesOf<A>) => Done
+  into(outputs: Tensors<Out>, options?: IntoOptions): (...args: RunOf<A>) => Done
   /** What it does and costs, at the signature of the last call or of the arguments given. */
-  explain(...args: ValuesOf<A> | []): Figures
+  explain(...args: RunOf<A> | []): Figures
   /** The same, at sizes of the declared names. */
   explain(sizes: Readonly<Record<string, number>>): Figures
   [Symbol.dispose](): void
@@ -30,7 +30,7 @@ export interface CompiledFn<A extends readonly unknown[], Out, R, Done, Figures>
 /** A function compiled for a synchronous backend. */
 export interface Compiled<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Tensors<Out>, Tensors<Out>, Explanation> {
   /** Makes the plan for these arguments without running it. */
-  prepare(...args: ValuesOf<A>): void
+  prepare(...args: RunOf<A>): void
   /** Frees the program; later calls are errors. */
   dispose(): void
 }
@@ -38,7 +38,7 @@ export interface Compiled<A extends readonly unknown[], Out> extends CompiledFn<
 export interface CompiledAsync<A extends readonly unknown[], Out>
   extends CompiledFn<A, Out, Promise<Tensors<Out>>, Promise<Tensors<Out>>, Promise<Explanation>> {
   /** Makes the plan for these arguments without running it. */
-  prepare(...args: ValuesOf<A>): Promise<void>
+  prepare(...args: RunOf<A>): Promise<void>
   /** Refuses calls from now on; resolves when those made before have ended and everything is freed. */
   dispose(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -60,8 +60,11 @@ export type SyncRunner = <F extends AnyFn>(f: F) => (...args: ValuesOf<ArgsOf<F>
 export type RunSyncFn = (backend: Backend<'sync'>) => SyncRunner
 /** evaluate(tree): the values of expressions without inputs, on the default backend. */
 export interface EvaluateFn {
-  // in code generic in its sizes: of a parameter TypeScript does not say that it is no name
-  <S extends readonly number[], D extends DType>(x: Expr<S, D>): Tensor<Writable<S>, Settled<D>>
+  // in code generic in its sizes: of a parameter TypeScript does not say that it is no name. Where there is one S is any number of them.
+  <S extends readonly number[], D extends DType>(
+    x: Expr<S, D>,
+    ...no: number extends S['length'] ? [never] : []
+  ): Tensor<Writable<S>, Settled<D>>
   <T extends ExprTree<T>>(tree: T): Tensors<T>
 }
 /** show(f | expression, sizes?): the program as numbered equations. */

@@ -2,7 +2,7 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { fnOptions } from '../../functions/function.js'
 import type { InplaceableThunk, NotImplemented, Thunk, ZeroTangent } from '../../graph/tangent.js'
-import type { Discrete, DType } from '../dtype.js'
+import type { Discrete } from '../dtype.js'
 import type { AnyExpr, Expr, Plain, Tensor, Typed } from '../expr.js'
 import type { AnyFn, ArgsOf, ExprsOf, Fn, ResultOf } from '../fn.js'
 import type { Guard, Shape } from '../shape.js'
@@ -157,7 +157,7 @@ export type HessianFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = und
 
 /** What a rule may give where T has a value: an expression of its shape (of any, where that is unknown), or a tensor or arrays. */
 export type RuleValue<T> =
-  T extends Typed<infer S, DType>
+  T extends Typed<infer S, infer _D>
     ? RuleLeaf<S>
     : T extends NoTangent
       ? NoTangent

@@ -30,10 +30,12 @@ export interface TreeReduceFn {
 }
 /** The inverse of `ravel`, from a vector to the tree T: of expressions, or of tensors. */
 export interface Unravel<T> {
-  (vector: Expr): Unravelled<T, 'Expr'>
   (vector: Tensor | readonly number[] | Float64Array | Float32Array): Unravelled<T, 'Tensor'>
+  (vector: Expr): Unravelled<T, 'Expr'>
 }
-type VectorOf<T> = [Extract<LeafOfTree<T>, AnyExpr>] extends [never] ? Tensor<[number], DTypes<T>> : Expr<[number], DTypes<T>>
+type VectorOf<T> = [Exclude<Extract<LeafOfTree<T>, AnyExpr>, Tensor>] extends [never]
+  ? Tensor<[number], DTypes<T>>
+  : Expr<[number], DTypes<T>>
 /** The dtypes among the leaves; the vector has the greatest of them. */
 type DTypes<T> = Settled<DTypeOf<LeafOfTree<T>> & DType>
 /** ravel(tree): [vector, unravel]. */
