@@ -2,7 +2,7 @@
 //
 // A U-Net learns which noise was added to an image; from pure noise it then takes that away, step by step (Ho et al. 2020; the schedule is that of Nichol and Dhariwal 2021).
 // How noisy an image is, and which digit it shows, go into each block of the net. A small classifier, trained on the same images, says what the drawn ones look like.
-import { add, clamp, compile, concat, cos, cpu, type Dim, div, type Expr, type Exprs, evaluate, exp, expandDims, explain, f32, fn, i32, linspace, mul, type Operand, oneHot, relu, resize, sin, slice, sqrt, square, sub, type Tensor, type Tensors, tensor } from '../src/index.js' // biome-ignore format: one list
+import { add, clamp, compile, concat, cos, cpu, type Dim, div, type Expr, type Exprs, evaluate, exp, expandDims, explain, f32, fn, i32, linspace, mul, oneHot, relu, resize, sin, slice, sqrt, square, sub, type Tensor, type Tensors, tensor } from '../src/index.js' // biome-ignore format: one list
 import { dense, flattened, sequential, unet } from '../src/nn/index.js'
 import { adam, cosineDecaySchedule } from '../src/optim/index.js'
 import { foldIn, key, normal, uniform } from '../src/random/index.js'
@@ -99,7 +99,7 @@ export const main = async (log: Log, { epochs = 6, images = 8000, seed = 1, out 
     { loss: 'crossEntropy', optimizer: adam({ learningRate: 0.003 }), epochs: 10, key: seed },
   )()
   if (known._tag === 'Left') throw new Error(explain(known.left))
-  const told = (x: Operand<[number, 1, 8, 8], 'f32'>) => evaluate(classifier.apply(known.right.params, x))
+  const told = (x: Expr<[number, 1, 8, 8], 'f32'>) => evaluate(classifier.apply(known.right.params, x))
   const asked = Array.from({ length: 100 }, (_, i) => i % 10)
   const drawn = draw(params, asked, seed)
   const ofReal = measured(accuracy(), told(unseen.image), unseen.digit)

@@ -11,11 +11,11 @@ import {
   concat,
   cpu,
   div,
+  type Expr,
   eye,
   f64,
   fn,
   mul,
-  type Operand,
   outer,
   pow,
   type Scalar,
@@ -38,7 +38,7 @@ export interface NBodyOptions {
 }
 
 /** Two numbers for each body: expressions on the way, tensors at its beginning. */
-type Bodies = Operand<[4, 2], 'f64'>
+type Bodies = Expr<[4, 2], 'f64'>
 interface State {
   readonly x: Bodies
   readonly v: Bodies

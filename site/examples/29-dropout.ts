@@ -1,8 +1,8 @@
 // Dropout takes a key: the same key drops the same entries.
-import { all, eq, evaluate, mul, type Operand, ones, where } from 'codual'
+import { all, eq, evaluate, mul, type Expr, ones, where } from 'codual'
 import { bernoulli, key } from 'codual/random'
 
-const drop = (k: Operand<[2], 'i32'>) => where(bernoulli(k, 0.5, { shape: [8] }), mul(ones([8]), 2), 0)
+const drop = (k: Expr<[2], 'i32'>) => where(bernoulli(k, 0.5, { shape: [8] }), mul(ones([8]), 2), 0)
 evaluate(drop(key(1)))
 evaluate(all(eq(drop(key(1)), drop(key(1))))) // true
 evaluate(all(eq(drop(key(1)), drop(key(2))))) // false

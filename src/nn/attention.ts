@@ -25,7 +25,6 @@ import {
   max,
   mul,
   neg,
-  type Operand,
   repeat,
   reshape,
   type Shape,
@@ -112,12 +111,12 @@ export type AttentionParams<F extends number, D extends Float, B> = {
 /** The arguments of attention besides x. */
 export interface AttentionRun extends Run {
   /** The input of keys and values, [..., m, features]: x itself unless given. */
-  readonly context?: Operand | undefined
+  readonly context?: Expr | undefined
   /**
    * True where a score counts, or a number that is added to it: of n positions by m it is [n, m], with the leading axes of x [..., n, m] ([batch, 1, m] hides what pads each sequence), for each head
    * [..., heads, n, m]. Each axis may be 1.
    */
-  readonly mask?: Operand | undefined
+  readonly mask?: Expr | undefined
 }
 /** Keys and values so far, [..., kvHeads, length, headFeatures], and how many positions they are of. */
 export type Cache<D extends Float> = {
@@ -127,15 +126,15 @@ export type Cache<D extends Float> = {
 }
 /** A cache as it is passed in. */
 export type CacheIn<D extends Float> = {
-  readonly k: Operand<Shape, D>
-  readonly v: Operand<Shape, D>
-  readonly count: Operand<[], 'i32'>
+  readonly k: Expr<Shape, D>
+  readonly v: Expr<Shape, D>
+  readonly count: Expr<[], 'i32'>
 }
 /** Attention over F features. */
 export interface Attention<F extends number, D extends Float, B> extends Described {
   readonly declared: AttentionParams<F, D, B>
   readonly init: (key: Key) => Tensors<AttentionParams<F, D, B>>
-  apply<N extends Shape>(params: Given<AttentionParams<F, D, B>>, x: Operand<readonly [...N, F], D>, run?: AttentionRun): Expr<[...N, F], D>
+  apply<N extends Shape>(params: Given<AttentionParams<F, D, B>>, x: Expr<readonly [...N, F], D>, run?: AttentionRun): Expr<[...N, F], D>
   /** The declaration of a cache for a number of positions: for a number of sequences, or these leading axes. */
   declaredCache(batch: number | readonly number[], length: number): Cache<D>
   /** A cache of nothing yet. */
@@ -144,7 +143,7 @@ export interface Attention<F extends number, D extends Float, B> extends Describ
   step<N extends Shape>(
     params: Given<AttentionParams<F, D, B>>,
     cache: CacheIn<D>,
-    x: Operand<readonly [...N, F], D>,
+    x: Expr<readonly [...N, F], D>,
   ): [cache: Exprs<Cache<D>>, y: Expr<[...N, F], D>]
 }
 

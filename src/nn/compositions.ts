@@ -1,5 +1,5 @@
 /** What compositions are, and how sizes go from part to part: types alone. */
-import type { AnyExpr, Dim, DType, Expr, Exprs, Operand, Shape, Spec, Tensor, Tensors } from '../index.js'
+import type { AnyExpr, Dim, DType, Expr, Exprs, Shape, Spec, Tensors } from '../index.js'
 import type { Key } from '../random/index.js'
 import type { ConvLayer, Convolved, Pool, Pooled } from './conv.js'
 import type { Flat } from './dense.js'
@@ -70,11 +70,7 @@ export interface ShortcutWithState<L, H> extends Parameters<Around<L, H>>, State
 // ---- sizes from one part to the next
 
 /** The shape of what is made or taken; `Shape` where nothing is known. */
-type ShapeIn<X> = [X] extends [{ readonly _tag: string; readonly dtype: DType }]
-  ? X extends Expr<infer S, infer _D> | Tensor<infer S, infer _D>
-    ? S
-    : Shape
-  : Shape
+type ShapeIn<X> = [X] extends [{ readonly _tag: string; readonly dtype: DType }] ? (X extends Expr<infer S, infer _D> ? S : Shape) : Shape
 /** A message where the last axes of shapes clash, as far as they are known; else never. */
 type Clash<A extends Shape, B extends Shape> = A extends readonly [...infer AH extends Shape, infer a extends Dim]
   ? B extends readonly [...infer BH extends Shape, infer b extends Dim]
@@ -320,7 +316,7 @@ type DTypeAmong<L> = { readonly [K in keyof L]: Said<MadeBy<L[K]>> }[L extends r
         : DType
   : DType
 type Said<Y> = Y extends Expr<Shape, infer D> ? (IsOne<D> extends true ? D : never) : never
-type First<L> = L extends readonly [infer H, ...unknown[]] ? TakenBy<H> : Operand
+type First<L> = L extends readonly [infer H, ...unknown[]] ? TakenBy<H> : Expr
 
 /** Declared arrays with N of each. */
 export type Stacked<P, N extends number> = P extends {
@@ -346,7 +342,7 @@ export interface SequentialFn {
   ): Sequence<L>
   <const L extends Readonly<Record<string, Part>>>(
     layers: L & Readonly<Record<string, Part>> & CheckedRecord<L>,
-  ): Composed<L, Operand, Expr<Shape, DTypeAmong<L>>>
+  ): Composed<L, Expr, Expr<Shape, DTypeAmong<L>>>
 }
 /** residual(layer), residual(layer, shortcut). */
 export interface ResidualFn {

@@ -14,7 +14,6 @@ import {
   type Float,
   maxPool as greatest,
   mean,
-  type Operand,
   type PoolSizes,
   reshape,
   type Shape,
@@ -111,7 +110,7 @@ export interface ConvLayer<
   readonly init: (key: Key) => Tensors<P>
   apply<E extends Dim, H extends Sizes<N>>(
     params: Given<P>,
-    x: Operand<readonly [E, I, ...H], D>,
+    x: Expr<readonly [E, I, ...H], D>,
     run?: Run,
   ): Expr<[E, O, ...Convolved<H, K, Q>], D>
 }
@@ -264,7 +263,7 @@ export interface Pool<in out Q = unknown> extends Described {
   readonly init: (key: Key) => null
   apply<N extends Dim, C extends Dim, R extends readonly Dim[], D extends Float>(
     params: null,
-    x: Operand<readonly [N, C, ...R], D>,
+    x: Expr<readonly [N, C, ...R], D>,
     run?: Run,
   ): Expr<[N, C, ...Pooled<R, Q>], D>
 }
@@ -303,7 +302,7 @@ export interface GlobalPool extends Described {
   readonly init: (key: Key) => null
   apply<N extends Dim, C extends Dim, R extends readonly Dim[], D extends Float>(
     params: null,
-    x: Operand<readonly [N, C, ...R], D>,
+    x: Expr<readonly [N, C, ...R], D>,
     run?: Run,
   ): Expr<[N, C], D>
 }

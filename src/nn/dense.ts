@@ -12,7 +12,6 @@ import {
   linear,
   matmul,
   mul,
-  type Operand,
   reshape,
   embedding as rowsOf,
   type Shape,
@@ -52,7 +51,7 @@ export type DenseParams<I extends number, O extends number, D extends Float, B> 
 export interface Dense<I extends number, O extends number, D extends Float, B extends boolean> extends Described {
   readonly declared: DenseParams<I, O, D, B>
   readonly init: (key: Key) => Tensors<DenseParams<I, O, D, B>>
-  apply<N extends Shape>(params: Given<DenseParams<I, O, D, B>>, x: Operand<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
+  apply<N extends Shape>(params: Given<DenseParams<I, O, D, B>>, x: Expr<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
 }
 /**
  * A dense layer, x w + b: `inputs` features to `outputs`.
@@ -98,9 +97,9 @@ export interface EmbeddingOptions<D extends Float = Float> {
 export interface Embedding<N extends number, F extends number, D extends Float> extends Described {
   readonly declared: { readonly table: Spec<[N, F], D> }
   readonly init: (key: Key) => Tensors<{ readonly table: Spec<[N, F], D> }>
-  apply<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Operand<S, 'i32'>, run?: Run): Expr<[...S, F], D>
+  apply<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Expr<S, 'i32'>, run?: Run): Expr<[...S, F], D>
   /** Tied: the scores of all words for a vector, x times the transposed table. */
-  attend<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Operand<readonly [...S, F], D>): Expr<[...S, N], D>
+  attend<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Expr<readonly [...S, F], D>): Expr<[...S, N], D>
 }
 /**
  * A vector for each of `words` indices; `attend` is its transpose, with the same table.
@@ -137,7 +136,7 @@ const scaled = (key: Key, shape: readonly number[], dtype: Float, features: numb
 export interface Keeping extends Described {
   readonly declared: null
   readonly init: (key: Key) => null
-  apply<S extends Shape, D extends DType>(params: null, x: Operand<S, D>, run?: Run): Expr<S, D>
+  apply<S extends Shape, D extends DType>(params: null, x: Expr<S, D>, run?: Run): Expr<S, D>
 }
 /**
  * Dropout: in training x / (1 - rate) with probability 1 - rate, else 0; x itself otherwise.
@@ -180,7 +179,7 @@ export interface Flatten extends Described {
   readonly kind: 'flatten'
   readonly declared: null
   readonly init: (key: Key) => null
-  apply<N extends Shape, D extends DType>(params: null, x: Operand<N, D>, run?: Run): Expr<Flat<N>, D>
+  apply<N extends Shape, D extends DType>(params: null, x: Expr<N, D>, run?: Run): Expr<Flat<N>, D>
 }
 /**
  * One vector for each example: all axes but the first become one.

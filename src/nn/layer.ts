@@ -7,7 +7,7 @@
 import { functionOf, listOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { holds, reading } from '../core/errors/language.js'
-import { type AnyExpr, type Decl, type DType, type Expr, type Exprs, type Operand, type Shape, type Tensors, treeMap } from '../index.js'
+import { type AnyExpr, type Decl, type DType, type Expr, type Exprs, type Shape, type Tensors, treeMap } from '../index.js'
 import { foldIn, type Key } from '../random/index.js'
 
 /** The arguments of a layer besides its parameters and its input. */
@@ -54,7 +54,7 @@ type GivenTree<P, Depth extends 0[] = []> = P extends { readonly _tag: string } 
     ? Exprs<P> | Tensors<P>
     : { readonly [K in keyof P]: GivenTree<P[K], [...Depth, 0]> }
 /** A layer without running state. */
-export interface Layer<P extends Decl | null = Decl, X = Operand, Y = AnyExpr> extends Described {
+export interface Layer<P extends Decl | null = Decl, X = Expr, Y = AnyExpr> extends Described {
   /** Its parameters. */
   readonly declared: P
   /** Its initial parameters. */
@@ -62,7 +62,7 @@ export interface Layer<P extends Decl | null = Decl, X = Operand, Y = AnyExpr> e
   apply(params: Given<P>, x: X, run?: Run): Y
 }
 /** A layer with running state. */
-export interface Stateful<P extends Decl | null = Decl, S = Decl, X = Operand, Y = AnyExpr> extends Described {
+export interface Stateful<P extends Decl | null = Decl, S = Decl, X = Expr, Y = AnyExpr> extends Described {
   readonly declared: P
   readonly init: (key: Key) => Tensors<P>
   /** Its running state: a declaration, null at parts without one. */
@@ -190,4 +190,4 @@ export const stackedDeclaration = (declared: unknown, n: number): unknown =>
     return { ...(s as object), shape: [n, ...shape], dtype }
   }, declared)
 
-export type { Expr, Exprs, Key, Operand, Shape, Tensors }
+export type { Expr, Exprs, Key, Shape, Tensors }

@@ -15,7 +15,6 @@ import {
   groupNorm as normalisedByGroup,
   layerNorm as normalisedByLayer,
   rmsNorm as normalisedByRms,
-  type Operand,
   ones,
   type Shape,
   type Spec,
@@ -50,7 +49,7 @@ const inTorch = { weight: { at: 'scale' }, bias: { at: 'bias' } } as const
 export interface LastAxisNorm<P, N extends number, D extends Float> extends Described {
   readonly declared: P
   readonly init: (key: Key) => Tensors<P>
-  apply<S extends Shape>(params: Given<P>, x: Operand<readonly [...S, N], D>, run?: Run): Expr<[...S, N], D>
+  apply<S extends Shape>(params: Given<P>, x: Expr<readonly [...S, N], D>, run?: Run): Expr<[...S, N], D>
 }
 /**
  * Layer normalisation: mean 0 and variance 1 over the last axis, times scale, plus bias.
@@ -102,7 +101,7 @@ export const rmsNorm = <const N extends number, D extends Float = 'f32'>(
 export interface ChannelNorm<C extends number, D extends Float> extends Described {
   readonly declared: Affine<C, D>
   readonly init: (key: Key) => Tensors<Affine<C, D>>
-  apply<N extends Dim, R extends Shape>(params: Given<Affine<C, D>>, x: Operand<readonly [N, C, ...R], D>, run?: Run): Expr<[N, C, ...R], D>
+  apply<N extends Dim, R extends Shape>(params: Given<Affine<C, D>>, x: Expr<readonly [N, C, ...R], D>, run?: Run): Expr<[N, C, ...R], D>
 }
 /**
  * Group normalisation: mean 0 and variance 1 over groups of channels and all positions, times scale, plus bias for each channel.
@@ -155,7 +154,7 @@ export interface BatchNorm<C extends number, D extends Float> extends Described 
   readonly initState: () => Tensors<Running<C, D>>
   apply<S extends Shape>(
     params: Given<Affine<C, D>>,
-    x: Operand<S, D>,
+    x: Expr<S, D>,
     run: RunWith<Given<Running<C, D>>>,
   ): [y: Expr<S, D>, state: Exprs<Running<C, D>>]
 }

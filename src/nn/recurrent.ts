@@ -12,7 +12,6 @@ import {
   linear,
   moveaxis,
   mul,
-  type Operand,
   relu,
   type Shape,
   type Size,
@@ -98,14 +97,14 @@ export type Carry<C extends string, N extends Shape, H extends number, D extends
 }[]
 /** A carry as it is passed in. */
 export type CarryIn<C extends string, H extends number, D extends Float> = readonly {
-  readonly [K in C]: Operand<readonly [...Shape, H], D>
+  readonly [K in C]: Expr<readonly [...Shape, H], D>
 }[]
 /** A recurrent layer from I features to H, of which O come out, with C in the carry. */
 export interface Recurrent<I extends number, H extends number, O extends number, C extends string, D extends Float, B> extends Described {
   readonly declared: RecurrentParams<D, B>
   readonly init: (key: Key) => Tensors<RecurrentParams<D, B>>
   /** All hidden states of the last layer. */
-  apply<N extends Shape>(params: Given<RecurrentParams<D, B>>, x: Operand<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
+  apply<N extends Shape>(params: Given<RecurrentParams<D, B>>, x: Expr<readonly [...N, I], D>, run?: Run): Expr<[...N, O], D>
   /** The declaration of a carry: for a number of sequences, or these leading axes. */
   declaredCarry<const N extends Dim>(batch: Size<N>): readonly { readonly [K in C]: Spec<[N, H], D> }[]
   declaredCarry<const N extends readonly number[]>(batch: N): readonly { readonly [K in C]: Spec<[...N, H], D> }[]
@@ -117,7 +116,7 @@ export interface Recurrent<I extends number, H extends number, O extends number,
   /** All hidden states of the last layer, and the carry after the last step, with which the rest of a sequence continues. */
   scan<N extends Shape>(
     params: Given<RecurrentParams<D, B>>,
-    x: Operand<readonly [...N, I], D>,
+    x: Expr<readonly [...N, I], D>,
     carry?: CarryIn<C, H, D>,
     run?: Run,
   ): [carry: Carry<C, Shape, H, D>, ys: Expr<[...N, O], D>]
@@ -125,7 +124,7 @@ export interface Recurrent<I extends number, H extends number, O extends number,
   step<N extends Shape>(
     params: Given<RecurrentParams<D, B>>,
     carry: CarryIn<C, H, D>,
-    x: Operand<readonly [...N, I], D>,
+    x: Expr<readonly [...N, I], D>,
   ): [carry: Carry<C, N, H, D>, y: Expr<[...N, H], D>]
 }
 

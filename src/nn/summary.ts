@@ -2,7 +2,7 @@
 import { recordOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
-import { type AnyExpr, compile, type DType, f32, f64, fn, i32, type Operand, type Spec, toProgram, treeLeaves } from '../index.js'
+import { type AnyExpr, compile, type DType, type Expr, f32, f64, fn, i32, type Spec, toProgram, treeLeaves } from '../index.js'
 import { type AnyLayer, isStateful, layerOf, shapeOf } from './layer.js'
 
 /** A row of `summaryOf`: one layer, or a declared part of a layer of one's own that does not say what runs in it. */
@@ -57,7 +57,7 @@ const flopsOf = (layer: AnyLayer, x: AnyExpr): number => {
  *
  * @example summaryOf(sequential(dense(2, 3), tanh), f32(4, 2)).map(({ kind, parameters }) => [kind, parameters]) // [['dense', 9], ['tanh', 0], ['sequential', 9]]
  */
-export const summaryOf = (layer: AnyLayer, input: Spec | Operand): readonly SummaryRow[] => {
+export const summaryOf = (layer: AnyLayer, input: Spec | Expr): readonly SummaryRow[] => {
   layerOf(layer, 'summary')
   const { shape, dtype } = reading('summary: the input', () => {
     const { shape, dtype } = recordOf(input, 'the input', 'summary') as {
@@ -113,7 +113,7 @@ const numbers = (n: number | undefined): string => (n === undefined ? '' : n.toL
  * Errors  BadInput for an input without sizes; errors of the model itself.
  * @example summary(sequential(dense(2, 3), tanh), f32(4, 2)).split('\n').length // 6
  */
-export const summary = (layer: AnyLayer, input: Spec | Operand): string => {
+export const summary = (layer: AnyLayer, input: Spec | Expr): string => {
   const rows = summaryOf(layer, input)
   const whole = rows[rows.length - 1]!
   const made = ({ shape, dtype }: SummaryRow): string => (shape === undefined ? '' : `${dtype} [${shape.join(', ')}]`)

@@ -80,7 +80,7 @@ export const torchOptions = {
 export type TorchOptions = OptionsOf<typeof torchOptions>
 
 const inverse = (axes: readonly number[]): readonly number[] => axes.map((_, i) => axes.indexOf(i))
-const part = (x: AnyExpr | Tensor, { axis, from, size }: NonNullable<InTorch['slice']>): AnyExpr => {
+const part = (x: AnyExpr, { axis, from, size }: NonNullable<InTorch['slice']>): AnyExpr => {
   const shape = shapeOf(x)
   return slice(
     x as never,

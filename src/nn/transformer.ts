@@ -12,7 +12,6 @@ import {
   mul,
   layerNorm as normalisedByLayer,
   rmsNorm as normalisedByRms,
-  type Operand,
   relu,
   type Shape,
   type Spec,
@@ -109,13 +108,13 @@ export type BlockParams<F extends number, D extends Float, B, K, G, C> = {
 /** The arguments of a block besides x. */
 export interface BlockRun extends AttentionRun {
   /** As `mask`, of what the context's positions score. */
-  readonly contextMask?: Operand | undefined
+  readonly contextMask?: Expr | undefined
 }
 /** A layer over F features with parameters P that can also run position by position. */
 export interface Transforming<F extends number, D extends Float, P> extends Described {
   readonly declared: P
   readonly init: (key: Key) => Tensors<P>
-  apply<N extends Shape>(params: Given<P>, x: Operand<readonly [...N, F], D>, run?: BlockRun): Expr<[...N, F], D>
+  apply<N extends Shape>(params: Given<P>, x: Expr<readonly [...N, F], D>, run?: BlockRun): Expr<[...N, F], D>
   /** The declaration of a cache for a number of positions: for a number of sequences, or these leading axes. */
   declaredCache(batch: number | readonly number[], length: number): Cache<D>
   /** A cache of nothing yet. */
@@ -124,7 +123,7 @@ export interface Transforming<F extends number, D extends Float, P> extends Desc
   step<N extends Shape>(
     params: Given<P>,
     cache: CacheIn<D>,
-    x: Operand<readonly [...N, F], D>,
+    x: Expr<readonly [...N, F], D>,
     run?: Pick<BlockRun, 'context' | 'contextMask'>,
   ): [cache: Exprs<Cache<D>>, y: Expr<[...N, F], D>]
 }

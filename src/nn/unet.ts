@@ -1,20 +1,7 @@
 /** A U-Net: an image made coarser level by level and finer again, with what each level saw beside it. */
 import { badInput } from '../core/errors/explain.js'
 import { integer, kind, type OptionsOf, readOptions } from '../core/errors/options.js'
-import {
-  type AnyExpr,
-  add,
-  concat,
-  type Dim,
-  type Expr,
-  expandDims,
-  type Float,
-  type Operand,
-  resize,
-  type Spec,
-  silu,
-  type Tensors,
-} from '../index.js'
+import { type AnyExpr, add, concat, type Dim, type Expr, expandDims, type Float, resize, type Spec, silu, type Tensors } from '../index.js'
 import { foldIn, type Key } from '../random/index.js'
 import { conv2d } from './conv.js'
 import { dense } from './dense.js'
@@ -58,8 +45,8 @@ export interface UNet<C extends number, O extends number, D extends Float> exten
   readonly init: (key: Key) => Tensors<UNetParams>
   apply<N extends Dim, H extends Dim, W extends Dim>(
     params: Given<UNetParams>,
-    x: Operand<readonly [N, C, H, W], D>,
-    run?: Run & { readonly condition?: Operand | undefined },
+    x: Expr<readonly [N, C, H, W], D>,
+    run?: Run & { readonly condition?: Expr | undefined },
   ): Expr<[N, O, H, W], D>
 }
 /**

@@ -10,10 +10,10 @@ import {
   type AdError,
   type AnyExpr,
   type DType,
+  type Expr,
   type Fn,
   fn,
   isAdException,
-  type Operand,
   type Shape,
   type Spec,
   type Tensor,
@@ -52,7 +52,7 @@ export interface OnnxModel {
   /** `params`, whatever the key is. */
   readonly init: () => OnnxParams
   /** The output of a model that has one, of its input where it has one, or of a record of them by name. */
-  apply(params: Readonly<Record<string, Operand>>, x: Operand | Readonly<Record<string, Operand>>): AnyExpr
+  apply(params: Readonly<Record<string, Expr>>, x: Expr | Readonly<Record<string, Expr>>): AnyExpr
   readonly inputs: Readonly<Record<string, OnnxType>>
   readonly outputs: Readonly<Record<string, OnnxType>>
   /** How each parameter is stored in the file: 'float', 'float16'. */
@@ -209,8 +209,8 @@ const applied: (
   f: OnnxFn,
   inputs: readonly Declared[],
   outputs: readonly Declared[],
-  params: Readonly<Record<string, Operand>>,
-  x: Operand | Readonly<Record<string, Operand>>,
+  params: Readonly<Record<string, Expr>>,
+  x: Expr | Readonly<Record<string, Expr>>,
 ) => AnyExpr = (f, inputs, outputs, params, x) => {
   if (outputs.length !== 1)
     return badInput(

@@ -19,15 +19,14 @@ import {
   mul,
   pow,
   sub,
-  type Tensor,
   where,
 } from '../index.js'
 import { amount, atLeast, rateOf, whole, wholeFrom, wholeNeeded } from './rate.js'
 
 /** A rate as a function of the count of steps, which optimisers give as a float scalar. */
-export type Schedule = (count: number | Expr<[], Float> | Tensor<[], Float>) => Expr<[], Float>
+export type Schedule = (count: number | Expr<[], Float>) => Expr<[], Float>
 /** A schedule of counts of any dtype: f64 for a number, its float dtype for a scalar (f64 for i32). */
-export type CountSchedule = (count: number | Expr<[]> | Tensor<[]>) => Expr<[], Float>
+export type CountSchedule = (count: number | Expr<[]>) => Expr<[], Float>
 
 /** f of the count as a float scalar. */
 const schedule =

@@ -53,7 +53,7 @@ export interface FloatArray<S extends Shape> {
 
 type Discrete = 'i32' | 'bool'
 /** An expression, a tensor or a declared input. */
-type Leaf<S extends Shape = Shape, D extends DType = DType> = Expr<S, D> | Tensor<S, D> | Spec<S, D>
+type Leaf<S extends Shape = Shape, D extends DType = DType> = Expr<S, D> | Spec<S, D>
 /** A tree without a leaf: where it may stand for P, P is `any` or a recursive type, and nothing is known of its leaves. */
 type Least = readonly Least[] | { readonly [key: string]: Least }
 /** The tree P, NoTangent where it has no tangent space. */
@@ -146,7 +146,7 @@ export type Masked<S> = S extends LikeParams | LikeSome
 export type ParamsFor<G> = [Least] extends [G] ? unknown : ParamsIn<G>
 type ParamsIn<G> =
   G extends Leaf<infer S, infer D>
-    ? Expr<S, D> | Tensor<S, D>
+    ? Expr<S, D>
     : G extends NoTangent
       ? unknown
       : G extends Static
@@ -158,7 +158,7 @@ type UpdatesIn<P> =
   P extends Leaf<infer S, infer D>
     ? [D] extends [Discrete]
       ? unknown
-      : Expr<S, D> | Tensor<S, D>
+      : Expr<S, D>
     : P extends NoTangent
       ? unknown
       : P extends Static

@@ -33,7 +33,6 @@ import {
   searchsorted,
   slice,
   sub,
-  type Tensor,
   takeAlongAxis,
   topk,
   where,
@@ -111,8 +110,8 @@ const below = (key: Words, shape: readonly number[], n: number): AnyExpr => offs
 export const randint = <const S extends Shape, R extends Drawn<S> = Drawn<S>>(
   key: Key,
   shape: SizesIn<S>,
-  min: number | AnyExpr | Tensor,
-  max: number | AnyExpr | Tensor,
+  min: number | AnyExpr,
+  max: number | AnyExpr,
 ): Expr<R, 'i32'> => {
   const op = 'randint'
   const words = wordsOf(key, op)
@@ -123,7 +122,7 @@ export const randint = <const S extends Shape, R extends Drawn<S> = Drawn<S>>(
       badInput(op, `min is ${low} and max is ${high}.`, 'give min < max, from -2147483648 to 2147483648.')
     return add(low, below(words, to, high - low)) as never
   }
-  const bound = (x: number | AnyExpr | Tensor, what: string): AnyExpr => {
+  const bound = (x: number | AnyExpr, what: string): AnyExpr => {
     if (isArray(x) && x.dtype !== 'i32') return badInput(op, `${what} is ${x.dtype}.`, 'cast it to i32.')
     return parameterIn(isArray(x) ? x : integerOf(x, what, op), 'i32', op, what)
   }

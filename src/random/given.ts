@@ -32,7 +32,7 @@ export type Drawn<S extends Shape> = Made<S>
 /** The shape of a result whose sizes are literals or parameters. */
 export type Known<S extends Shape> = { -readonly [K in keyof S]: S[K] }
 /** A parameter of a distribution: floats that broadcast. */
-export type Parameter = AnyExpr | Tensor | number | NumberLists
+export type Parameter = AnyExpr | number | NumberLists
 /** An array of numbers, nested to any depth. */
 export type NumberLists = readonly (number | NumberLists)[]
 /** The shape of a parameter. */
@@ -105,10 +105,10 @@ export const shapeIn = (given: unknown, op: string): readonly number[] => {
 }
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)
 
-export const isArray = (x: unknown): x is AnyExpr | Tensor => isTensor(x) || isExpr(x)
+export const isArray = (x: unknown): x is AnyExpr => isTensor(x) || isExpr(x)
 
 /** An expression of what is given: a tensor is read at every call. */
-export const exprOf = (x: AnyExpr | Tensor): AnyExpr => (isTensor(x) ? (cast(x, x.dtype) as AnyExpr) : (x as AnyExpr))
+export const exprOf = (x: AnyExpr): AnyExpr => (isTensor(x) ? (cast(x, x.dtype) as AnyExpr) : (x as AnyExpr))
 /** Numbers that are given, read once: arrays of them as a tensor of this dtype; anything else but an expression or a number is refused. */
 const numbersIn = (given: unknown, dtype: DType, op: string, what: string): number | Tensor | AnyExpr => {
   if (typeof given === 'number' || isArray(given)) return given

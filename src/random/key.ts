@@ -8,7 +8,7 @@ import { threefry2x32, type Words } from './threefry.js'
 
 const WORD = 2 ** 32
 /** A scalar i32 that is computed. */
-const scalarIn = (given: AnyExpr | Tensor, what: string, op: string): AnyExpr =>
+const scalarIn = (given: AnyExpr, what: string, op: string): AnyExpr =>
   given.dtype === 'i32' && given.shape.length === 0
     ? exprOf(given)
     : badInput(
@@ -29,7 +29,7 @@ export const childKey = (keys: Words, i: number): Words => threefry2x32(keys, [w
 
 interface KeyFn {
   (seed: number): Tensor<[2], 'i32'>
-  (seed: Expr<[], 'i32'> | Tensor<[], 'i32'> | AnyExpr): Expr<[2], 'i32'>
+  (seed: Expr<[], 'i32'> | AnyExpr): Expr<[2], 'i32'>
 }
 /**
  * The key of a seed: an integer from 0 to 2^53 - 1, as its high and its low word; or a computed i32 scalar, with a high word of 0.
@@ -38,7 +38,7 @@ interface KeyFn {
  * Errors  BadInput for a seed that is negative, not an integer, or not a scalar.
  * @example key(42)   // [0, 42]
  */
-export const key: KeyFn = ((seed: unknown): AnyExpr | Tensor => {
+export const key: KeyFn = ((seed: unknown): AnyExpr => {
   if (isArray(seed)) return joined([wordOf(0), scalarIn(seed, 'the seed', 'key')])
   const n = naturalIn(seed, Number.MAX_SAFE_INTEGER, 'the seed', 'key')
   return tensor([Math.floor(n / WORD) | 0, (n % WORD) | 0], [2], 'i32')
@@ -70,7 +70,7 @@ export const splitKey = <const N extends Dim = 2, Zero = 0, R extends MadeDim<N,
  * Errors  BadInput for an invalid number or key.
  * @example foldIn(key(0), 1)   // [928981903, -841280227]
  */
-export const foldIn = (given: Key, i: number | Expr<[], 'i32'> | Tensor<[], 'i32'> | AnyExpr): Expr<[2], 'i32'> => {
+export const foldIn = (given: Key, i: number | Expr<[], 'i32'> | AnyExpr): Expr<[2], 'i32'> => {
   const op = 'foldIn'
   const data = isArray(i) ? scalarIn(i, 'i', op) : wordOf(naturalIn(i, WORD - 1, 'i', op))
   return joined(threefry2x32(wordsOf(given, op), [wordOf(0), data])) as Expr<[2], 'i32'>

@@ -17,7 +17,6 @@ import {
   type Shape,
   stopGradient,
   sub,
-  type Tensor,
   ZeroTangent,
 } from '../index.js'
 import { methods } from './krylov.js'
@@ -153,7 +152,7 @@ export interface LinearSolveFn {
     options?: LinearSolveOptions,
   ): Solution<Expr<ShapeOf<B>, FloatOf<DTypeIn<A> | DTypeIn<B>>>>
 }
-type DTypeIn<X> = X extends Expr<infer _S, infer D> | Tensor<infer _S, infer D> ? D : never
+type DTypeIn<X> = X extends Expr<infer _S, infer D> ? D : never
 /** The float of operands of the dtypes D: f64 beside f32 may be a constant without a dtype of its own. */
 type FloatOf<D> = [D] extends [never] ? 'f64' : [D] extends ['f32'] ? 'f32' : 'f32' extends D ? Float : 'f64'
 

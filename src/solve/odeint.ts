@@ -22,7 +22,6 @@ import {
   type NoTangent,
   ne,
   not,
-  type Operand,
   reshape,
   type Scalar,
   type Shape,
@@ -31,7 +30,6 @@ import {
   stopGradient,
   sub,
   sum,
-  type Tensor,
   take,
   vmap,
   where,
@@ -70,7 +68,7 @@ export type AtTimes<T, N extends Dim = number> =
   T extends Expr<infer S, infer D> ? Expr<[N, ...S], D> : { -readonly [K in keyof T]: AtTimes<T[K], N> }
 /** How many times there are: of an array its axis, of a list its length where that is known. */
 type CountOf<T> =
-  T extends Operand<infer S, Float>
+  T extends Expr<infer S, Float>
     ? S extends readonly [infer N extends Dim]
       ? N
       : number
@@ -164,11 +162,7 @@ const oneWay = (ts: AnyExpr): { readonly good: AnyExpr; readonly times: AnyExpr 
  * evaluate(odeint((_t, y) => neg(y), tensor(1), [0, 1, 2]).ys)   // [1, 0.36788, 0.135335]
  * evaluate(odeint((_t, y, k) => mul(k, y), tensor(1), [0, 1], tensor(2), { method: 'rk4', substeps: 20 }).ys)   // [1, 7.389]
  */
-export const odeint = <
-  const Y,
-  const T extends Expr<Shape, Float> | Tensor<Shape, Float> | AnyExpr | NumberLists,
-  const P = Record<never, never>,
->(
+export const odeint = <const Y, const T extends Expr<Shape, Float> | AnyExpr | NumberLists, const P = Record<never, never>>(
   f: (t: Scalar<TimeOf<Y>>, y: Unknowns<Y>, params: Unknowns<P>) => ArrayTree,
   y0: Y,
   ts: T,

@@ -21,7 +21,6 @@ import {
   type Static,
   sqrt,
   sum,
-  type Tensor,
   tensor,
   treeLeaves,
   treeMap,
@@ -34,9 +33,9 @@ import {
 /** An array of numbers, nested to any depth. */
 export type NumberLists = readonly (number | NumberLists)[]
 /** What a function may return to a solver: expressions, tensors or numbers, in the structure of its argument. */
-export type ArrayTree = AnyExpr | Tensor | NoTangent | number | readonly ArrayTree[] | { readonly [key: string]: ArrayTree }
+export type ArrayTree = AnyExpr | NoTangent | number | readonly ArrayTree[] | { readonly [key: string]: ArrayTree }
 /** The tree of expressions that stands for T: of a number and of an array of numbers too. */
-export type Unknowns<T> = T extends Expr<infer S, infer D> | Tensor<infer S, infer D> | Spec<infer S, infer D>
+export type Unknowns<T> = T extends Expr<infer S, infer D> | Spec<infer S, infer D>
   ? Expr<S, D>
   : T extends number
     ? Expr<[], Float>

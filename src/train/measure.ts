@@ -7,6 +7,7 @@ import {
   add,
   cast,
   type DType,
+  type Expr,
   type Exprs,
   eq,
   evaluate,
@@ -14,7 +15,6 @@ import {
   isExpr,
   isTensor,
   mul,
-  type Operand,
   reshape,
   sum,
   type Tensor,
@@ -23,7 +23,7 @@ import {
 } from '../index.js'
 
 /** What a metric is given: an array, nested numbers, or an expression. */
-export type Rows = Operand | readonly unknown[]
+export type Rows = Expr | readonly unknown[]
 /**
  * A metric that accumulates over batches, one of your own too. A is its running state, `Next` the result of `add`: expressions of an A if it consists
  * of operations, so that it may be part of a compiled step.

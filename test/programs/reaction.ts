@@ -9,12 +9,12 @@ import {
   concat,
   type Dim,
   div,
+  type Expr,
   evaluate,
   f64,
   fn,
   grad,
   mul,
-  type Operand,
   scan,
   solve,
   sparseJacobian,
@@ -29,10 +29,10 @@ import { root } from '../../src/solve/index.js'
 /** The rates of spreading and of growth. */
 export const declared = { d: f64(), r: f64() }
 interface Rates {
-  readonly d: Operand<[], 'f64'>
-  readonly r: Operand<[], 'f64'>
+  readonly d: Expr<[], 'f64'>
+  readonly r: Expr<[], 'f64'>
 }
-type Field = Operand<[Dim], 'f64'>
+type Field = Expr<[Dim], 'f64'>
 
 const DX = 0.25
 const DT = 0.1

@@ -9,7 +9,7 @@ import { lift } from '../graph/lift.js'
 import type { Primitive } from '../graph/primitive.js'
 import { broadcastShapes, sameShape } from '../graph/shape.js'
 import type { DType } from '../types/dtype.js'
-import type { AnyExpr, Operand, Plain, PlainBool } from '../types/expr.js'
+import type { AnyExpr, Expr, Plain, PlainBool } from '../types/expr.js'
 import { where } from './arithmetic.js'
 import { broadcastNode } from './layout/move.js'
 import { axes, axisOrFlat, numbers, operation, type Unread, unread } from './operation.js'
@@ -55,7 +55,7 @@ export const reduceOptions = {
 export const whereOptions = {
   ...reduceOptions,
   /** A mask that broadcasts to x: elements where it does not hold are left out. */
-  where: unread as Unread<Operand | Plain | PlainBool>,
+  where: unread as Unread<Expr | Plain | PlainBool>,
 }
 /** Of folds. */
 export const foldOptions = {

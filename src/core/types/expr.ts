@@ -158,8 +158,6 @@ export interface Spec<S extends Shape = Shape, out D extends DType = DType> exte
   readonly shape: S
 }
 
-/** An operand whose shape is known to the compiler: an expression, or a tensor. */
-export type Operand<S extends Shape = Shape, D extends DType = DType> = Expr<S, D>
 /** An operand written as plain JavaScript: f64, or the dtype of its sibling. */
 export type Plain = number | NumberArray
 /** Whole numbers written as plain JavaScript: what stands for indices. */
@@ -167,7 +165,7 @@ export type PlainIndex = number | NumberArray | Int32Array
 /** Truth values written as plain JavaScript. */
 export type PlainBool = boolean | NestedArray<boolean>
 /** Anything an operation takes. */
-export type Arg = Operand | Plain
+export type Arg = Expr | Plain
 
 /** The shape of an argument; plain arrays have a rank and unknown sizes. */
 export type ShapeOf<A> = A extends Typed<infer S, infer _D> ? S : PlainShape<A>

@@ -1,6 +1,6 @@
 /** What users see of the types of expressions, trees and transforms. */
 export type { AsFloat, DType, Float, WeakF64 } from './dtype.js'
-export type { AnyExpr, Arg, Expr, Operand, Scalar, Spec, Tensor } from './expr.js'
+export type { AnyExpr, Arg, Expr, Scalar, Spec, Tensor } from './expr.js'
 export type { Fn } from './fn.js'
 export type { AnyFunction, JSONValue, Program, TraceOptions } from './program.js'
 export type { Dim, Made, Shape, Size, SizesIn, WithNumber } from './shape.js'

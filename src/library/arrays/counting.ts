@@ -12,7 +12,7 @@ import { concat, stack } from '../../core/ops/joins.js'
 import { broadcastTo, reshape } from '../../core/ops/layout/layout.js'
 import { array, axis, axisOrFlat, floats, indices, operation, ordered } from '../../core/ops/operation.js'
 import { any, max, min, sum } from '../../core/ops/reductions.js'
-import type { AnyExpr, NumberArray, Operand } from '../../core/types/expr.js'
+import type { AnyExpr, Expr, NumberArray } from '../../core/types/expr.js'
 import type {
   ArgwhereFn,
   BincountFn,
@@ -256,9 +256,9 @@ const binAmongEqual = (values: AnyExpr, edges: AnyExpr, bins: number): AnyExpr =
 }
 
 const histogramOptions = {
-  bins: raw<number | Operand | readonly number[], 10>(10),
+  bins: raw<number | Expr | readonly number[], 10>(10),
   range: list<number>() as Kind<readonly number[] | undefined, readonly [number, number]>,
-  weights: raw<Operand | NumberArray>(),
+  weights: raw<Expr | NumberArray>(),
   density: flag(),
 }
 interface HistogramOptions extends OptionsOf<typeof histogramOptions> {}
@@ -293,7 +293,7 @@ const bins = sizeOr(
   'the largest number is known only when the program runs, but a shape must be known before.',
   'give { size }, a whole number.',
 )
-const bincountOptions = { size: bins, weights: raw<Operand | NumberArray>() }
+const bincountOptions = { size: bins, weights: raw<Expr | NumberArray>() }
 interface BincountOptions extends OptionsOf<typeof bincountOptions> {}
 
 /**

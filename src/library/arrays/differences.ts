@@ -13,7 +13,7 @@ import { axisOf, distinctAxes } from '../../core/ops/layout/move.js'
 import { axis, floats, laterAxis, numbers, operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
 import { abs } from '../../core/ops/unary.js'
-import type { AnyExpr, Arg, NumberArray, Operand } from '../../core/types/expr.js'
+import type { AnyExpr, Arg, Expr, NumberArray } from '../../core/types/expr.js'
 import type {
   ConvolveFn,
   CumulativeTrapezoidFn,
@@ -106,7 +106,7 @@ const edges = kind<1 | 2>((order = 1, _what, op) =>
   order === 1 || order === 2 ? order : badInput(op, `there are no edges of order ${shown(order)}.`, 'edgeOrder is 1 or 2.'),
 )
 
-type Spacing = number | Operand | NumberArray
+type Spacing = number | Expr | NumberArray
 const gradientOptions = {
   axis: raw<number | readonly number[] | null>(),
   spacing: raw<Spacing | readonly Spacing[], 1>(1),
@@ -144,7 +144,7 @@ const spacingOptions = {
   /** The axis of the samples, the last unless given. */
   axis: laterAxis(-1),
   /** Their places. */
-  x: raw<Operand | NumberArray>(),
+  x: raw<Expr | NumberArray>(),
   /** How far apart they are: a number, or an array of distances, one less than samples along the axis. 1 unless given. */
   dx: raw<Arg>(),
 }

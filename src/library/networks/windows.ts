@@ -13,7 +13,7 @@ import * as volumes from '../../core/ops/nn.js'
 import { floats, operation } from '../../core/ops/operation.js'
 import { max, sum } from '../../core/ops/reductions.js'
 import type { AsFloat, DType, Promote, WeakF64 } from '../../core/types/dtype.js'
-import type { AnyExpr, Expr, Operand, Plain } from '../../core/types/expr.js'
+import type { AnyExpr, Expr, Plain } from '../../core/types/expr.js'
 import type { Guard, NoOptions, Ok, Shape } from '../../core/types/shape.js'
 import type { ConvTranspose, Padding } from '../../core/types/shape-windows.js'
 import type { AdaptivePoolFn, FoldFn, UnfoldFn } from '../../core/types/signatures/windows.js'
@@ -40,8 +40,8 @@ type ConvTransposeFn = <
   DK extends DType = WeakF64,
   const O extends ConvTransposeOptions = NoOptions,
 >(
-  x: Operand<X, DX> | Plain,
-  k: Guard<ConvTranspose<X, K, O>, Operand<K, DK> | Plain>,
+  x: Expr<X, DX> | Plain,
+  k: Guard<ConvTranspose<X, K, O>, Expr<K, DK> | Plain>,
   options?: O,
 ) => Expr<Ok<ConvTranspose<X, K, O>>, AsFloat<Promote<DX, DK>>>
 /**

@@ -8,7 +8,7 @@ import { broadcastTo, flip, reshape, transpose } from '../../core/ops/layout/lay
 import { operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { AnyExpr, Operand, Plain } from '../../core/types/expr.js'
+import type { AnyExpr, Expr, Plain } from '../../core/types/expr.js'
 import type { IstftFn, StftFn } from '../../core/types/signatures/fft.js'
 import { take } from '../../families/indexing.js'
 import { fft, ifft, irfft, rfft } from './fft.js'
@@ -22,7 +22,7 @@ const framing = {
   /** Samples from one frame to the next: a quarter of the size unless given. */
   hop: integer(undefined, { from: 1 }),
   /** A factor for each sample of a frame: a periodic Hann window unless given. */
-  window: raw<Operand | Plain>(),
+  window: raw<Expr | Plain>(),
   /** Is frame t centred at sample t hop, with the signal reflected at its ends? True unless given. */
   center: flag(true),
   /** The half of the frequencies that a real signal needs; false: all of them, of a signal that may be complex. */

@@ -10,13 +10,13 @@ import { broadcastTo, reshape, transpose } from '../../core/ops/layout/layout.js
 import { array, floats, operation, type Unread, unread } from '../../core/ops/operation.js'
 import { max, mean, min, sum } from '../../core/ops/reductions.js'
 import { sqrt } from '../../core/ops/unary.js'
-import type { AnyExpr, NumberArray, Operand } from '../../core/types/expr.js'
+import type { AnyExpr, Expr, NumberArray } from '../../core/types/expr.js'
 import type { AverageFn, CovFn } from '../../core/types/signatures/arrays.js'
 import type { SumFn } from '../../core/types/signatures/reduce.js'
 import { matmul } from '../../families/contract.js'
 import { over } from './folds.js'
 
-const averageOptions = { ...over, axis: unread as Unread<number | readonly number[] | null>, weights: raw<Operand | NumberArray>() }
+const averageOptions = { ...over, axis: unread as Unread<number | readonly number[] | null>, weights: raw<Expr | NumberArray>() }
 /** Options of `average`. */
 interface AverageOptions extends OptionsOf<typeof averageOptions> {}
 /**
@@ -88,7 +88,7 @@ const covOptions = {
   /** The divisor is n - ddof. */
   ddof: number(1),
   rowvar: flag(true),
-  weights: raw<Operand | readonly number[]>(),
+  weights: raw<Expr | readonly number[]>(),
 }
 /** Options of `cov`. */
 interface CovOptions extends OptionsOf<typeof covOptions> {}

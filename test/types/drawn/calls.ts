@@ -99,7 +99,7 @@ export interface Knowledge {
   readonly by: 'literal' | 'number' | 'name' | 'number parameter' | 'Dim parameter' | 'mixed'
   /** Whether only sizes that lead an operand are not told; the others are literals. */
   readonly leading?: true
-  readonly of?: 'Operand' | 'Tensor'
+  readonly of?: 'Expr' | 'Tensor'
   readonly anyRank?: true
   /** One operand of which something else is known: its sizes were computed, its rank is not known, or it is a nested array. */
   readonly but?: { readonly at: number; readonly is: 'computed' | 'of any rank' | 'an array' }
@@ -116,7 +116,7 @@ export const KNOWLEDGE: readonly Knowledge[] = [
   { name: 'leading parameter', by: 'number parameter', leading: true },
   { name: 'dims', by: 'Dim parameter' },
   { name: 'mixed', by: 'mixed' },
-  { name: 'operands', by: 'number parameter', of: 'Operand' },
+  { name: 'operands', by: 'number parameter', of: 'Expr' },
   { name: 'tensors', by: 'literal', of: 'Tensor' },
   { name: 'any rank', by: 'literal', anyRank: true },
   ...buts('number parameter', 'computed'),

@@ -49,7 +49,7 @@ export const SETTINGS: readonly Setting[] = [
   { name: 'shapes', parameters: 'S extends cd.Shape', array: (s, d) => expr(s === '[]' ? s : 'S', d), size: () => 'number', takes: ' ~-^' },
   {
     name: 'operands',
-    parameters: "A extends cd.Operand, I extends cd.Operand<cd.Shape, 'i32'>, Z extends cd.Operand<cd.Shape, 'bool'>",
+    parameters: "A extends cd.Expr, I extends cd.Expr<cd.Shape, 'i32'>, Z extends cd.Expr<cd.Shape, 'bool'>",
     array: (_, d) => (d === undefined ? 'A' : d === "'i32'" ? 'I' : 'Z'),
     size: () => 'number',
     takes: ' -',
@@ -57,7 +57,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'operand',
     parameters: '_',
-    array: (_, d) => (d === undefined ? 'cd.Operand' : `cd.Operand<cd.Shape, ${d}>`),
+    array: (_, d) => (d === undefined ? 'cd.Expr' : `cd.Expr<cd.Shape, ${d}>`),
     size: () => 'number',
     takes: ' ~-',
   },
@@ -84,13 +84,13 @@ export const programOf = (from: string, settings: readonly Setting[] = SETTINGS,
       .map((call) => `  {const y = cd.${call.replace(/^[!~^-]/, '')}; ${goesOn.join('; ')}}`)
       .join('\n')
   return `import * as cd from '${from}'
-declare const plain: (x: cd.Operand) => void
+declare const plain: (x: cd.Expr) => void
 declare const one: cd.Scalar<'f64'>
 ${settings
   .map(
     (f) => `export const ${f.name} = <${f.parameters}>(
   ${ARRAYS.map(([name, shape, dtype]) => `${name}: ${f.array(shape, dtype)}`).join(', ')},
-  n: ${f.size('N')}, w: ${f.size('M')}, k: number, operand: cd.Operand,
+  n: ${f.size('N')}, w: ${f.size('M')}, k: number, operand: cd.Expr,
 ) => {
 ${body(f)}
 }`,

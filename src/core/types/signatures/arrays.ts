@@ -1,6 +1,6 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
 import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, MadeDim, NoOptions, Ok, Reduce, Shape, Size, ZeroOf } from '../shape.js'
 import type {
   Area,
@@ -48,7 +48,7 @@ export type AllCloseFn<Options> = <A extends Arg, B extends Arg>(
   options?: Options,
 ) => Expr<[], 'bool'>
 export type NanToNumFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Options,
 ) => Expr<S, NoInfer<D>>
 
@@ -101,23 +101,21 @@ export type MoveAxisFn = <
   S extends Shape = Shape,
   D extends DType = WeakF64,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   source: A,
   destination: B,
 ) => Expr<Moved<S, A, B>, NoInfer<D>>
 /** swapaxes(x, a, b). */
 export type SwapAxesFn = <const A extends number, const B extends number, S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   a: A,
   b: B,
 ) => Expr<Moved<S, readonly [A, B], readonly [B, A]>, NoInfer<D>>
 /** The same shape and dtype. */
-export type SameShapeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
-export type FlattenFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
-) => Expr<[SizeOf<S> & Dim], NoInfer<D>>
+export type SameShapeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Expr<S, D> | Plain) => Expr<S, NoInfer<D>>
+export type FlattenFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Expr<S, D> | Plain) => Expr<[SizeOf<S> & Dim], NoInfer<D>>
 export type AtLeastFn<N extends 1 | 2 | 3> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
 ) => Expr<AtLeast<S, N>, NoInfer<D>>
 /** vstack, hstack, dstack, columnStack: arrays joined along one of their first axes, N of which they have at least. */
 export type JoinFn<N extends 1 | 2 | 3 | 'columns'> = <const X extends readonly Arg[]>(xs: X) => Expr<Joined<ShapesOf<X>, N>, PromoteAll<X>>
@@ -128,19 +126,19 @@ export type ArraySplitFn = <
   D extends DType = WeakF64,
   const O extends AxisOptions = NoOptions,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   parts: P,
   options?: Guard<WithAxis<S, AxisIn<O, 0>, number, 'arraySplit'>, O>,
 ) => ExprsOfShapes<NearlyEqual<S, P, AxisIn<O, 0>, 'arraySplit'>, D>
 export type BlockFn = <const X extends BlockList>(blocks: X) => Expr<Block<X>, PromoteAll<readonly Leaves<X>[]>>
 export type Rot90Fn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: O,
 ) => Expr<Rotated<S, O>, NoInfer<D>>
 /** The dtype of an array of D and of another operand X, which may be plain numbers, or none. */
 type With<D extends DType, X> = [X] extends [Plain | undefined]
   ? D
-  : [X] extends [{ readonly dtype: infer E extends DType }] // not of an Operand: of a size that is a parameter it is asked later
+  : [X] extends [{ readonly dtype: infer E extends DType }] // not of an Expr: of a size that is a parameter it is asked later
     ? Promote<D, E>
     : DType
 /** What is given as the option K. */
@@ -151,7 +149,7 @@ export type DiffFn<Options> = <
   D extends DType = WeakF64,
   const O extends AxisOptions & Options = NoOptions & Options,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, 'diff'>, O>,
 ) => Expr<Ok<Differences<S, O, 'diff'>>, NoInfer<With<With<D, Given<O, 'prepend'>>, Given<O, 'append'>>>>
 /** cumulativeTrapezoid(x, { axis, x, dx }): in floats. */
@@ -160,7 +158,7 @@ export type CumulativeTrapezoidFn<Options> = <
   D extends DType = WeakF64,
   const O extends AxisOptions & Options = NoOptions & Options,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, 'cumulativeTrapezoid'>, O>,
 ) => Expr<Ok<Areas<S, Given<O, 'x'>, AxisIn<O, -1>, 'cumulativeTrapezoid'>>, AsFloat<With<D, Given<O, 'x'>>>>
 /** unwrap(x, { axis, discont, period }): in floats. */
@@ -169,7 +167,7 @@ export type UnwrapFn<Options> = <
   D extends DType = WeakF64,
   const O extends AxisOptions & Options = NoOptions & Options,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, 'unwrap'>, O>,
 ) => Expr<S, AsFloat<D>>
 
@@ -177,7 +175,7 @@ export type UnwrapFn<Options> = <
 
 /** gradient(x): of a vector, or along one axis, an array; else one for each axis. */
 export type GradientFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: O,
 ) => O extends { readonly axis: number }
   ? Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
@@ -187,17 +185,17 @@ export type GradientFn<Options> = <S extends Shape = Shape, D extends DType = We
       : Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
     : Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
 export type TrapezoidFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-  y: Operand<S, D> | Plain,
+  y: Expr<S, D> | Plain,
   options?: O,
 ) => Expr<Ok<Area<S, Given<O, 'x'>, AxisIn<O, -1>, 'trapezoid'>>, AsFloat<With<D, Given<O, 'x'>>>>
-type Points = Operand | readonly number[]
+type Points = Expr | readonly number[]
 export type InterpFn<Options> = <P extends Points, F extends Points, S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   xp: P,
   fp: F,
   options?: Options,
 ) => Expr<S, AsFloat<PromoteAll<readonly [Expr<S, D>, P, F]>>>
-export type PolyvalFn = <P extends Operand | NumberArray, X extends Arg>(
+export type PolyvalFn = <P extends Expr | NumberArray, X extends Arg>(
   p: P,
   x: X,
 ) => Expr<Polynomials<ShapeOf<P>, ShapeOf<X>>, AsNumber<PromoteArgs<P, X>>>
@@ -206,8 +204,8 @@ type Polynomials<P extends Shape, X extends Shape> = P extends readonly [unknown
 type Vector<S extends Shape> = S extends readonly [infer N] ? N : number
 /** convolve(a, v, { mode }), correlate: of vectors. */
 export type ConvolveFn<Options, Standard extends ConvolveMode> = <
-  A extends Operand | readonly number[],
-  B extends Operand | readonly number[],
+  A extends Expr | readonly number[],
+  B extends Expr | readonly number[],
   const O extends Options = NoneOf<Options>,
 >(
   a: A,
@@ -228,28 +226,28 @@ export type QuantileMethod = 'linear' | 'lower' | 'higher' | 'nearest' | 'midpoi
 /** quantile, percentile: of one q a reduction; a list of them is a first axis. */
 export interface QuantileFn<Op extends string, Options> {
   <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-    x: Operand<S, D> | Plain,
+    x: Expr<S, D> | Plain,
     q: number,
     options?: Guard<Reduce<S, O, Op>, O>,
   ): Expr<Ok<Reduce<S, O, Op>>, Settled<AsFloat<D>>>
   <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-    x: Operand<S, D> | Plain,
-    q: Operand | readonly number[],
+    x: Expr<S, D> | Plain,
+    q: Expr | readonly number[],
     options?: Guard<Reduce<S, O, Op>, O>,
   ): Expr<Shape, Settled<AsFloat<D>>>
 }
-export type LexsortFn = <const X extends readonly (Operand | NumberArray)[]>(
+export type LexsortFn = <const X extends readonly (Expr | NumberArray)[]>(
   keys: X,
   options?: AxisOptions,
 ) => Expr<OneShape<ShapesOf<X>>, 'i32'>
 /** average(x, { weights, axis, keepdims }). */
 export type AverageFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<Reduce<S, O, 'average'>, O>,
 ) => Expr<Ok<Reduce<S, O, 'average'>>, AsFloat<With<D, Given<O, 'weights'>>>>
 /** cov, corrcoef: [variables, variables]; of a vector a number. */
 export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options & NoOptions>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: O,
 ) => Expr<Covariance<S, O>, AsFloat<With<AsFloat<D>, Given<O, 'weights'>>>>
 
@@ -257,30 +255,30 @@ export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64
 
 type SizeIn<O> = O extends { readonly size: infer N extends number } ? N : number
 export type NonzeroFn<Options> = <S extends Shape = Shape, const O extends Options = Options>(
-  x: Operand<S> | Plain | PlainBool,
+  x: Expr<S> | Plain | PlainBool,
   options: O,
 ) => { -readonly [K in keyof S]: Expr<[SizeIn<O>], 'i32'> }
 export type ArgwhereFn<Options> = <S extends Shape = Shape, const O extends Options = Options>(
-  x: Operand<S> | Plain | PlainBool,
+  x: Expr<S> | Plain | PlainBool,
   options: O,
 ) => Expr<[SizeIn<O>, [number] extends [S['length']] ? number : S['length'] & number], 'i32'>
 export type BooleanMaskFn<Options> = <
-  const M extends Operand | PlainBool | NumberArray,
+  const M extends Expr | PlainBool | NumberArray,
   S extends Shape = Shape,
   D extends DType = WeakF64,
   const O extends Options = Options,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   mask: M,
   options: O,
 ) => Expr<Masked<S, ShapeOf<M>, AxisIn<O, 0>, SizeIn<O>>, D>
 export type CompressFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
-  condition: Operand<Shape> | readonly (boolean | number)[],
-  x: Operand<S, D> | Plain,
+  condition: Expr<Shape> | readonly (boolean | number)[],
+  x: Expr<S, D> | Plain,
   options: O,
 ) => Expr<Ok<WithAxis<S, AxisIn<O, 0>, SizeIn<O>, 'compress'>>, D>
 export type UniqueFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options: O,
 ) => {
   readonly values: Expr<O extends { readonly axis: number } ? SameRank<S> : [SizeIn<O>], NoInfer<D>>
@@ -296,13 +294,13 @@ type Counted<O> = O extends { readonly density: infer B } ? (B extends true ? Fl
 type Edged<D extends DType, O> = O extends { readonly bins: infer B } ? (B extends number ? AsFloat<D> : Float) : AsFloat<D>
 type Weighed<O> = O extends { readonly weights: infer W } ? (undefined extends W ? DType : AsNumber<DTypeOf<W>>) : 'i32'
 export type HistogramFn<Options> = <D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-  x: Operand<Shape, D> | Plain,
+  x: Expr<Shape, D> | Plain,
   options?: O,
 ) => { readonly counts: Expr<[Bins<O>], Counted<O>>; readonly edges: Expr<[AddDim<Bins<O>, 1>], Edged<D, O>> }
 export type BincountFn<Options> = <const O extends Options>(x: Index | PlainIndex, options: O) => Expr<[SizeIn<O>], Weighed<O>>
 export type DigitizeFn<Options> = <S extends Shape = Shape>(
-  x: Operand<S> | Plain,
-  bins: Operand | readonly number[],
+  x: Expr<S> | Plain,
+  bins: Expr | readonly number[],
   options?: Options,
 ) => Expr<S, 'i32'>
 type Segments<S extends Shape, N extends Dim> = [number] extends [S['length']]
@@ -312,7 +310,7 @@ type Segments<S extends Shape, N extends Dim> = [number] extends [S['length']]
     : Shape
 /** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to; booleans count in i32. */
 export type SegmentFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, Zero = 0, R extends MadeDim<N, Zero> = N>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, AsNumber<D>>
@@ -324,7 +322,7 @@ export type SegmentChoiceFn = <
   Zero = 0,
   R extends MadeDim<N, Zero> = N,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, NoInfer<D>>
@@ -336,7 +334,7 @@ export type SegmentMeanFn = <
   Zero = 0,
   R extends MadeDim<N, Zero> = N,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, AsFloat<D>>
@@ -344,22 +342,22 @@ export type SegmentMeanFn = <
 // ---- choices
 
 export type PutAlongAxisFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   indices: Index | PlainIndex,
-  values: Operand | Plain,
+  values: Expr | Plain,
   options?: AxisOptions,
 ) => Expr<S, D>
 export type SelectFirstFn = <
-  const C extends readonly (Operand | Plain | PlainBool)[],
-  const X extends readonly (Operand | Plain)[],
-  const W extends Operand | Plain = 0,
+  const C extends readonly (Expr | Plain | PlainBool)[],
+  const X extends readonly (Expr | Plain)[],
+  const W extends Expr | Plain = 0,
 >(
   conditions: C,
   choices: X,
   otherwise?: W,
 ) => Expr<BroadcastAll<ShapesOf<readonly [...C, ...X, W]>>, PromoteAll<readonly (X[number] | W)[]>>
 export type PiecewiseFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
-  conditions: readonly (Operand | PlainBool)[],
-  functions: readonly (Plain | Operand | ((x: Expr<S, D>) => Expr<Shape, DType>))[],
+  x: Expr<S, D> | Plain,
+  conditions: readonly (Expr | PlainBool)[],
+  functions: readonly (Plain | Expr | ((x: Expr<S, D>) => Expr<Shape, DType>))[],
 ) => Expr<S, D>

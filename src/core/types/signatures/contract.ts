@@ -1,6 +1,6 @@
 // Signatures of contractions and linear algebra.
 import type { AsNumber, Float } from '../dtype.js'
-import type { Arg, Expr, Operand, ShapeOf, ShapesOf, Typed } from '../expr.js'
+import type { Arg, Expr, ShapeOf, ShapesOf, Typed } from '../expr.js'
 import type { Dim, Guard, Inner, InnerDim, NoOptions, Ok, Shape, Strict } from '../shape.js'
 import type { Dot, Einsum, MatMul, Vecdot } from '../shape-contract.js'
 import type { Kron, SameSize, Tensordot, TensordotAxes } from '../shape-products.js'
@@ -11,34 +11,31 @@ import type { AxisOptions } from './reduce.js'
 
 /** matmul(a, b): the matrix product, leading axes broadcast; a vector stands for a row (a) or a column (b). */
 export interface MatMulFn {
-  <N extends Dim, K extends Dim, M extends Dim, D extends Float>(
-    a: Operand<[N, K], D>,
-    b: Operand<[NoInfer<K>, M], NoInfer<D>>,
-  ): Expr<[N, M], D>
+  <N extends Dim, K extends Dim, M extends Dim, D extends Float>(a: Expr<[N, K], D>, b: Expr<[NoInfer<K>, M], NoInfer<D>>): Expr<[N, M], D>
   // leading axes may be one parameter, and axes readonly
   <S extends Shape, K extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [...S, K], D>,
-    b: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
+    a: Expr<readonly [...S, K], D>,
+    b: Expr<readonly [NoInfer<K>, M], NoInfer<D>>,
   ): Expr<[...S, M], D>
-  <N extends Dim, K extends Dim, D extends Float>(a: Operand<[N, K], D>, b: Operand<[NoInfer<K>], NoInfer<D>>): Expr<[N], D>
-  <K extends Dim, M extends Dim, D extends Float>(a: Operand<[K], D>, b: Operand<[NoInfer<K>, M], NoInfer<D>>): Expr<[M], D>
+  <N extends Dim, K extends Dim, D extends Float>(a: Expr<[N, K], D>, b: Expr<[NoInfer<K>], NoInfer<D>>): Expr<[N], D>
+  <K extends Dim, M extends Dim, D extends Float>(a: Expr<[K], D>, b: Expr<[NoInfer<K>, M], NoInfer<D>>): Expr<[M], D>
   // stacks of as many
   <P extends Dim, N extends Dim, K extends Dim, M extends Dim, D extends Float>(
-    a: Operand<[P, N, K], D>,
-    b: Operand<[NoInfer<P>, NoInfer<K>, M], NoInfer<D>>,
+    a: Expr<[P, N, K], D>,
+    b: Expr<[NoInfer<P>, NoInfer<K>, M], NoInfer<D>>,
   ): Expr<[P, N, M], D>
   <P extends Dim, Q extends Dim, N extends Dim, K extends Dim, M extends Dim, D extends Float>(
-    a: Operand<[P, Q, N, K], D>,
-    b: Operand<[NoInfer<P>, NoInfer<Q>, NoInfer<K>, M], NoInfer<D>>,
+    a: Expr<[P, Q, N, K], D>,
+    b: Expr<[NoInfer<P>, NoInfer<Q>, NoInfer<K>, M], NoInfer<D>>,
   ): Expr<[P, Q, N, M], D>
   // a number of unknown size beside a parameter
   <S extends Shape, K extends Dim, L extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [...S, K], D>,
-    b: Operand<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<K, L> & Dim, M]>,
+    a: Expr<readonly [...S, K], D>,
+    b: Expr<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<K, L> & Dim, M]>,
   ): Expr<[...S, M], D>
   <S extends Shape, K extends Dim, L extends Dim, D extends Float>(
-    a: Operand<readonly [...S, K], D>,
-    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<K, L> & Dim]>,
+    a: Expr<readonly [...S, K], D>,
+    b: Expr<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<K, L> & Dim]>,
   ): Expr<S, D>
   <A extends Arg, B extends Arg>(
     a: A,
@@ -47,7 +44,7 @@ export interface MatMulFn {
 }
 /** dot(a, b): NumPy's: the inner product of vectors, the matrix product of matrices. */
 export interface DotFn {
-  <K extends Dim, D extends Float>(a: Operand<[K], D>, b: Operand<[NoInfer<K>], NoInfer<D>>): Expr<[], D>
+  <K extends Dim, D extends Float>(a: Expr<[K], D>, b: Expr<[NoInfer<K>], NoInfer<D>>): Expr<[], D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Dot<ShapeOf<A>, ShapeOf<B>>, B>,
@@ -62,7 +59,7 @@ export type VecdotFn = <A extends Arg, B extends Arg, const O extends AxisOption
 type AxisIn<O> = O extends { readonly axis: infer X } ? X : -1
 /** outer(a, b): every product of an element of a with one of b. */
 export interface OuterFn {
-  <N extends Dim, M extends Dim, D extends Float>(a: Operand<[N], D>, b: Operand<[M], NoInfer<D>>): Expr<[N, M], D>
+  <N extends Dim, M extends Dim, D extends Float>(a: Expr<[N], D>, b: Expr<[M], NoInfer<D>>): Expr<[N, M], D>
   <A extends Arg, B extends Arg>(a: A, b: B): Expr<Joined<ShapeOf<A>, ShapeOf<B>>, AsNumber<PromoteArgs<A, B>>>
 }
 /** einsum('ij,jk->ik', a, b): the shape is known for a literal. */

@@ -4,7 +4,7 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
 import type { roundOptions } from '../../ops/rounding.js'
 import type { AsFloat, AsNumber, Discrete, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor, Typed } from '../expr.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Plain, PlainBool, Scalar, ShapeOf, Tensor, Typed } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Faced, Facing, Guard, Late, Level, Ok, Shape, Strict, Within } from '../shape.js'
 import type { TupleHint } from '../tree.js'
 
@@ -13,16 +13,16 @@ import type { TupleHint } from '../tree.js'
  *
  * One signature, not overloads: TypeScript carries a single generic signature through fp-ts `pipe`. Plain numbers have an unknown shape.
  */
-export type Unary = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, AsNumber<D>>
+export type Unary = <S extends Shape = Shape, D extends DType = WeakF64>(x: Expr<S, D> | Plain) => Expr<S, AsNumber<D>>
 /** Shape and dtype stay, bool too, as one primitive: abs. */
 export interface KeepingOp<N extends string> extends OfPrimitive<N, One> {
-  <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain): Expr<S, NoInfer<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64>(x: Expr<S, D> | Plain): Expr<S, NoInfer<D>>
 }
 /** A function of floats, i32 and bool in f64: exp, sin, sigmoid ... */
-export type FloatUnary = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
+export type FloatUnary = <S extends Shape = Shape, D extends DType = WeakF64>(x: Expr<S, D> | Plain) => Expr<S, AsFloat<D>>
 /** `FloatUnary` with options: leakyRelu, elu, gelu. */
 export type FloatUnaryWith<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 
@@ -62,7 +62,7 @@ export type BinaryOf<N extends string, I, R extends DType> = [R] extends [never]
 export interface BinaryToOp<N extends string, R extends DType> extends BinaryTo<N, R>, OfPrimitive<N, Two> {}
 /** `and` and `or`, whose primitives have longer names. */
 export interface LogicalOp<Op extends string, N extends string> extends OfPrimitive<N, readonly ['int', 'int']> {
-  <S extends Shape>(a: Operand<S>, b: Operand<NoInfer<S>> | number | boolean): Expr<S, 'bool'>
+  <S extends Shape>(a: Expr<S>, b: Expr<NoInfer<S>> | number | boolean): Expr<S, 'bool'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A,
     b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
@@ -70,7 +70,7 @@ export interface LogicalOp<Op extends string, N extends string> extends OfPrimit
 }
 /** An operation on the bits of two i32 operands that broadcast, or on two of bool; a plain number or array is i32. */
 export interface BitwiseOp<N extends string> extends OfPrimitive<N, readonly ['int', 'int']> {
-  <S extends Shape>(a: Operand<S, 'i32'>, b: Operand<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
+  <S extends Shape>(a: Expr<S, 'i32'>, b: Expr<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A & Bits<A>,
     b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]> & Bits<B>,
@@ -78,7 +78,7 @@ export interface BitwiseOp<N extends string> extends OfPrimitive<N, readonly ['i
 }
 /** A shift of i32 by counts that broadcast; a bool counts as 0 or 1, a plain number or array is i32. */
 export interface ShiftOp<N extends string> extends OfPrimitive<N, readonly ['int', 'int']> {
-  <S extends Shape>(a: Operand<S, 'i32'>, b: Operand<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
+  <S extends Shape>(a: Expr<S, 'i32'>, b: Expr<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A & Bits<A>,
     b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]> & Bits<B>,
@@ -96,30 +96,30 @@ export interface BitwiseNotOp extends OfPrimitive<'bitwiseNot', readonly ['int']
 export interface UnaryToOp<N extends string, R extends DType, A extends readonly [ArgKind] = One> extends UnaryTo<R>, OfPrimitive<N, A> {}
 
 /** polygamma(n, x): the n-th derivative of digamma; n is a number. */
-export type PolygammaFn = <S extends Shape = Shape, D extends DType = WeakF64>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
+export type PolygammaFn = <S extends Shape = Shape, D extends DType = WeakF64>(n: number, x: Expr<S, D> | Plain) => Expr<S, AsFloat<D>>
 
 /** An operand that stretches to the shape S, in code generic in sizes too. Of no axes all are: of them TypeScript does not say what it says of those of one. */
-type Stretching<S extends Shape, T extends Shape, D extends DType> = Operand<T, D> &
+type Stretching<S extends Shape, T extends Shape, D extends DType> = Expr<T, D> &
   ([T] extends [readonly []] ? unknown : Typed<Late<S[number] | T[number], Within<S, T>>>)
 /** An operand that faces one of shape S; asked last, so that of two signatures that fit the shorter result is taken. */
-type FacingOf<S extends Shape, T extends Shape, D extends DType> = Operand<T, D> & Typed<Late<S[number] | T[number], T>>
+type FacingOf<S extends Shape, T extends Shape, D extends DType> = Expr<T, D> & Typed<Late<S[number] | T[number], T>>
 /** Two operands that broadcast; a plain number or array takes the dtype of its sibling; bool counts as i32. */
 export interface Binary<Op extends string> {
-  <S extends Shape, D extends Exclude<DType, 'bool'>>(a: Operand<S, D>, b: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
-  <S extends Shape, D extends Exclude<DType, 'bool'>>(a: number, b: Operand<S, D>): Expr<S, D>
+  <S extends Shape, D extends Exclude<DType, 'bool'>>(a: Expr<S, D>, b: Expr<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
+  <S extends Shape, D extends Exclude<DType, 'bool'>>(a: number, b: Expr<S, D>): Expr<S, D>
   <P extends Dim, S extends Shape, D extends Exclude<DType, 'bool'>>(
-    a: Operand<[P, ...S], D>,
-    b: Operand<NoInfer<S>, NoInfer<D>>,
+    a: Expr<[P, ...S], D>,
+    b: Expr<NoInfer<S>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
   (a: number, b: number): Scalar<WeakF64>
   <S extends Shape, O extends Dim, D extends Float>(
-    a: Operand<readonly [...S, O], D>,
-    b: Operand<readonly [NoInfer<O>], NoInfer<D>>,
+    a: Expr<readonly [...S, O], D>,
+    b: Expr<readonly [NoInfer<O>], NoInfer<D>>,
   ): Expr<[...S, O], D>
   // in code that is generic in its sizes: one of the two stretches to the other, or each to the other along axes of length 1
-  <S extends Shape, T extends Shape, D extends Float>(a: Operand<S, D>, b: Stretching<S, T, NoInfer<D>>): Expr<S, D>
-  <S extends Shape, T extends Shape, D extends Float>(a: Stretching<S, T, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
-  <S extends Shape, T extends Facing<S>, D extends Float>(a: Operand<S, D>, b: FacingOf<S, T, NoInfer<D>>): Expr<Faced<S, T>, D>
+  <S extends Shape, T extends Shape, D extends Float>(a: Expr<S, D>, b: Stretching<S, T, NoInfer<D>>): Expr<S, D>
+  <S extends Shape, T extends Shape, D extends Float>(a: Stretching<S, T, NoInfer<D>>, b: Expr<S, D>): Expr<S, D>
+  <S extends Shape, T extends Facing<S>, D extends Float>(a: Expr<S, D>, b: FacingOf<S, T, NoInfer<D>>): Expr<Faced<S, T>, D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
@@ -127,26 +127,26 @@ export interface Binary<Op extends string> {
 }
 /** `Binary` that of two bools is bool: maximum, minimum, fmax, fmin. */
 export interface Choosing<Op extends string> extends Binary<Op> {
-  <S extends Shape>(a: Operand<S, 'bool'>, b: Operand<NoInfer<S>, 'bool'>): Expr<S, 'bool'>
-  <A extends Operand<Shape, 'bool'>, B extends Operand<Shape, 'bool'>>(
+  <S extends Shape>(a: Expr<S, 'bool'>, b: Expr<NoInfer<S>, 'bool'>): Expr<S, 'bool'>
+  <A extends Expr<Shape, 'bool'>, B extends Expr<Shape, 'bool'>>(
     a: A,
     b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
 /** `Binary` of floats, two i32 or bool in f64: div, pow, atan2, hypot, logaddexp ... */
 export interface FloatBinary<Op extends string> {
-  <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
-  <S extends Shape, D extends Float>(a: number, b: Operand<S, D>): Expr<S, D>
-  <P extends Dim, S extends Shape, D extends Float>(a: Operand<[P, ...S], D>, b: Operand<NoInfer<S>, NoInfer<D>>): Expr<[P, ...S], D>
+  <S extends Shape, D extends Float>(a: Expr<S, D>, b: Expr<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
+  <S extends Shape, D extends Float>(a: number, b: Expr<S, D>): Expr<S, D>
+  <P extends Dim, S extends Shape, D extends Float>(a: Expr<[P, ...S], D>, b: Expr<NoInfer<S>, NoInfer<D>>): Expr<[P, ...S], D>
   (a: number, b: number): Scalar<WeakF64>
   <S extends Shape, O extends Dim, D extends Float>(
-    a: Operand<readonly [...S, O], D>,
-    b: Operand<readonly [NoInfer<O>], NoInfer<D>>,
+    a: Expr<readonly [...S, O], D>,
+    b: Expr<readonly [NoInfer<O>], NoInfer<D>>,
   ): Expr<[...S, O], D>
   // in code that is generic in its sizes: one of the two stretches to the other, or each to the other along axes of length 1
-  <S extends Shape, T extends Shape, D extends Float>(a: Operand<S, D>, b: Stretching<S, T, NoInfer<D>>): Expr<S, D>
-  <S extends Shape, T extends Shape, D extends Float>(a: Stretching<S, T, NoInfer<D>>, b: Operand<S, D>): Expr<S, D>
-  <S extends Shape, T extends Facing<S>, D extends Float>(a: Operand<S, D>, b: FacingOf<S, T, NoInfer<D>>): Expr<Faced<S, T>, D>
+  <S extends Shape, T extends Shape, D extends Float>(a: Expr<S, D>, b: Stretching<S, T, NoInfer<D>>): Expr<S, D>
+  <S extends Shape, T extends Shape, D extends Float>(a: Stretching<S, T, NoInfer<D>>, b: Expr<S, D>): Expr<S, D>
+  <S extends Shape, T extends Facing<S>, D extends Float>(a: Expr<S, D>, b: FacingOf<S, T, NoInfer<D>>): Expr<Faced<S, T>, D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
@@ -175,30 +175,30 @@ export type PromoteArgs3<A, B, C> = (
 
 /** Two operands that broadcast, to a dtype of its own: comparisons, to bool, never differentiated. */
 export interface BinaryTo<Op extends string, R extends DType> {
-  <S extends Shape>(a: Operand<S>, b: Operand<NoInfer<S>> | number): Expr<S, R>
-  <S extends Shape>(a: number, b: Operand<S>): Expr<S, R>
-  <P extends Dim, S extends Shape>(a: Operand<[P, ...S]>, b: Operand<NoInfer<S>>): Expr<[P, ...S], R>
+  <S extends Shape>(a: Expr<S>, b: Expr<NoInfer<S>> | number): Expr<S, R>
+  <S extends Shape>(a: number, b: Expr<S>): Expr<S, R>
+  <P extends Dim, S extends Shape>(a: Expr<[P, ...S]>, b: Expr<NoInfer<S>>): Expr<[P, ...S], R>
   (a: number, b: number): Scalar<R>
-  <S extends Shape, T extends Shape>(a: Operand<S>, b: Stretching<S, T, DType>): Expr<S, R>
-  <S extends Shape, T extends Shape>(a: Stretching<S, T, DType>, b: Operand<S>): Expr<S, R>
-  <S extends Shape, T extends Facing<S>>(a: Operand<S>, b: FacingOf<S, T, DType>): Expr<Faced<S, T>, R>
+  <S extends Shape, T extends Shape>(a: Expr<S>, b: Stretching<S, T, DType>): Expr<S, R>
+  <S extends Shape, T extends Shape>(a: Stretching<S, T, DType>, b: Expr<S>): Expr<S, R>
+  <S extends Shape, T extends Facing<S>>(a: Expr<S>, b: FacingOf<S, T, DType>): Expr<Faced<S, T>, R>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, R>
 }
 /** A function of each element to a dtype of its own: tests, to bool. */
-export type UnaryTo<R extends DType> = <S extends Shape = Shape>(x: Operand<S> | Plain | PlainBool) => Expr<S, R>
+export type UnaryTo<R extends DType> = <S extends Shape = Shape>(x: Expr<S> | Plain | PlainBool) => Expr<S, R>
 
 /** where(condition, a, b): a where the condition holds, else b; the cotangent is masked. */
 export interface WhereFn extends OfPrimitive<'where', readonly ['int', 'float', 'float']> {
   <S extends Shape, D extends DType>(
-    condition: Operand<S, 'bool'>,
-    a: Operand<NoInfer<S>, D>,
-    b: Operand<NoInfer<S>, NoInfer<D>> | number,
+    condition: Expr<S, 'bool'>,
+    a: Expr<NoInfer<S>, D>,
+    b: Expr<NoInfer<S>, NoInfer<D>> | number,
   ): Expr<S, D>
-  <S extends Shape, D extends DType>(condition: Operand<S, 'bool'>, a: number, b: Operand<NoInfer<S>, D>): Expr<S, D>
-  <S extends Shape>(condition: Operand<S, 'bool'>, a: number, b: number): Expr<S, WeakF64>
+  <S extends Shape, D extends DType>(condition: Expr<S, 'bool'>, a: number, b: Expr<NoInfer<S>, D>): Expr<S, D>
+  <S extends Shape>(condition: Expr<S, 'bool'>, a: number, b: number): Expr<S, WeakF64>
   <C extends Arg | PlainBool, A extends Arg, B extends Arg>(
     condition: C,
     a: Guard<Broadcast<ShapeOf<C>, ShapeOf<A>, 'where'>, A>,
@@ -208,9 +208,9 @@ export interface WhereFn extends OfPrimitive<'where', readonly ['int', 'float', 
 /** Three operands that broadcast, shape and dtype of the first in the simple case: fma. */
 export interface Ternary<Op extends string> {
   <S extends Shape, D extends Exclude<DType, 'bool'>>(
-    x: Operand<S, D>,
-    y: Operand<NoInfer<S>, NoInfer<D>> | number,
-    z: Operand<NoInfer<S>, NoInfer<D>> | number,
+    x: Expr<S, D>,
+    y: Expr<NoInfer<S>, NoInfer<D>> | number,
+    z: Expr<NoInfer<S>, NoInfer<D>> | number,
   ): Expr<S, D>
   (x: number, y: number, z: number): Scalar<WeakF64>
   <A extends Arg, B extends Arg, C extends Arg>(
@@ -221,7 +221,7 @@ export interface Ternary<Op extends string> {
 }
 /** Three floats that broadcast, i32 and bool in f64, as one primitive: betainc. */
 export interface FloatTernaryOp<Op extends string> extends OfPrimitive<Op, readonly ['float', 'float', 'float']> {
-  <S extends Shape, D extends Float>(x: number, y: number, z: Operand<S, D>): Expr<S, D>
+  <S extends Shape, D extends Float>(x: number, y: number, z: Expr<S, D>): Expr<S, D>
   (x: number, y: number, z: number): Scalar<WeakF64>
   <A extends Arg, B extends Arg, C extends Arg>(
     x: A,
@@ -232,11 +232,11 @@ export interface FloatTernaryOp<Op extends string> extends OfPrimitive<Op, reado
 /** clamp(x, low, high): a bound that is null or left out is none. */
 export interface ClampFn {
   <S extends Shape, D extends Exclude<DType, 'bool'>>(
-    x: Operand<S, D>,
-    low: Operand<NoInfer<S>, NoInfer<D>> | number | null | undefined,
-    high?: Operand<NoInfer<S>, NoInfer<D>> | number | null | undefined,
+    x: Expr<S, D>,
+    low: Expr<NoInfer<S>, NoInfer<D>> | number | null | undefined,
+    high?: Expr<NoInfer<S>, NoInfer<D>> | number | null | undefined,
   ): Expr<S, D>
-  <S extends Shape>(x: Operand<S, 'bool'>, low: null | undefined, high?: null | undefined): Expr<S, 'bool'>
+  <S extends Shape>(x: Expr<S, 'bool'>, low: null | undefined, high?: null | undefined): Expr<S, 'bool'>
   (x: number, low: number | null | undefined, high?: number | null | undefined): Scalar<WeakF64>
   <A extends Arg, B extends Arg | null | undefined, C extends Arg | null | undefined = undefined>(
     x: A,
@@ -245,14 +245,14 @@ export interface ClampFn {
   ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>>, Clamped<A, B, C>>
 }
 /** Bools between bools stay bools; beside a number they count as i32. */
-type Clamped<A, B, C> = [A, B, C] extends [Operand<Shape, 'bool'>, BoolBound, BoolBound]
+type Clamped<A, B, C> = [A, B, C] extends [Expr<Shape, 'bool'>, BoolBound, BoolBound]
   ? 'bool'
   : AsNumber<PromoteArgs3<A, Bound<B>, Bound<C>>>
-type BoolBound = Operand<Shape, 'bool'> | null | undefined
+type BoolBound = Expr<Shape, 'bool'> | null | undefined
 /** What a bound that is none takes part with: nothing but a number. */
 type Bound<B> = [B] extends [null | undefined] ? number : Exclude<B, null | undefined>
 /** cast(x, dtype). */
-export type CastFn = <D extends DType, S extends Shape = Shape>(x: Operand<S> | Plain, dtype: D) => Expr<S, D>
+export type CastFn = <D extends DType, S extends Shape = Shape>(x: Expr<S> | Plain, dtype: D) => Expr<S, D>
 /** stopGradient(tree): the same expressions, without a derivative. */
 export interface IdentityFn extends OfPrimitive<'stopGradient', One> {
   <T>(tree: T): Lifted<T>
@@ -267,17 +267,17 @@ type MapOut<S extends Shape, R> =
 type MapResult = Scalar | readonly Scalar[] | TupleHint | { readonly [key: string]: Scalar }
 /** map(f, ...xs): a scalar function over arrays that broadcast, differentiated forward, one or several results. */
 export interface MapFn {
-  <S extends Shape, D extends DType, R extends MapResult>(f: (x: Scalar<D>) => R, x: Operand<S, D>): MapOut<S, R>
+  <S extends Shape, D extends DType, R extends MapResult>(f: (x: Scalar<D>) => R, x: Expr<S, D>): MapOut<S, R>
   <A extends Shape, DA extends DType, B extends Shape, DB extends DType, R extends MapResult>(
     f: (x: Scalar<DA>, y: Scalar<DB>) => R,
-    a: Operand<A, DA>,
-    b: Guard<Broadcast<A, B, 'map'>, Operand<B, DB>>,
+    a: Expr<A, DA>,
+    b: Guard<Broadcast<A, B, 'map'>, Expr<B, DB>>,
   ): MapOut<Ok<Broadcast<A, B, 'map'>>, R>
   <A extends Shape, DA extends DType, B extends Shape, DB extends DType, C extends Shape, DC extends DType, R extends MapResult>(
     f: (x: Scalar<DA>, y: Scalar<DB>, z: Scalar<DC>) => R,
-    a: Operand<A, DA>,
-    b: Guard<Broadcast<A, B, 'map'>, Operand<B, DB>>,
-    c: Guard<Broadcast3<A, B, C, 'map'>, Operand<C, DC>>,
+    a: Expr<A, DA>,
+    b: Guard<Broadcast<A, B, 'map'>, Expr<B, DB>>,
+    c: Guard<Broadcast3<A, B, C, 'map'>, Expr<C, DC>>,
   ): MapOut<Ok<Broadcast3<A, B, C, 'map'>>, R>
-  <R extends MapResult>(f: (...xs: Scalar[]) => R, ...xs: (Operand | NumberArray)[]): MapOut<Shape, R>
+  <R extends MapResult>(f: (...xs: Scalar[]) => R, ...xs: (Expr | NumberArray)[]): MapOut<Shape, R>
 }

@@ -1,6 +1,6 @@
 // Signatures of the Fourier transforms: a pair of arrays, real and imaginary part, in and out.
 import type { AsFloat, DType, Settled, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, MayFit, Operand, Plain, ShapeOf } from '../expr.js'
+import type { Arg, Expr, MayFit, Plain, ShapeOf } from '../expr.js'
 import type { Add, Div, Mul, Sub } from '../nat.js'
 import type { Axis, Beside, Box, Broadcast, Dim, Guard, Known, MadeDim, Ok, Shape, Size, ZeroOf } from '../shape.js'
 import type { HasAxis } from '../shape-index.js'
@@ -15,9 +15,9 @@ export type ComplexPair<S extends Shape = Shape, D extends DType = DType> = {
 }
 /** What is taken as a complex array: two arrays of one shape, or a real one. */
 export type ComplexArg<S extends Shape, D extends DType> =
-  | Operand<S, D>
+  | Expr<S, D>
   | Plain
-  | { readonly re: Operand<S, D> | Plain; readonly im: Operand<S, D> | MayFit<NoInfer<S>, NoInfer<D>, 'Expr' | 'Tensor'> | Plain }
+  | { readonly re: Expr<S, D> | Plain; readonly im: Expr<S, D> | MayFit<NoInfer<S>, NoInfer<D>, 'Expr' | 'Tensor'> | Plain }
 /** As NumPy: which of the two directions divides by n, or both by its root. */
 export type Norm = 'backward' | 'ortho' | 'forward'
 /** Options of which none is given. */
@@ -112,7 +112,7 @@ export type RfftFn<Op extends string, Options> = <
   D extends DType = WeakF64,
   const O extends Options = NoneOf<Options>,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
 ) => ComplexPair<Along<S, O, 'half'>, Settled<AsFloat<D>>>
 /** irfft: a real array, with another length along the axis. */
@@ -139,7 +139,7 @@ export type RfftnFn<Options, Standard = undefined> = <
   D extends DType = WeakF64,
   const O extends Options = NoneOf<Options>,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: O,
 ) => ComplexPair<HalvedOf<S, O, Standard>, Settled<AsFloat<D>>>
 /** irfft2 and irfftn. */
@@ -153,7 +153,7 @@ export type IrfftnFn<Options, Standard = undefined> = <
 ) => Expr<DoubledOf<S, O, Standard>, Settled<AsFloat<D>>>
 /** fftshift and ifftshift. */
 export type FftShiftFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Options,
 ) => Expr<S, NoInfer<D>>
 

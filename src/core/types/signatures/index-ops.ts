@@ -1,6 +1,6 @@
 // Signatures of indexing.
 import type { DType, Receiving, WeakF64 } from '../dtype.js'
-import type { Expr, IndicesAreI32, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
+import type { Expr, IndicesAreI32, NumberArray, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
 import type {
   Axis,
   Broadcast,
@@ -23,16 +23,16 @@ import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
 
 /** Indices: an i32 operand, or an expression of which the compiler knows nothing, such as the parameter of a plain function: its dtype is checked at run time. */
-export type Index<I extends Shape = Shape> = Operand<I, 'i32'> | IndicesAreI32
+export type Index<I extends Shape = Shape> = Expr<I, 'i32'> | IndicesAreI32
 type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? A : Default
 
 /** The axes of the indices, then those of a slice. */
 type Slices<I extends Shape, R extends Shape> = [number] extends [I['length']] ? Shape : [...I, ...R]
 /** gather(x, indices, { axis }): slices of x, the first axis by default; x[indices]. */
 export interface GatherFn {
-  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Operand<[N, ...R], D>, indices: Index<I>): Expr<Slices<I, R>, D>
+  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Expr<[N, ...R], D>, indices: Index<I>): Expr<Slices<I, R>, D>
   <I extends Index | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
-    x: Operand<S, D> | Plain,
+    x: Expr<S, D> | Plain,
     indices: I,
     options?: Guard<Gather<S, ShapeOf<I>, AxisOf<O, 0>>, O>,
   ): Expr<Ok<Gather<S, ShapeOf<I>, AxisOf<O, 0>>>, NoInfer<D>>
@@ -44,7 +44,7 @@ export type TakeAlongAxisFn = <
   D extends DType = WeakF64,
   const O extends AxisOptions = NoOptions,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   indices: I,
   options?: Guard<HasAxis<S, AxisOf<O, -1>, 'takeAlongAxis'>, O>,
 ) => Expr<TakenAlong<S, ShapeOf<I>, Axis<S, AxisOf<O, -1>>>, NoInfer<D>>
@@ -63,9 +63,9 @@ export type ScatterAddFn = <
   const O extends AxisOptions = NoOptions,
   E extends DType = D,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   indices: Index<I> | PlainIndex,
-  updates: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'scatterAdd'>, Operand<U, E> | Plain>,
+  updates: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'scatterAdd'>, Expr<U, E> | Plain>,
   options?: O,
 ) => Expr<S, Receiving<D, E>>
 /** setAt(x, indices, values, { axis }): x with the values in place of the slices at the indices. */
@@ -77,14 +77,14 @@ export type SetAtFn = <
   const O extends AxisOptions = NoOptions,
   E extends DType = D,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   indices: Index<I> | PlainIndex,
-  values: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'setAt'>, Operand<U, E> | Plain>,
+  values: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'setAt'>, Expr<U, E> | Plain>,
   options?: O,
 ) => Expr<S, Receiving<D, E>>
 /** dynamicSlice(x, starts, sizes): a window whose place is computed; sizes are fixed. */
 export type DynamicSliceFn = <const Z extends readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   starts: Index | readonly (Index<[]> | number)[],
   sizes: Z,
 ) => Expr<Writable<Z>, D>
@@ -107,8 +107,8 @@ export interface OneHotFn {
 }
 /** dynamicUpdateSlice(x, update, starts): the update in place of a window whose place is computed. */
 export type DynamicUpdateSliceFn = <S extends Shape = Shape, D extends DType = WeakF64, E extends DType = D>(
-  x: Operand<S, D> | Plain,
-  update: Operand<Shape, E> | NumberArray,
+  x: Expr<S, D> | Plain,
+  update: Expr<Shape, E> | NumberArray,
   starts: Index | readonly (Index<[]> | number)[],
 ) => Expr<S, Receiving<D, E>>
 /** [], if S has one axis. */
@@ -118,16 +118,16 @@ type Vector<S extends Shape> = [number] extends [S['length']]
     ? []
     : ShapeError<`searchsorted: needs a vector to search in, got shape ${Show<S>}`>
 /** searchsorted(sorted, values, { side }): where each value would be inserted, before its equals ('left', the default) or after. */
-export type SearchSortedFn<Options> = <V extends Operand | readonly number[], S extends Shape = Shape>(
+export type SearchSortedFn<Options> = <V extends Expr | readonly number[], S extends Shape = Shape>(
   sorted: Guard<Vector<ShapeOf<V>>, V>,
-  values: Operand<S> | Plain,
+  values: Expr<S> | Plain,
   options?: Options,
 ) => Expr<S, 'i32'>
 /** What stands in a list of indices: a place, a slice as text or '...', a new axis (null), or places that are computed or in arrays. */
 export type AtIndex = string | null | Index | PlainIndex
 /** at(x, ...indices): x[indices] in NumPy's notation. */
 export type AtFn = <const I extends readonly AtIndex[], S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   ...indices: IndicesFor<Places<S, I>, I, 'at'>
 ) => Expr<At<S, I>, NoInfer<D>>
 /** Values for the part of shape P: [] if U broadcasts to it. */
@@ -142,9 +142,9 @@ type UpdateFn<Op extends string> = <
   U extends Shape = Shape,
   E extends DType = D,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   indices: IndexFor<Places<S, IndexList<I>>, I, Op>,
-  v: Guard<Into<At<S, IndexList<I>>, U, Op>, Operand<U, E> | Plain | PlainBool>,
+  v: Guard<Into<At<S, IndexList<I>>, U, Op>, Expr<U, E> | Plain | PlainBool>,
 ) => Expr<S, Receiving<D, E>>
 /** set(x, indices, v): x with v in the place of x[indices]. */
 export type SetFn = UpdateFn<'set'>

@@ -2,21 +2,7 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { padOptions } from '../../ops/layout/pad-modes.js'
 import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
-import type {
-  Arg,
-  DTypeOf,
-  Expr,
-  NestedArray,
-  NumberArray,
-  OfAnyRank,
-  Operand,
-  Plain,
-  PlainBool,
-  ShapesOf,
-  Sizes,
-  Spec,
-  Tensor,
-} from '../expr.js'
+import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, OfAnyRank, Plain, PlainBool, ShapesOf, Sizes, Spec, Tensor } from '../expr.js'
 import type {
   Box,
   BroadcastTo,
@@ -110,7 +96,7 @@ export interface FullFn {
   <const S extends NewShape, D extends DType = WeakF64>(shape: S, value: number, dtype?: D): Expr<Writable<S>, D>
 }
 /** zerosLike, onesLike. */
-export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
+export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Expr<S, D> | Plain) => Expr<S, NoInfer<D>>
 /** arange(n, dtype?): 0, 1, ... n - 1; arange(start, stop, step?, dtype?). */
 export interface ArangeFn {
   <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(n: Size<N>): Expr<[R], WeakF64>
@@ -148,7 +134,7 @@ export interface LinspaceFn<Options> {
     dtype: D | (Options & { readonly dtype: D }),
   ): Expr<[R], D>
 }
-type End = number | Operand<[]> | OfAnyRank<'Expr' | 'Tensor'>
+type End = number | Expr<[]> | OfAnyRank<'Expr' | 'Tensor'>
 /** eye(n, dtype?): the identity matrix; eye(n, m, k?, dtype?): ones on the k-th diagonal of n by m. */
 export interface EyeFn {
   <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(n: Size<N>): Expr<[R, R], WeakF64>
@@ -183,27 +169,27 @@ export interface AssertShapeFn {
   /** The shape of another array, in code that is generic in its axes too. */
   <S extends Shape, D extends DType>(x: Expr<Shape, D>, shape: Sizes<S>, ...no: Shape extends S ? [never] : []): Expr<Writable<S>, D>
   <const T extends Shape, D extends DType>(x: Expr<Shape, D>, shape: T): Expr<Writable<T>, D>
-  <const T extends NewShape, D extends DType>(x: Operand<Shape, D>, shape: T): Operand<Writable<T>, D>
+  <const T extends NewShape, D extends DType>(x: Expr<Shape, D>, shape: T): Expr<Writable<T>, D>
 }
 
 /** reshape(x, shape): the same elements in row-major order; one axis may be -1. */
 export interface ReshapeFn {
   // the first axis stays: in code that is generic in it too
   <N extends Dim, R extends Shape, D extends DType, const T extends NewShape>(
-    x: Operand<readonly [N, ...R], D>,
+    x: Expr<readonly [N, ...R], D>,
     shape: Guard<true extends HasRest<T> ? ShapeError<'-1'> : Reshape<R, T>, readonly [SizeFor<N, N> | Kept<R>, ...T]>,
   ): Expr<[N, ...T], D>
   <N extends Dim, R extends Shape, D extends DType, const T extends NewShape>(
-    x: Operand<readonly [N, ...R], D>,
+    x: Expr<readonly [N, ...R], D>,
     shape: Guard<true extends HasRest<T> ? Reshape<R, T> : ShapeError<'no -1'>, readonly [SizeFor<N, N>, ...T]>,
   ): Expr<[N, ...Filled<T, Reshape<R, T>>], D>
   // sizes that are parameters: how many elements there are is known when it runs
   <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
-    x: Operand<S, D> | Plain,
+    x: Expr<S, D> | Plain,
     shape: T & ReshapeLater<S, T>['given'],
   ): Expr<Rest<T>, NoInfer<D>>
   <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
-    x: Operand<S, D> | Plain,
+    x: Expr<S, D> | Plain,
     shape: Decided<Reshape<S, Unnamed<T>>, T>,
   ): Expr<Ok<Reshape<S, Unnamed<T>>>, NoInfer<D>>
 }
@@ -242,23 +228,23 @@ type RestDim<D, E> = D extends -1 ? number : E
 /** broadcastTo(x, shape). */
 export interface BroadcastToFn {
   <const T extends Shape, S extends Shape = Shape, D extends DType = WeakF64, R extends Made<T> = Made<T>>(
-    x: Operand<S, D> | Plain,
+    x: Expr<S, D> | Plain,
     shape: Guard<BroadcastTo<S, T>, SizesIn<T>>,
     ...no: WithNumber<T>
   ): Expr<R, NoInfer<D>>
   <const T extends Shape, S extends Shape = Shape, D extends DType = WeakF64>(
-    x: Operand<S, D> | Plain,
+    x: Expr<S, D> | Plain,
     shape: Guard<BroadcastTo<S, T>, SizesIn<T>>,
   ): Expr<Writable<T>, NoInfer<D>>
 }
 /** transpose(x) swaps the last two axes; transpose(x, axes) permutes. */
 export type TransposeFn = <S extends Shape = Shape, D extends DType = WeakF64, const P extends readonly number[] | undefined = undefined>(
-  x: Guard<Transpose<S, P>, Operand<S, D> | Plain>,
+  x: Guard<Transpose<S, P>, Expr<S, D> | Plain>,
   axes?: P,
 ) => Expr<Ok<Transpose<S, P>>, NoInfer<D>>
 /** expandDims(x, axis): a new axis of length 1. */
 export type ExpandDimsFn = <const I extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   axis: Guard<ExpandDims<S, I>, I>,
 ) => Expr<Ok<ExpandDims<S, I>>, NoInfer<D>>
 /** squeeze(x, axis?): without axes of length 1. */
@@ -267,7 +253,7 @@ export type SqueezeFn = <
   D extends DType = WeakF64,
   const I extends number | readonly number[] | undefined = undefined,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   axis?: Guard<Squeeze<S, I>, I>,
 ) => Expr<Squeezed<S, I>, NoInfer<D>>
 type AxisOf<O> = O extends { readonly axis: infer A extends number } ? A : 0
@@ -310,13 +296,13 @@ export type SplitFn = <
   D extends DType = WeakF64,
   const O extends AxisOptions = NoOptions,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   parts: Guard<Split<S, P, AxisOf<O>>, P>,
   options?: O,
 ) => ExprsOfShapes<Parts<S, P, AxisOf<O>>, D>
 /** unstack(x, { axis }): the slices along an axis, the first by default, without that axis. */
 export type UnstackFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<Unstack<S, AxisOf<O>>, O>,
 ) => ExprsOfShapes<Unstack<S, AxisOf<O>>, D>
 /** slice(x, starts, ends?, strides?): per leading axis; negative bounds count from the end, null is the end of the axis. */
@@ -327,7 +313,7 @@ export type SliceFn = <
   const T extends Bounds | undefined = undefined,
   const Z extends readonly number[] | undefined = undefined,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   starts: F,
   ends?: Guard<Slice<S, F, T, Z>, T>,
   strides?: Z,
@@ -338,26 +324,26 @@ export type PadMode = 'constant' | 'edge' | 'reflect' | 'symmetric' | 'wrap'
 export interface PadOptions extends OptionsOf<typeof padOptions> {}
 /** pad(x, widths, value?): zeros, or value, around x; pad(x, widths, { mode }). */
 export type PadFn = <const W extends PadWidths, S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   widths: Guard<Pad<S, W>, W>,
   value?: number | PadOptions,
 ) => Expr<Ok<Pad<S, W>>, D>
 /** tile(x, reps): the whole array repeated. */
 export type TileFn = <const R extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   reps: R,
 ) => Expr<Ok<Tile<S, R>>, D>
 /** repeat(x, n, { axis }): each element n times along an axis, the first by default. */
 export interface RepeatFn<Options> {
   <const N extends number, S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
-    x: Operand<S, D> | Plain,
+    x: Expr<S, D> | Plain,
     n: Guard<Repeat<S, N, AxisOf<O>>, N>,
     options?: O,
   ): Expr<Ok<Repeat<S, N, AxisOf<O>>>, D>
   /** As many times as the counts say, of each its own; `totalLength` says how long that is where counts are computed. */
   <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-    x: Operand<S, D> | Plain,
-    counts: readonly number[] | Operand<Shape, 'i32'>,
+    x: Expr<S, D> | Plain,
+    counts: readonly number[] | Expr<Shape, 'i32'>,
     options?: O,
   ): Expr<Ok<WithAxis<S, AxisOf<O>, number, 'repeat'>>, D>
 }
@@ -368,12 +354,12 @@ type AxesError<S extends Shape, O, Op extends string> = O extends { readonly axi
   : []
 /** flip(x, { axis }): reversed along one, several or all axes. */
 export type FlipFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<AxesError<S, O, 'flip'>, O>,
 ) => Expr<S, NoInfer<D>>
 /** roll(x, shift, { axis }): rotated along an axis, or flattened. */
 export type RollFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   shift: number | readonly number[],
   options?: Guard<AxesError<S, O, 'roll'>, O>,
 ) => Expr<S, D>
@@ -381,12 +367,12 @@ export type RollFn<Options> = <S extends Shape = Shape, D extends DType = WeakF6
 export interface DiagFn {
   (x: readonly number[], k?: number): Expr<[number, number], WeakF64>
   // of a size that is a parameter TypeScript does not say that it is itself
-  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>, k?: 0): Expr<[N], D>
-  <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>, k?: 0): Expr<[B, N], D>
+  <N extends Dim, D extends DType>(x: Expr<readonly [N, NoInfer<N>], D>, k?: 0): Expr<[N], D>
+  <B extends Dim, N extends Dim, D extends DType>(x: Expr<readonly [B, N, NoInfer<N>], D>, k?: 0): Expr<[B, N], D>
   <S extends Shape = Shape, D extends DType = WeakF64, const K extends number = 0>(
-    x: Guard<Diag<S>, Operand<S, D> | Plain>,
+    x: Guard<Diag<S>, Expr<S, D> | Plain>,
     k?: K,
   ): Expr<Ok<Diag<S, K>>, D>
 }
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
-export type TriangleFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain, k?: number) => Expr<S, NoInfer<D>>
+export type TriangleFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Expr<S, D> | Plain, k?: number) => Expr<S, NoInfer<D>>

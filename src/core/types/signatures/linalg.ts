@@ -2,7 +2,7 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { choleskyOptions, qrOptions, rcondOptions, svdOptions, triangularOptions } from '../../ops/linalg/linalg.js'
 import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf, Typed } from '../expr.js'
+import type { Arg, Expr, Plain, ShapeOf, ShapesOf, Typed } from '../expr.js'
 import type { Broadcast, Dim, Guard, InnerDim, NoOptions, Ok, Shape } from '../shape.js'
 import type { BlockDiag, Diagonals } from '../shape-arrange.js'
 import type { DropLast, Square } from '../shape-contract.js'
@@ -25,45 +25,45 @@ import type { PromoteAll } from './layout.js'
 /** A function of square matrices to matrices of their shape: inv, expm. */
 export interface SquareFn<Op extends string> {
   // of a size that is a parameter TypeScript does not say that it is itself
-  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N, N], AsFloat<D>>
-  <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>): Expr<[B, N, N], AsFloat<D>>
-  <S extends Shape, D extends DType>(x: Operand<S, D> & OfNoRank<S>): Expr<S, AsFloat<D>>
-  <S extends Shape = Shape, D extends DType = WeakF64>(x: OfSquare<S, Op, Operand<S, D> | Plain>): Expr<S, AsFloat<D>>
+  <N extends Dim, D extends DType>(x: Expr<readonly [N, NoInfer<N>], D>): Expr<[N, N], AsFloat<D>>
+  <B extends Dim, N extends Dim, D extends DType>(x: Expr<readonly [B, N, NoInfer<N>], D>): Expr<[B, N, N], AsFloat<D>>
+  <S extends Shape, D extends DType>(x: Expr<S, D> & OfNoRank<S>): Expr<S, AsFloat<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64>(x: OfSquare<S, Op, Expr<S, D> | Plain>): Expr<S, AsFloat<D>>
 }
 /** Options of cholesky: the upper factor, its transpose. */
 export interface CholeskyOptions extends OptionsOf<typeof choleskyOptions> {}
 /** cholesky(x, { upper }). */
 export interface CholeskyFn {
-  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>, options?: CholeskyOptions): Expr<[N, N], AsFloat<D>>
+  <N extends Dim, D extends DType>(x: Expr<readonly [N, NoInfer<N>], D>, options?: CholeskyOptions): Expr<[N, N], AsFloat<D>>
   <B extends Dim, N extends Dim, D extends DType>(
-    x: Operand<readonly [B, N, NoInfer<N>], D>,
+    x: Expr<readonly [B, N, NoInfer<N>], D>,
     options?: CholeskyOptions,
   ): Expr<[B, N, N], AsFloat<D>>
-  <S extends Shape, D extends DType>(x: Operand<S, D> & OfNoRank<S>, options?: CholeskyOptions): Expr<S, AsFloat<D>>
+  <S extends Shape, D extends DType>(x: Expr<S, D> & OfNoRank<S>, options?: CholeskyOptions): Expr<S, AsFloat<D>>
   <S extends Shape = Shape, D extends DType = WeakF64>(
-    x: OfSquare<S, 'cholesky', Operand<S, D> | Plain>,
+    x: OfSquare<S, 'cholesky', Expr<S, D> | Plain>,
     options?: CholeskyOptions,
   ): Expr<S, AsFloat<D>>
 }
 /** A function of square matrices to a number each: det. */
 export type PerMatrixFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Square<S, Op>, Operand<S, D> | Plain>,
+  x: Guard<Square<S, Op>, Expr<S, D> | Plain>,
 ) => Expr<DropLast<S, 2>, AsFloat<D>>
 /** slogdet(x): the sign of the determinant, and the logarithm of its size. */
 export type SlogdetFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Square<S, 'slogdet'>, Operand<S, D> | Plain>,
+  x: Guard<Square<S, 'slogdet'>, Expr<S, D> | Plain>,
 ) => { readonly sign: Expr<DropLast<S, 2>, AsFloat<D>>; readonly logdet: Expr<DropLast<S, 2>, AsFloat<D>> }
 /** eigh(x): eigenvalues in ascending order, and eigenvectors as columns. */
 export type EighFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Square<S, 'eigh'>, Operand<S, D> | Plain>,
+  x: Guard<Square<S, 'eigh'>, Expr<S, D> | Plain>,
 ) => { readonly w: Expr<DropLast<S, 1>, AsFloat<D>>; readonly v: Expr<S, AsFloat<D>> }
 /** eigvalsh(x): eigenvalues in ascending order. */
 export type EigvalshFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Square<S, 'eigvalsh'>, Operand<S, D> | Plain>,
+  x: Guard<Square<S, 'eigvalsh'>, Expr<S, D> | Plain>,
 ) => Expr<DropLast<S, 1>, AsFloat<D>>
 /** lu(x): the order of the rows, L and U. */
 export type LuFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Matrices<S, 'lu'>, Operand<S, D> | Plain>,
+  x: Guard<Matrices<S, 'lu'>, Expr<S, D> | Plain>,
 ) => {
   readonly p: Expr<DropLast<S, 1>, 'i32'>
   readonly l: Expr<SetLast<S, MinDim<S>>, AsFloat<D>>
@@ -78,7 +78,7 @@ type CompleteIn<O> = O extends { readonly complete: infer C } ? C : false
 type FullIn<O> = O extends { readonly fullMatrices: infer C } ? C : false
 /** qr(x, { complete }): q with orthonormal columns, and r, upper triangular. */
 export type QrFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends QrOptions = NoOptions>(
-  x: Guard<Matrices<S, 'qr'>, Operand<S, D> | Plain>,
+  x: Guard<Matrices<S, 'qr'>, Expr<S, D> | Plain>,
   options?: O,
 ) => {
   readonly q: Expr<SetLast<S, Own<S, CompleteIn<O>, Rows<S>>>, AsFloat<D>>
@@ -88,7 +88,7 @@ export type QrFn = <S extends Shape = Shape, D extends DType = WeakF64, const O 
 export interface SvdOptions extends OptionsOf<typeof svdOptions> {}
 /** svd(x, { fullMatrices }): left singular vectors as columns, singular values, right singular vectors as rows. */
 export type SvdFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends SvdOptions = NoOptions>(
-  x: Guard<Matrices<S, 'svd'>, Operand<S, D> | Plain>,
+  x: Guard<Matrices<S, 'svd'>, Expr<S, D> | Plain>,
   options?: O,
 ) => {
   readonly u: Expr<SetLast<S, Own<S, FullIn<O>, Rows<S>>>, AsFloat<D>>
@@ -97,25 +97,25 @@ export type SvdFn = <S extends Shape = Shape, D extends DType = WeakF64, const O
 }
 /** svdvals(x): singular values in descending order. */
 export type SvdvalsFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Matrices<S, 'svdvals'>, Operand<S, D> | Plain>,
+  x: Guard<Matrices<S, 'svdvals'>, Expr<S, D> | Plain>,
 ) => Expr<SetLast<DropLast<S, 1>, MinDim<S>>, AsFloat<D>>
 /** Options of `triangularSolve`. */
 export interface TriangularOptions extends OptionsOf<typeof triangularOptions> {}
 /** A solution x of a x = b: a vector where b is one. */
 export interface SolveFn {
-  <N extends Dim, D extends Float>(a: Operand<readonly [N, NoInfer<N>], D>, b: Operand<readonly [NoInfer<N>], NoInfer<D>>): Expr<[N], D>
+  <N extends Dim, D extends Float>(a: Expr<readonly [N, NoInfer<N>], D>, b: Expr<readonly [NoInfer<N>], NoInfer<D>>): Expr<[N], D>
   <N extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [N, NoInfer<N>], D>,
-    b: Operand<readonly [NoInfer<N>, M], NoInfer<D>>,
+    a: Expr<readonly [N, NoInfer<N>], D>,
+    b: Expr<readonly [NoInfer<N>, M], NoInfer<D>>,
   ): Expr<[N, M], D>
   // a number of unknown size beside a parameter
   <N extends Dim, L extends Dim, D extends Float>(
-    a: Operand<readonly [N, NoInfer<N>], D>,
-    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim]>,
+    a: Expr<readonly [N, NoInfer<N>], D>,
+    b: Expr<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim]>,
   ): Expr<[N], D>
   <N extends Dim, L extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [N, NoInfer<N>], D>,
-    b: Operand<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim, M]>,
+    a: Expr<readonly [N, NoInfer<N>], D>,
+    b: Expr<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim, M]>,
   ): Expr<[N, M], D>
   <A extends Arg, B extends Arg>(
     a: A,
@@ -135,34 +135,34 @@ type SolvedOn<L, A extends Shape, B extends Shape, Op extends string> = boolean 
 /** triangularSolve(a, b, { lower, transpose, unitDiagonal, left }): `solve` for a triangular matrix. */
 export interface TriangularSolveFn {
   <N extends Dim, D extends Float>(
-    a: Operand<readonly [N, NoInfer<N>], D>,
-    b: Operand<readonly [NoInfer<N>], NoInfer<D>>,
+    a: Expr<readonly [N, NoInfer<N>], D>,
+    b: Expr<readonly [NoInfer<N>], NoInfer<D>>,
     options?: TriangularOptions,
   ): Expr<[N], D>
   <N extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [N, NoInfer<N>], D>,
-    b: Operand<readonly [NoInfer<N>, M], NoInfer<D>>,
+    a: Expr<readonly [N, NoInfer<N>], D>,
+    b: Expr<readonly [NoInfer<N>, M], NoInfer<D>>,
     options?: TriangularOptions & OnTheLeft,
   ): Expr<[N, M], D>
   <N extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [N, NoInfer<N>], D>,
-    b: Operand<readonly [M, NoInfer<N>], NoInfer<D>>,
+    a: Expr<readonly [N, NoInfer<N>], D>,
+    b: Expr<readonly [M, NoInfer<N>], NoInfer<D>>,
     options: TriangularOptions & { readonly left: false },
   ): Expr<[M, N], D>
   // a number of unknown size beside a parameter
   <N extends Dim, L extends Dim, D extends Float>(
-    a: Operand<readonly [N, NoInfer<N>], D>,
-    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim]>,
+    a: Expr<readonly [N, NoInfer<N>], D>,
+    b: Expr<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim]>,
     options?: TriangularOptions,
   ): Expr<[N], D>
   <N extends Dim, L extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [N, NoInfer<N>], D>,
-    b: Operand<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim, M]>,
+    a: Expr<readonly [N, NoInfer<N>], D>,
+    b: Expr<readonly [L, M], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim, M]>,
     options?: TriangularOptions & OnTheLeft,
   ): Expr<[N, M], D>
   <N extends Dim, L extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [N, NoInfer<N>], D>,
-    b: Operand<readonly [M, L], NoInfer<D>> & Typed<readonly [M, InnerDim<N, L> & Dim]>,
+    a: Expr<readonly [N, NoInfer<N>], D>,
+    b: Expr<readonly [M, L], NoInfer<D>> & Typed<readonly [M, InnerDim<N, L> & Dim]>,
     options: TriangularOptions & { readonly left: false },
   ): Expr<[M, N], D>
   <A extends Arg, B extends Arg, const O extends TriangularOptions = NoOptions>(
@@ -176,24 +176,24 @@ export interface RcondOptions extends OptionsOf<typeof rcondOptions> {}
 /** lstsq(a, b): x with the least |a x - b|, and of these the least |x|. */
 export interface LstsqFn {
   <N extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [N, M], D>,
-    b: Operand<readonly [NoInfer<N>], NoInfer<D>>,
+    a: Expr<readonly [N, M], D>,
+    b: Expr<readonly [NoInfer<N>], NoInfer<D>>,
     options?: RcondOptions,
   ): Expr<[M], D>
   <N extends Dim, M extends Dim, K extends Dim, D extends Float>(
-    a: Operand<readonly [N, M], D>,
-    b: Operand<readonly [NoInfer<N>, K], NoInfer<D>>,
+    a: Expr<readonly [N, M], D>,
+    b: Expr<readonly [NoInfer<N>, K], NoInfer<D>>,
     options?: RcondOptions,
   ): Expr<[M, K], D>
   // a number of unknown size beside a parameter
   <N extends Dim, M extends Dim, L extends Dim, D extends Float>(
-    a: Operand<readonly [N, M], D>,
-    b: Operand<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim]>,
+    a: Expr<readonly [N, M], D>,
+    b: Expr<readonly [L], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim]>,
     options?: RcondOptions,
   ): Expr<[M], D>
   <N extends Dim, M extends Dim, L extends Dim, K extends Dim, D extends Float>(
-    a: Operand<readonly [N, M], D>,
-    b: Operand<readonly [L, K], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim, K]>,
+    a: Expr<readonly [N, M], D>,
+    b: Expr<readonly [L, K], NoInfer<D>> & Typed<readonly [InnerDim<N, L> & Dim, K]>,
     options?: RcondOptions,
   ): Expr<[M, K], D>
   <A extends Arg, B extends Arg>(
@@ -204,17 +204,17 @@ export interface LstsqFn {
 }
 /** pinv(x): the pseudoinverse. */
 export type PinvFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Matrices<S, 'pinv'>, Operand<S, D> | Plain>,
+  x: Guard<Matrices<S, 'pinv'>, Expr<S, D> | Plain>,
   options?: RcondOptions,
 ) => Expr<SwapLast<S>, AsFloat<D>>
 /** matrixRank(x): how many singular values are not 0. */
 export type MatrixRankFn = <S extends Shape = Shape>(
-  x: Guard<Matrices<S, 'matrixRank'>, Operand<S> | Plain>,
+  x: Guard<Matrices<S, 'matrixRank'>, Expr<S> | Plain>,
   options?: RcondOptions,
 ) => Expr<DropLast<S, 2>, 'i32'>
 /** matrixPower(x, n): x times itself, n times. */
 export type MatrixPowerFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Guard<Square<S, 'matrixPower'>, Operand<S, D> | Plain>,
+  x: Guard<Square<S, 'matrixPower'>, Expr<S, D> | Plain>,
   n: number,
 ) => Expr<S, AsFloat<D>>
 /** multiDot([a, b, c]): the product of matrices, in the order that takes the fewest multiplications. */
@@ -224,7 +224,7 @@ export type MatrixOrder = 'fro' | 'nuc' | 'inf' | '-inf' | number
 type KeptIn<O> = O extends { readonly keepdims: infer K } ? K : false
 /** matrixNorm(x, { ord }): one number for each matrix. */
 export type MatrixNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-  x: Guard<Matrices<S, 'matrixNorm'>, Operand<S, D> | Plain>,
+  x: Guard<Matrices<S, 'matrixNorm'>, Expr<S, D> | Plain>,
   options?: O,
 ) => Expr<KeptIn<O> extends false ? DropLast<S, 2> : KeptIn<O> extends true ? SetLast<WithRows<S, 1>, 1> : Shape, AsFloat<D>>
 /** cross(a, b): the vector product in three dimensions. */
@@ -235,7 +235,7 @@ export type CrossFn<Options> = <A extends Arg, B extends Arg>(
 ) => Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, 'cross'>>, AsNumber<PromoteArgs<A, B>>>
 /** toeplitz(c, r): the matrix with c as its first column and r as its first row. */
 export interface ToeplitzFn {
-  <N extends Dim, D extends DType>(c: Operand<[N], D>): Expr<[N, N], D>
+  <N extends Dim, D extends DType>(c: Expr<[N], D>): Expr<[N, N], D>
   <A extends Arg, B extends Arg = A>(c: A, r?: B): Expr<[Length<A>, Length<B>], PromoteArgs<A, B>>
 }
 type Length<A> = ShapeOf<A> extends readonly [infer N extends Dim] ? N : number
@@ -244,16 +244,16 @@ export type BlockDiagFn = <const X extends readonly [Arg, ...Arg[]]>(...xs: X) =
 /** diagonal(x, { offset, axis1, axis2 }): its elements along a new last axis. */
 export interface DiagonalFn<Options> {
   // as `diag`
-  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[N], D>
-  <B extends Dim, N extends Dim, D extends DType>(x: Operand<readonly [B, N, NoInfer<N>], D>): Expr<[B, N], D>
+  <N extends Dim, D extends DType>(x: Expr<readonly [N, NoInfer<N>], D>): Expr<[N], D>
+  <B extends Dim, N extends Dim, D extends DType>(x: Expr<readonly [B, N, NoInfer<N>], D>): Expr<[B, N], D>
   <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-    x: Guard<Matrices<S, 'diagonal'>, Operand<S, D> | Plain>,
+    x: Guard<Matrices<S, 'diagonal'>, Expr<S, D> | Plain>,
     options?: O,
   ): Expr<Diagonals<S, O>, D>
 }
 /** trace(x, { offset, axis1, axis2 }): the sum of a diagonal. */
 export type TraceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-  x: Guard<Matrices<S, 'trace'>, Operand<S, D> | Plain>,
+  x: Guard<Matrices<S, 'trace'>, Expr<S, D> | Plain>,
   options?: O,
 ) => Expr<O extends { readonly axis1: unknown } | { readonly axis2: unknown } ? ButTwo<S> : DropLast<S, 2>, AsNumber<D>>
 /** As many axes as S, but two. */

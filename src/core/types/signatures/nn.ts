@@ -2,7 +2,7 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { avgPoolOptions, maxPoolOptions } from '../../ops/nn.js'
 import type { AsFloat, AsNumber, DType, Float, Promote, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, Typed } from '../expr.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Plain, PlainBool, PlainIndex, ShapeOf, Typed } from '../expr.js'
 import type { Broadcast, Decided, Dim, DimAt, Exactly, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
 import type { Halved } from '../shape-arrange.js'
 import type { Gather, HasAxis } from '../shape-index.js'
@@ -17,19 +17,19 @@ type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? 
 export interface LinearFn {
   // code generic in its sizes: an example, a batch, a batch of sequences
   <K extends Dim, M extends Dim, D extends Float>(
-    x: Operand<readonly [K], D>,
-    w: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
-    b?: Operand<readonly [NoInfer<M>], NoInfer<D>>,
+    x: Expr<readonly [K], D>,
+    w: Expr<readonly [NoInfer<K>, M], NoInfer<D>>,
+    b?: Expr<readonly [NoInfer<M>], NoInfer<D>>,
   ): Expr<[M], D>
   <N extends Dim, K extends Dim, M extends Dim, D extends Float>(
-    x: Operand<readonly [N, K], D>,
-    w: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
-    b?: Operand<readonly [NoInfer<M>], NoInfer<D>>,
+    x: Expr<readonly [N, K], D>,
+    w: Expr<readonly [NoInfer<K>, M], NoInfer<D>>,
+    b?: Expr<readonly [NoInfer<M>], NoInfer<D>>,
   ): Expr<[N, M], D>
   <S extends Shape, K extends Dim, M extends Dim, D extends Float>(
-    x: Operand<readonly [...S, K], D>,
-    w: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
-    b?: Operand<readonly [NoInfer<M>], NoInfer<D>>,
+    x: Expr<readonly [...S, K], D>,
+    w: Expr<readonly [NoInfer<K>, M], NoInfer<D>>,
+    b?: Expr<readonly [NoInfer<M>], NoInfer<D>>,
   ): Expr<[...S, M], D>
   <X extends Arg, W extends Arg, B extends Arg | undefined = undefined>(
     x: X,
@@ -53,18 +53,18 @@ interface AtTheLast {
 export interface CrossEntropyFn<Options> {
   // code generic in its sizes, along the last axis
   <S extends Shape, C extends Dim, D extends Float, const O extends Options = NoOptions & Options>(
-    logits: Operand<readonly [...S, C], D>,
-    targets: Operand<NoInfer<S>, 'i32'> | NoInfer<Operand<readonly [...S, C], D>>,
+    logits: Expr<readonly [...S, C], D>,
+    targets: Expr<NoInfer<S>, 'i32'> | NoInfer<Expr<readonly [...S, C], D>>,
     options?: O & AtTheLast,
   ): Expr<LossesOf<S, O>, D>
   // a number of unknown size beside a parameter
   <S extends Shape, C extends Dim, T extends Shape, D extends Float, const O extends Options = NoOptions & Options>(
-    logits: Operand<readonly [...S, C], D>,
-    targets: (Operand<T, 'i32'> & Typed<Exactly<S, T>>) | (Operand<T, NoInfer<D>> & Typed<Exactly<[...S, C], T>>),
+    logits: Expr<readonly [...S, C], D>,
+    targets: (Expr<T, 'i32'> & Typed<Exactly<S, T>>) | (Expr<T, NoInfer<D>> & Typed<Exactly<[...S, C], T>>),
     options?: O & AtTheLast,
   ): Expr<LossesOf<S, O>, D>
   <T extends Arg | Int32Array, S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = NoOptions & Options>(
-    logits: Operand<S, D> | Plain,
+    logits: Expr<S, D> | Plain,
     targets: Decided<Targets<S, ShapeOf<T>, AxisOf<O, -1>>, T>,
     options?: O,
   ): Expr<Losses<S, O>, T extends Plain | Int32Array ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
@@ -83,7 +83,7 @@ export type LossFn<Op extends string, Options> = <
   D extends DType = WeakF64,
   const O extends Options = Options,
 >(
-  prediction: Operand<S, D> | Plain,
+  prediction: Expr<S, D> | Plain,
   target: Guard<Broadcast<S, ShapeOf<T>, Op>, T>,
   options?: O,
 ) => Expr<LossesOf<S, O>, T extends Plain ? AsFloat<D> : AsFloat<Promote<D, DTypeOf<T>>>>
@@ -94,54 +94,54 @@ export type CosineFn<Options> = <
   D extends DType = WeakF64,
   const O extends Options = NoOptions & Options,
 >(
-  a: Operand<S, D> | Plain,
+  a: Expr<S, D> | Plain,
   b: Guard<Broadcast<S, ShapeOf<B>, 'cosineSimilarity'>, B>,
   options?: O,
 ) => Expr<Ok<ReduceAt<Ok<Broadcast<S, ShapeOf<B>, 'cosineSimilarity'>>, AxisOf<O, -1>, false>>, AsFloat<Promote<D, DTypeOf<B>>>>
 /** glu(x, { axis }): the half of x along an axis (the last by default), gated by the other. */
 export type GluFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: O,
 ) => Expr<Ok<Halved<S, AxisOf<O, -1>, 'glu'>>, AsFloat<D>>
 /** rmsNorm(x, { axis, eps, scale }): root mean square 1 along an axis (default the last). */
 export type RmsNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 /** groupNorm(x, groups, { eps, scale, bias }): normalised over groups of channels (axis 1) and all positions. */
 export type GroupNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   groups: number,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 /** instanceNorm(x, { eps, scale, bias }): normalised over the positions of each channel. */
 export type InstanceNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 /** localResponseNorm(x, size, { alpha, beta, k }): x by the mean square of neighbouring channels. */
 export type LocalResponseNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   size: number,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 /** embedding(table, indices): rows of a table, one vector for each index. */
 export interface EmbeddingFn {
-  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
+  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Expr<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
   <I extends Index | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64>(
-    table: Operand<S, D> | NumberArray,
+    table: Expr<S, D> | NumberArray,
     indices: I,
   ): Expr<Ok<Gather<S, ShapeOf<I>>>, NoInfer<D>>
 }
 /** dropout(x, mask, rate): x / (1 - rate) where the mask holds, 0 elsewhere. */
 export type DropoutFn = <M extends Arg | PlainBool, S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   mask: Guard<Broadcast<S, ShapeOf<M>, 'dropout'>, M>,
   rate: number,
 ) => Expr<Ok<Broadcast<S, ShapeOf<M>, 'dropout'>>, AsFloat<D>>
 /** batchStatistics(x, { axis }): mean and variance of each channel (axis 1 by default) over all other axes. */
 export type BatchStatisticsFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
-  x: Operand<S, D> | NumberArray,
+  x: Expr<S, D> | NumberArray,
   options?: Guard<HasAxis<S, AxisOf<O, 1>, 'batchStatistics'>, O>,
 ) => { readonly mean: Expr<[DimAt<S, AxisOf<O, 1>>], AsFloat<D>>; readonly variance: Expr<[DimAt<S, AxisOf<O, 1>>], AsFloat<D>> }
 
@@ -153,8 +153,8 @@ export type ConvFn = <
   DX extends DType = WeakF64,
   const O extends ConvOptions = NoOptions,
 >(
-  x: Operand<X, DX> | Plain,
-  k: Guard<Conv<X, K, O>, Operand<K, DK> | Plain>,
+  x: Expr<X, DX> | Plain,
+  k: Guard<Conv<X, K, O>, Expr<K, DK> | Plain>,
   options?: O,
 ) => Expr<Convolved<X, K, O>, AsFloat<Promote<DX, DK>>>
 /** Options of `avgPool` alone. */
@@ -167,16 +167,16 @@ export type PoolFn<Op extends string, Extra = NoOptions> = <
   X extends Shape = Shape,
   D extends DType = WeakF64,
 >(
-  x: Operand<X, D> | Plain,
+  x: Expr<X, D> | Plain,
   options: Guard<Pool<X, O, Op>, O>,
 ) => Expr<Pooled<X, O>, D>
 /** layerNorm(x, { axis, eps, scale, bias }): mean 0 and variance 1 along an axis (default the last). */
 export type LayerNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 /** batchNorm(x, { axis, eps, scale, bias, mean, variance }): normalised over all axes but the channels' (default 1). */
 export type BatchNormFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Options,
 ) => Expr<S, AsFloat<D>>

@@ -4,7 +4,7 @@ import type { runningOptions, sortOptions, topkOptions } from '../../ops/along-a
 import type { argOptions, foldOptions, whereOptions } from '../../ops/masked.js'
 import type { axisOptions } from '../../ops/operation.js'
 import type { AsFloat, AsNumber, DType, Float, Settled, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
+import type { Arg, Expr, Plain, PlainBool, ShapeOf } from '../expr.js'
 import type { Broadcast, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
 import type { HasAxis, WithAxis } from '../shape-index.js'
 import type { PromoteArgs } from './elementwise.js'
@@ -19,7 +19,7 @@ export type ReduceFn<Op extends string, Extra = NoOptions> = <
   D extends DType = WeakF64,
   const O extends ReduceOptions & Extra = NoOptions & Extra,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, NoInfer<D>>
 /** sum and prod: booleans count in i32. */
@@ -28,7 +28,7 @@ export type SumFn<Op extends string, Extra = NoOptions> = <
   D extends DType = WeakF64,
   const O extends ReduceOptions & Extra = NoOptions & Extra,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, AsNumber<D>>
 /** A reduction of floats, i32 and bool in f64: mean, logsumexp, norm; Extra are options of its own. */
@@ -37,7 +37,7 @@ export type FloatReduceFn<Op extends string, Extra = NoOptions> = <
   D extends DType = WeakF64,
   const O extends ReduceOptions & Extra = NoOptions & Extra,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, AsFloat<D>>
 /** A reduction in floats whose result has a dtype of its own. */
@@ -46,7 +46,7 @@ export type SettledReduceFn<Op extends string, Extra = NoOptions> = <
   D extends DType = WeakF64,
   const O extends ReduceOptions & Extra = NoOptions & Extra,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, Settled<AsFloat<D>>>
 /** A question about elements (not 0 is true): any, all in bool; count in i32. */
@@ -54,7 +54,7 @@ export type CountFn<Op extends string, D extends DType, Extra = NoOptions> = <
   S extends Shape = Shape,
   const O extends ReduceOptions & Extra = NoOptions & Extra,
 >(
-  x: Operand<S> | Plain | PlainBool,
+  x: Expr<S> | Plain | PlainBool,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, D>
 /** Options of an operation along one axis. */
@@ -65,7 +65,7 @@ export interface ArgOptions extends OptionsOf<typeof argOptions> {}
 type Keep<O> = O extends { readonly keepdims: infer K } ? { readonly keepdims: K } : NoOptions
 /** argmax and argmin: indices along one axis, or into the flattened array. */
 export type ArgReduceFn<Op extends string> = <S extends Shape = Shape, const O extends ArgOptions = NoOptions>(
-  x: Operand<S> | Plain,
+  x: Expr<S> | Plain,
   options?: Guard<Reduce<S, OneAxis<O> & Keep<O>, Op>, O>,
 ) => Expr<Ok<Reduce<S, OneAxis<O> & Keep<O>, Op>>, 'i32'>
 type AxisIn<O, Default> = O extends { readonly axis: infer A } ? A : Default
@@ -79,7 +79,7 @@ export type AlongAxisFn<Op extends string, Extra = NoOptions> = <
   D extends DType = WeakF64,
   const O extends AxisOptions & Extra = NoOptions & Extra,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
 ) => Expr<S, AsNumber<D>>
 /** `AlongAxisFn` that keeps the dtype: sort, cummax, cummin. */
@@ -88,7 +88,7 @@ export type ChoosingAlongAxisFn<Op extends string, Extra = NoOptions> = <
   D extends DType = WeakF64,
   const O extends AxisOptions & Extra = NoOptions & Extra,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
 ) => Expr<S, NoInfer<D>>
 /** `AlongAxisFn` of floats: logcumsumexp. */
@@ -97,7 +97,7 @@ export type FloatAlongAxisFn<Op extends string, Extra = NoOptions> = <
   D extends DType = WeakF64,
   const O extends AxisOptions & Extra = NoOptions & Extra,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
 ) => Expr<S, AsFloat<D>>
 type AxesIn<O> = O extends { readonly axis: infer A } ? (A extends readonly (infer B)[] ? B : A) : -1
@@ -107,17 +107,17 @@ export type FloatOverAxesFn<Op extends string, Options> = <
   D extends DType = WeakF64,
   const O extends Options = NoOptions & Options,
 >(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options?: Guard<HasAxis<S, AxesIn<O>, Op>, O>,
 ) => Expr<S, AsFloat<D>>
 /** argsort: the indices that sort along one axis (default the last). */
-export type ArgSortFn = <S extends Shape = Shape>(x: Operand<S> | Plain, options?: AxisOptions & SortOptions) => Expr<S, 'i32'>
+export type ArgSortFn = <S extends Shape = Shape>(x: Expr<S> | Plain, options?: AxisOptions & SortOptions) => Expr<S, 'i32'>
 /** Options of topk. */
 export interface TopKOptions extends AxisOptions, OptionsOf<typeof topkOptions> {}
 /** topk(x, k): the k largest along one axis (default the last), in order, and where they are. */
 export interface TopKFn {
   <const K extends number, S extends Shape = Shape, D extends DType = WeakF64, const O extends TopKOptions = NoOptions>(
-    x: Operand<S, D> | Plain,
+    x: Expr<S, D> | Plain,
     k: Guard<WithAxis<S, AxisIn<O, -1>, K, 'topk'>, K>,
     options?: O,
   ): {
@@ -133,8 +133,8 @@ export interface TopKFn {
 /** linearRecurrence(a, b, { axis, reverse }): s_k = a_k s_(k-1) + b_k along one axis (default the last). */
 export interface LinearRecurrenceFn {
   <S extends Shape = Shape, D extends Float = WeakF64>(
-    a: Operand<S, D> | Plain,
-    b: Operand<NoInfer<S>, NoInfer<D>>,
+    a: Expr<S, D> | Plain,
+    b: Expr<NoInfer<S>, NoInfer<D>>,
     options?: AxisOptions & Pick<RunningOptions, 'reverse'>,
   ): Expr<S, D>
   <A extends Arg, B extends Arg>(

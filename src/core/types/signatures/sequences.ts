@@ -1,6 +1,6 @@
 // Signatures of layers and losses over sequences.
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
-import type { Expr, Operand, Plain, PlainIndex } from '../expr.js'
+import type { Expr, Plain, PlainIndex } from '../expr.js'
 import type { Dim, Shape } from '../shape.js'
 import type { Index } from './index-ops.js'
 
@@ -18,15 +18,15 @@ export type AttentionFn<Options> = <
   V extends Shape = Shape,
   DV extends DType = WeakF64,
 >(
-  q: Operand<Q, D> | Plain,
-  k: Operand<Shape, DK> | Plain,
-  v: Operand<V, DV> | Plain,
+  q: Expr<Q, D> | Plain,
+  k: Expr<Shape, DK> | Plain,
+  v: Expr<V, DV> | Plain,
   options?: Options,
 ) => Expr<Attended<Q, V>, AsFloat<Promote<Promote<D, DK>, DV>>>
 type Whole = Index | PlainIndex
 /** ctcLoss(logP, targets, inputLengths, targetLengths, { blank, reduction, zeroInfinity }). */
 export type CtcFn<Options> = <D extends DType = WeakF64, const O extends Options = Options, S extends Shape = Shape>(
-  logP: Operand<S, D> | Plain,
+  logP: Expr<S, D> | Plain,
   targets: Whole,
   inputLengths: Whole,
   targetLengths: Whole,
@@ -37,13 +37,13 @@ export type CtcFn<Options> = <D extends DType = WeakF64, const O extends Options
 >
 /** reverseSequence(x, lengths, { axis, batchAxis }): the first entries of each sequence in reverse. */
 export type ReverseSequenceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   lengths: Whole,
   options?: Options,
 ) => Expr<S, D>
 /** topkFilter(logits, k, { axis }), toppFilter(logits, p, { axis, least }): the unlikely at -infinity. */
 export type LogitsFilterFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
-  logits: Operand<S, D> | Plain,
+  logits: Expr<S, D> | Plain,
   most: number,
   options?: O,
 ) => Expr<S, AsFloat<D>>

@@ -3,7 +3,7 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { fnOptions } from '../../functions/function.js'
 import type { InplaceableThunk, NotImplemented, Thunk, ZeroTangent } from '../../graph/tangent.js'
 import type { Discrete } from '../dtype.js'
-import type { AnyExpr, Expr, Plain, Tensor, Typed } from '../expr.js'
+import type { AnyExpr, Expr, Plain, Typed } from '../expr.js'
 import type { AnyFn, ArgsOf, ExprsOf, Fn, ResultOf } from '../fn.js'
 import type { Guard, Shape } from '../shape.js'
 import type {
@@ -164,7 +164,7 @@ export type RuleValue<T> =
       : T extends Static
         ? NoInfer<T>
         : { readonly [K in keyof T]: RuleValue<T[K]> }
-type RuleLeaf<S extends Shape> = [number] extends [S['length']] ? AnyExpr | Tensor | Plain : Expr<S> | Tensor<S> | Plain
+type RuleLeaf<S extends Shape> = [number] extends [S['length']] ? AnyExpr | Plain : Expr<S> | Plain
 /** What a rule may give where T has a tangent or a cotangent: symbolic zeros and thunks too; NoTangent at integer leaves. */
 export type RuleTangent<T> =
   T extends Typed<infer S, infer D>

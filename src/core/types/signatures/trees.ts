@@ -2,7 +2,7 @@
 import type { OptionsOf } from '../../errors/options.js'
 import type { treeAllCloseOptions } from '../../programs/trees.js'
 import type { DType, Settled } from '../dtype.js'
-import type { AnyExpr, DTypeOf, Expr, Operand, Tensor } from '../expr.js'
+import type { AnyExpr, DTypeOf, Expr, Tensor } from '../expr.js'
 import type { Closed, Open } from '../open.js'
 import type { AnyLeaf, LeafOfTree, Mapped, Unravelled } from '../tree.js'
 
@@ -11,12 +11,12 @@ export type TreeFlattenFn = <T>(tree: T) => [leaves: LeafOfTree<T>[], unflatten:
 
 /** treeMap(f, tree): in code that is generic in the tree a leaf is an operand. */
 export interface TreeMapFn {
-  <T, R>(f: (leaf: Operand, path: string) => R, tree: T & Open<T>): Mapped<T, R>
+  <T, R>(f: (leaf: Expr, path: string) => R, tree: T & Open<T>): Mapped<T, R>
   <T, R>(f: (leaf: NoInfer<AnyLeaf<T>>, path: string) => R, tree: T & Closed<T>): Mapped<T, R>
 }
 /** treeZip(f, ...trees). */
 export interface TreeZipFn {
-  <T, R>(f: (first: Operand, ...rest: Operand[]) => R, first: T & Open<T>, ...rest: readonly unknown[]): Mapped<T, R>
+  <T, R>(f: (first: Expr, ...rest: Expr[]) => R, first: T & Open<T>, ...rest: readonly unknown[]): Mapped<T, R>
   <T, U extends readonly unknown[], R>(
     f: (first: NoInfer<AnyLeaf<T>>, ...rest: { [K in keyof U]: NoInfer<AnyLeaf<U[K]>> }) => R,
     first: T & Closed<T>,
@@ -25,7 +25,7 @@ export interface TreeZipFn {
 }
 /** treeReduce(f, tree, initial). */
 export interface TreeReduceFn {
-  <T, R>(f: (sum: R, leaf: Operand, path: string) => R, tree: T & Open<T>, initial: R): R
+  <T, R>(f: (sum: R, leaf: Expr, path: string) => R, tree: T & Open<T>, initial: R): R
   <T, R>(f: (sum: R, leaf: NoInfer<AnyLeaf<T>>, path: string) => R, tree: T & Closed<T>, initial: R): R
 }
 /** The inverse of `ravel`, from a vector to the tree T: of expressions, or of tensors. */

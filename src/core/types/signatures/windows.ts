@@ -1,6 +1,6 @@
 // Signatures of layers that change how many positions there are.
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
-import type { Expr, NumberArray, Operand, Plain, PlainIndex } from '../expr.js'
+import type { Expr, NumberArray, Plain, PlainIndex } from '../expr.js'
 import type { Box, Dim, Guard, Known, Shape, SizesIn, ZeroOf } from '../shape.js'
 import type { Pool, Pooled, PoolOptions, WindowSizes } from '../shape-windows.js'
 import type { Both, Open, Over, SizeIn, Times } from '../sizes.js'
@@ -21,36 +21,36 @@ type Resized<S extends Shape, Z> = S extends readonly [
 
 /** adaptiveAvgPool(x, size), adaptiveMaxPool: x [n, c, ...positions]. */
 export type AdaptivePoolFn = <const Z extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   size: Z,
 ) => Expr<Resized<S, Z>, AsFloat<D>>
 /** maxPoolWithIndices(x, { window, stride, padding, dilation }): the largest of each window, and where it is in the flattened positions. */
 export type MaxPoolWithIndicesFn = <const O extends PoolOptions & MaxPoolOptions, X extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<X, D> | Plain,
+  x: Expr<X, D> | Plain,
   options: Guard<Pool<X, O, 'maxPoolWithIndices'>, O>,
 ) => { readonly values: Expr<Pooled<X, O>, AsFloat<D>>; readonly indices: Expr<Pooled<X, O>, 'i32'> }
 /** maxUnpool(x, indices, { size }): zeros with x at the indices of the flattened positions. */
 export type MaxUnpoolFn<Options> = <const O extends Options, S extends Shape = Shape, D extends DType = WeakF64>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   indices: Index | PlainIndex,
   options: O,
 ) => Expr<Resized<S, O extends { readonly size: infer Z } ? Z : number>, AsFloat<D>>
 /** resize(x, size, { method, alignCorners, antialias, coordinates, ... }): x [n, c, ...positions] with other positions. */
 export interface ResizeFn<Options> {
   <const Z extends Shape, S extends Shape = Shape, D extends DType = WeakF64>(
-    x: Operand<S, D> | Plain,
+    x: Expr<S, D> | Plain,
     size: SizesIn<Z>,
     options?: Options,
   ): Expr<Resized<S, Z>, AsFloat<D>>
   <const Z extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
-    x: Operand<S, D> | Plain,
+    x: Expr<S, D> | Plain,
     size: Z,
     options?: Options,
   ): Expr<Resized<S, Z>, AsFloat<D>>
 }
 /** unfold(x, { window, stride, padding, dilation }): the windows of planes as columns. */
 export type UnfoldFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options: O,
 ) => Expr<Columns<S, O, WindowIn<O>>, AsFloat<D>>
 type WindowIn<O> = O extends { readonly window: infer W } ? Both<W> : [number, number]
@@ -69,7 +69,7 @@ type Columns<S extends Shape, O, W extends Shape> = S extends readonly [
   : [Images<S>, number, number]
 /** fold(x, { size, window, stride, padding, dilation }): columns added where their windows lie. */
 export type FoldFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   options: O,
 ) => Expr<[Images<S>, ...Planes<S, WindowIn<O>>, ...(O extends { readonly size: infer Z } ? Both<Z> : [number, number])], AsFloat<D>>
 type Planes<S extends Shape, W extends Shape> = S extends readonly [unknown, infer C, unknown]
@@ -85,24 +85,24 @@ type FromSpace<S extends Shape, F> = S extends readonly [infer N extends Dim, in
   : [Images<S>, number, number, number]
 /** pixelShuffle(x, factor): channels moved into space. */
 export type PixelShuffleFn = <S extends Shape = Shape, D extends DType = WeakF64, const F extends number = number>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   factor: F,
 ) => Expr<IntoSpace<S, F>, NoInfer<D>>
 /** pixelUnshuffle(x, factor): and back. */
 export type PixelUnshuffleFn = <S extends Shape = Shape, D extends DType = WeakF64, const F extends number = number>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   factor: F,
 ) => Expr<FromSpace<S, F>, NoInfer<D>>
 
 /** depthToSpace(x, factor, { order }): channels moved into space. */
 export type DepthToSpaceFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const F extends number = number>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   factor: F,
   options?: Options,
 ) => Expr<IntoSpace<S, F>, NoInfer<D>>
 /** spaceToDepth(x, factor, { order }): and back. */
 export type SpaceToDepthFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const F extends number = number>(
-  x: Operand<S, D> | Plain,
+  x: Expr<S, D> | Plain,
   factor: F,
   options?: Options,
 ) => Expr<FromSpace<S, F>, NoInfer<D>>
@@ -123,19 +123,19 @@ export type GridSampleFn<Options> = <
   S extends Shape = Shape,
   D extends DType = WeakF64,
 >(
-  x: Operand<S, D> | Plain,
-  grid: Operand<G, E> | Plain,
+  x: Expr<S, D> | Plain,
+  grid: Expr<G, E> | Plain,
   options?: Options,
 ) => Expr<Sampled<S, G>, AsFloat<Promote<D, E>>>
 /** affineGrid(theta, size, { alignCorners }): theta [n, axes, axes + 1] -> [n, ...size, axes]. */
 export interface AffineGridFn<Options> {
   <const Z extends Shape, S extends Shape = Shape, D extends DType = WeakF64>(
-    theta: Operand<S, D> | Plain,
+    theta: Expr<S, D> | Plain,
     size: SizesIn<Z>,
     options?: Options,
   ): Expr<Places<S, Z>, AsFloat<D>>
   <S extends Shape = Shape, D extends DType = WeakF64>(
-    theta: Operand<S, D> | Plain,
+    theta: Expr<S, D> | Plain,
     size: number | readonly number[],
     options?: Options,
   ): Expr<Shape, AsFloat<D>>
@@ -166,15 +166,15 @@ export type RoiAlignFn<Options extends { readonly size: unknown }> = <
   B extends Shape = Shape,
   E extends DType = WeakF64,
 >(
-  x: Operand<S, D> | Plain,
-  boxes: Operand<B, E> | NumberArray,
+  x: Expr<S, D> | Plain,
+  boxes: Expr<B, E> | NumberArray,
   images: Index | PlainIndex,
   options: O,
 ) => Expr<Aligned<S, B, O['size']>, AsFloat<Promote<D, E>>>
 /** nonMaxSuppression(boxes, scores, { iou, score, size, fill, format }): the indices of boxes [n, 4] that are kept. */
 export type NonMaxSuppressionFn<Options> = <S extends Shape = Shape, const O extends Options = NoneOf<Options>, T extends Shape = Shape>(
-  boxes: Operand<S> | NumberArray,
-  scores: Operand<T> | NumberArray,
+  boxes: Expr<S> | NumberArray,
+  scores: Expr<T> | NumberArray,
   options?: O,
 ) => Expr<[SizeIn<O, 'size', Boxes<S, T>, ZeroOf<O>> & Dim], 'i32'>
 /** How many boxes there are, of which boxes or scores may tell. */
