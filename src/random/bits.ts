@@ -1,6 +1,6 @@
 /** Random bits: the hash of each element's place. */
 import { type AnyExpr, arange, bitwiseXor, type Expr, full, reshape, type Shape, type SizesIn } from '../index.js'
-import { type Drawn, type Key, shapeIn, sizeOf, wordsOf } from './given.js'
+import { type Drawn, type GivenKey, shapeIn, sizeOf, wordsOf } from './given.js'
 import { threefry2x32, type Words } from './threefry.js'
 
 /** Two words for each element: its place in row-major order is the counter, as in JAX's partitionable layout. Keys of their own: of each element's shape. */
@@ -23,5 +23,5 @@ export const wordOf = ([first, second]: Words): AnyExpr => bitwiseXor(first, sec
  * Errors  BadInput for an invalid key or shape.
  * @example bits(key(0), [2])   // [-224768089, -91998574]
  */
-export const bits = <const S extends Shape = [], R extends Drawn<S> = Drawn<S>>(key: Key, shape?: SizesIn<S>): Expr<R, 'i32'> =>
+export const bits = <const S extends Shape = [], R extends Drawn<S> = Drawn<S>>(key: GivenKey, shape?: SizesIn<S>): Expr<R, 'i32'> =>
   wordOf(wordsFor(wordsOf(key, 'bits'), shapeIn(shape, 'bits'))) as Expr<R, 'i32'>

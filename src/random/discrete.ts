@@ -44,8 +44,8 @@ import {
   drawnShape,
   exprOf,
   floatAmong,
+  type GivenKey,
   isArray,
-  type Key,
   type NoOptions,
   type Parameter,
   parameterIn,
@@ -108,7 +108,7 @@ const below = (key: Words, shape: readonly number[], n: number): AnyExpr => offs
  * @example randint(key(0), [4], 1, 7)   // [2, 1, 3, 2]
  */
 export const randint = <const S extends Shape, R extends Drawn<S> = Drawn<S>>(
-  key: Key,
+  key: GivenKey,
   shape: SizesIn<S>,
   min: number | AnyExpr,
   max: number | AnyExpr,
@@ -180,9 +180,9 @@ export type PermutationOptions = OptionsOf<typeof permutationOptions>
 /** The dtype of an array: f64 of numbers. */
 type DtypeIn<X> = X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'
 interface PermutationFn {
-  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(key: Key, n: Size<N>, options?: PermutationOptions): Expr<[R], 'i32'>
+  <const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(key: GivenKey, n: Size<N>, options?: PermutationOptions): Expr<[R], 'i32'>
   <const X extends Parameter>(
-    key: Key,
+    key: GivenKey,
     x: X,
     options?: PermutationOptions,
   ): X extends number ? Expr<[X], 'i32'> : Expr<ShapeOf<X>, DtypeIn<X>>
@@ -195,7 +195,7 @@ interface PermutationFn {
  * Errors  BadInput for an invalid axis, or a number that is not a non-negative integer.
  * @example permutation(key(0), 5)   // [0, 1, 4, 3, 2]
  */
-export const permutation: PermutationFn = ((key: Key, x: unknown, options?: PermutationOptions): AnyExpr => {
+export const permutation: PermutationFn = ((key: GivenKey, x: unknown, options?: PermutationOptions): AnyExpr => {
   const op = 'permutation'
   const given = readOptions(permutationOptions, options, op)
   const words = wordsOf(key, op)
@@ -249,9 +249,9 @@ type ChosenIn<S extends Shape, O> = 'axis' extends keyof O
     ? [...ShapeIn<O, []>, ...T]
     : Shape
 interface ChoiceFn {
-  <const O extends ChoiceOptions = NoOptions>(key: Key, n: number, options?: O): Expr<ShapeIn<O, []>, 'i32'>
+  <const O extends ChoiceOptions = NoOptions>(key: GivenKey, n: number, options?: O): Expr<ShapeIn<O, []>, 'i32'>
   <const X extends Parameter, const O extends ChoiceOptions = NoOptions>(
-    key: Key,
+    key: GivenKey,
     x: X,
     options?: O,
   ): X extends number ? Expr<ShapeIn<O, []>, 'i32'> : Expr<ChosenIn<ShapeOf<X>, O>, DtypeIn<X>>
@@ -264,7 +264,7 @@ interface ChoiceFn {
  * Errors  BadInput for more draws than elements, without replacement; ShapeMismatch unless p has a number for each element.
  * @example choice(key(0), 5, { shape: [3], replace: false })   // [0, 1, 4]
  */
-export const choice: ChoiceFn = ((key: Key, x: unknown, options?: ChoiceOptions): AnyExpr => {
+export const choice: ChoiceFn = ((key: GivenKey, x: unknown, options?: ChoiceOptions): AnyExpr => {
   const op = 'choice'
   const given = readOptions(choiceOptions, options, op)
   const words = wordsOf(key, op)
@@ -330,7 +330,7 @@ export type CategoricalOptions = OptionsOf<typeof categoricalOptions>
  * @example categorical(key(0), [0, 1, 2], { shape: [4] })   // [2, 2, 2, 1]
  */
 export const categorical = <const L extends Parameter, const O extends CategoricalOptions = NoOptions>(
-  key: Key,
+  key: GivenKey,
   logits: L,
   options?: O,
 ): Expr<ShapeIn<O, ClassesOut<ShapeOf<L>, O>>, 'i32'> => {

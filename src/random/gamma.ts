@@ -44,7 +44,7 @@ import {
   type DtypeFor,
   drawOptions,
   floatAmong,
-  type Key,
+  type GivenKey,
   type NoOptions,
   type Parameter,
   parameterIn,
@@ -156,7 +156,7 @@ export const givenIn = (options: DistributionOptions | undefined, parameters: Re
  * @example gamma(key(0), [0.5, 3])   // [0.098054, 1.9621]
  */
 export const gamma = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
-  key: Key,
+  key: GivenKey,
   a: A,
   options?: O,
 ): DrawnFor<A, O> => {
@@ -179,7 +179,7 @@ const pair = (key: unknown, op: string): readonly [Words, Words] => {
  * @example beta(key(0), 2, 3, { shape: [2] })   // [0.32796, 0.61381]
  */
 export const beta = <const A extends Parameter, const B extends Parameter, const O extends DistributionOptions = NoOptions>(
-  key: Key,
+  key: GivenKey,
   a: A,
   b: B,
   options?: O,
@@ -210,7 +210,7 @@ type BeforeLast<S extends Shape, O> = 'shape' extends keyof O
  * @example sum(dirichlet(key(0), [1, 2, 3]))   // 1
  */
 export const dirichlet = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
-  key: Key,
+  key: GivenKey,
   alpha: A,
   options?: O,
 ): Expr<BeforeLast<ShapeOf<A>, O>, DtypeFor<readonly [A], O>> => {
@@ -234,7 +234,7 @@ export const dirichlet = <const A extends Parameter, const O extends Distributio
  * @example studentT(key(0), 3, { shape: [2] })   // [1.4012, -0.60725]
  */
 export const studentT = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
-  key: Key,
+  key: GivenKey,
   df: A,
   options?: O,
 ): DrawnFor<A, O> => {

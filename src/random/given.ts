@@ -26,7 +26,9 @@ import {
 import type { Words } from './threefry.js'
 
 /** A key: two words of 32 bits, as `key`, `splitKey` and `foldIn` give it. An expression or a tensor, so that loops carry it and vmap maps it. */
-export type Key = Expr<Shape, 'i32'> | OfAnyDType<Shape, 'i32'>
+export type Key = AnyExpr
+/** What a function of keys takes: no expression of floats. */
+export type GivenKey = Expr<Shape, 'i32'> | OfAnyDType<Shape, 'i32'>
 /** The shape of a result, as it was written. */
 export type Drawn<S extends Shape> = Made<S>
 /** The shape of a result whose sizes are literals or parameters. */

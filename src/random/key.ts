@@ -3,7 +3,7 @@ import { integerOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import type { MadeDim } from '../core/types/shape.js'
 import { type AnyExpr, arange, type Dim, type Expr, full, type Size, stack, type Tensor, tensor } from '../index.js'
-import { exprOf, isArray, type Key, shapeIn, wordsOf } from './given.js'
+import { exprOf, type GivenKey, isArray, shapeIn, wordsOf } from './given.js'
 import { threefry2x32, type Words } from './threefry.js'
 
 const WORD = 2 ** 32
@@ -54,7 +54,7 @@ export const key: KeyFn = ((seed: unknown): AnyExpr => {
  * const [a, b] = unstack(splitKey(key(0)))
  */
 export const splitKey = <const N extends Dim = 2, Zero = 0, R extends MadeDim<N, Zero> = N>(
-  given: Key,
+  given: GivenKey,
   n?: Size<N>,
 ): Expr<[R, 2], 'i32'> => {
   const op = 'splitKey'
@@ -70,7 +70,7 @@ export const splitKey = <const N extends Dim = 2, Zero = 0, R extends MadeDim<N,
  * Errors  BadInput for an invalid number or key.
  * @example foldIn(key(0), 1)   // [928981903, -841280227]
  */
-export const foldIn = (given: Key, i: number | Expr<[], 'i32'> | AnyExpr): Expr<[2], 'i32'> => {
+export const foldIn = (given: GivenKey, i: number | Expr<[], 'i32'> | AnyExpr): Expr<[2], 'i32'> => {
   const op = 'foldIn'
   const data = isArray(i) ? scalarIn(i, 'i', op) : wordOf(naturalIn(i, WORD - 1, 'i', op))
   return joined(threefry2x32(wordsOf(given, op), [wordOf(0), data])) as Expr<[2], 'i32'>

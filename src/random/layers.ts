@@ -34,8 +34,8 @@ import {
   dtypeOption,
   exprOf,
   floatAmong,
+  type GivenKey,
   isArray,
-  type Key,
   type Known,
   type NoOptions,
   type NumberLists,
@@ -64,12 +64,12 @@ export const initOptions = { ...dtypeOption, gain: number(1), inAxis: integer(-2
 /** Initial parameters of a shape: `f(key, shape, options)`. */
 export interface Initialiser {
   <const S extends Shape, D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
-    key: Key,
+    key: GivenKey,
     shape: SizesIn<S>,
     options?: InitOptions<D>,
     ...no: WithNumber<S>
   ): Expr<R, NoInfer<D>>
-  <const S extends Shape, D extends Float = 'f64'>(key: Key, shape: SizesIn<S>, options?: InitOptions<D>): Expr<Known<S>, NoInfer<D>>
+  <const S extends Shape, D extends Float = 'f64'>(key: GivenKey, shape: SizesIn<S>, options?: InitOptions<D>): Expr<Known<S>, NoInfer<D>>
 }
 
 /** The standard deviation of what lies between -2 and 2 of normal numbers. */
@@ -153,7 +153,7 @@ export const lecunNormal: Initialiser = initialiser('lecunNormal', 1, incoming, 
 export const dropout = <const X extends Expr | Tensor | NumberLists | number>(
   x: X,
   rate: number,
-  key: Key,
+  key: GivenKey,
 ): Expr<ShapeOf<X>, X extends { readonly dtype: infer D } ? (D extends Float ? D : 'f64') : 'f64'> => {
   const op = 'dropout'
   if (!(typeof rate === 'number' && rate >= 0 && rate < 1))
@@ -204,7 +204,7 @@ type VectorsOf<M, O> = O extends { readonly shape: infer Z extends readonly numb
  * @example multivariateNormal(key(0), [1, 2], { factor: [[1, 0], [3, 0.5]] })   // [0.79416, 0.99009]
  */
 export const multivariateNormal = <const M extends Parameter, const O extends MultivariateNormalOptions>(
-  key: Key,
+  key: GivenKey,
   mean: M,
   options: O,
 ): Expr<VectorsOf<M, O>, DtypeFor<readonly [M, MatrixOf<O>], O>> => {
@@ -239,7 +239,7 @@ export interface OrthogonalOptions extends DistributionOptions {}
  * @example orthogonal(key(0), 3, { shape: [2] }).shape   // [2, 3, 3]
  */
 export const orthogonal = <const N extends Dim, const O extends OrthogonalOptions = NoOptions, Zero = 0, R extends MadeDim<N, Zero> = N>(
-  key: Key,
+  key: GivenKey,
   n: Size<N>,
   options?: O,
 ): Expr<[...ShapeIn<O, []>, R, R], DtypeFor<[], O>> => {

@@ -31,7 +31,7 @@ import {
   drawOptions,
   dtypeOption,
   floatAmong,
-  type Key,
+  type GivenKey,
   type Known,
   type NoOptions,
   type Parameter,
@@ -64,12 +64,16 @@ export const gumbelOf = (words: Words, dtype: Float): AnyExpr => gumbelOfUniform
 /** What draws of a shape: `f(key, shape, { dtype })`. */
 export interface ShapedFn {
   <const S extends Shape, D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
-    key: Key,
+    key: GivenKey,
     shape: SizesIn<S>,
     options?: DtypeOption<D>,
     ...no: WithNumber<S>
   ): Expr<R, NoInfer<D>>
-  <const S extends Shape = [], D extends Float = 'f64'>(key: Key, shape?: SizesIn<S>, options?: DtypeOption<D>): Expr<Known<S>, NoInfer<D>>
+  <const S extends Shape = [], D extends Float = 'f64'>(
+    key: GivenKey,
+    shape?: SizesIn<S>,
+    options?: DtypeOption<D>,
+  ): Expr<Known<S>, NoInfer<D>>
 }
 const shaped = (f: (key: unknown, shape: unknown, options: DtypeOption | undefined) => AnyExpr): ShapedFn => f as never
 
@@ -142,7 +146,7 @@ export const truncatedOf = (words: Words, low: AnyExpr, high: AnyExpr, dtype: Fl
  * @example truncatedNormal(key(0), 0, 2, { shape: [2] })   // [0.52356, 0.26171]
  */
 export const truncatedNormal = <const L extends Parameter, const U extends Parameter, const O extends DistributionOptions = NoOptions>(
-  key: Key,
+  key: GivenKey,
   lower: L,
   upper: U,
   options?: O,

@@ -32,7 +32,7 @@ import { wordsFor } from './bits.js'
 import {
   checkNumbers,
   drawnShape,
-  type Key,
+  type GivenKey,
   type NoOptions,
   type Parameter,
   parameterIn,
@@ -110,7 +110,7 @@ const rejected = (key: Words, rate: AnyExpr): AnyExpr => {
  * @example poisson(key(0), 4, { shape: [4] })   // [0, 1, 5, 5]
  */
 export const poisson = <const R extends Parameter, const O extends PoissonOptions = NoOptions>(
-  key: Key,
+  key: GivenKey,
   rate: R,
   options?: O,
 ): Expr<ShapeIn<O, ShapeOf<R>>, 'i32'> => {

@@ -44,7 +44,7 @@ import {
   drawnShape,
   dtypeOption,
   floatAmong,
-  type Key,
+  type GivenKey,
   type NoOptions,
   type Parameter,
   parameterIn,
@@ -67,7 +67,11 @@ const shaped = (op: string, f: (words: Words, shape: readonly number[], dtype: F
     return f(wordsOf(key, op), shapeIn(shape, op), dtype)
   }) as never
 /** What draws with one positive parameter. */
-type WithOne = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(key: Key, a: A, options?: O) => DrawnFor<A, O>
+type WithOne = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
+  key: GivenKey,
+  a: A,
+  options?: O,
+) => DrawnFor<A, O>
 const withOne = (op: string, name: string, f: (words: Words, a: AnyExpr, shape: readonly number[], dtype: Float) => AnyExpr): WithOne =>
   ((key: unknown, a: unknown, options: DistributionOptions | undefined): AnyExpr => {
     const { dtype, shape, parameters } = givenIn(options, { [name]: a }, op)
@@ -94,7 +98,7 @@ export const maxwell: ShapedFn = shaped('maxwell', (words, shape, dtype) =>
 )
 /** What draws -1 or 1: of floats unless `dtype` says i32. */
 export type RademacherFn = <const S extends Shape = [], D extends Float | 'i32' = 'i32', R extends Drawn<S> = Drawn<S>>(
-  key: Key,
+  key: GivenKey,
   shape?: SizesIn<S>,
   options?: { readonly dtype?: D | undefined },
 ) => Expr<R, NoInfer<D>>
@@ -160,7 +164,7 @@ export const pareto: WithOne = withOne('pareto', 'b', (words, b, _, dtype) => ex
  * @example weibull(key(0), 1, 2, { shape: [2] })   // [0.73625, 0.49368]
  */
 export const weibull = <const A extends Parameter, const B extends Parameter, const O extends DistributionOptions = NoOptions>(
-  key: Key,
+  key: GivenKey,
   scale: A,
   concentration: B,
   options?: O,
@@ -184,7 +188,7 @@ export const triangular = <
   const C extends Parameter,
   const O extends DistributionOptions = NoOptions,
 >(
-  key: Key,
+  key: GivenKey,
   left: A,
   mode: B,
   right: C,
@@ -232,7 +236,7 @@ export type GeometricOptions = OptionsOf<typeof geometricOptions>
  * @example geometric(key(0), 0.3, { shape: [3] })   // [3, 5, 1]
  */
 export const geometric = <const P extends Parameter, const O extends GeometricOptions = NoOptions>(
-  key: Key,
+  key: GivenKey,
   p: P,
   options?: O,
 ): Expr<ShapeIn<O, ShapeOf<P>>, 'i32'> => {
@@ -268,7 +272,7 @@ export interface BallOptions<D extends Float = Float> extends DtypeOption<D> {
  * @example ball(key(0), 3, [2]).shape   // [2, 3]
  */
 export const ball = <const N extends number, const S extends readonly number[] = [], D extends Float = 'f64'>(
-  key: Key,
+  key: GivenKey,
   d: N,
   shape?: S,
   options?: BallOptions<D>,

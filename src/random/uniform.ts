@@ -24,8 +24,8 @@ import {
   drawnShape,
   float,
   floatAmong,
+  type GivenKey,
   isArray,
-  type Key,
   type Known,
   type NoOptions,
   type Parameter,
@@ -67,13 +67,13 @@ export interface UniformOptions<D extends Float = Float> extends DtypeOption<D> 
 /** uniform(key, shape, { min, max, dtype }). */
 export interface UniformFn {
   <const S extends Shape, D extends Float = 'f64', R extends Drawn<S> = Drawn<S>>(
-    key: Key,
+    key: GivenKey,
     shape: SizesIn<S>,
     options?: UniformOptions<D>,
     ...no: WithNumber<S>
   ): Expr<R, NoInfer<D>>
   <const S extends Shape = [], D extends Float = 'f64'>(
-    key: Key,
+    key: GivenKey,
     shape?: SizesIn<S>,
     options?: UniformOptions<D>,
   ): Expr<Known<S>, NoInfer<D>>
@@ -87,7 +87,7 @@ export const uniformOptions = { dtype: float, min: raw<Parameter, 0>(0), max: ra
  * Errors  BadInput for an invalid key or shape; ShapeMismatch if min or max does not broadcast to it.
  * @example uniform(key(0), [2])   // [0.41846, 0.2163]
  */
-export const uniform: UniformFn = (key: Key, shape?: unknown, options?: UniformOptions) => {
+export const uniform: UniformFn = (key: GivenKey, shape?: unknown, options?: UniformOptions) => {
   const op = 'uniform'
   const { min, max, dtype = floatAmong([min, max]) } = readOptions(uniformOptions, options, op)
   const to = shapeIn(shape, op)
@@ -115,7 +115,7 @@ const probability = (x: number): boolean => x >= 0 && x <= 1
  * @example bernoulli(key(0), 0.5, { shape: [3] })   // [false, false, true]
  */
 export const bernoulli = <const P extends Parameter = number, const O extends BernoulliOptions = NoOptions>(
-  key: Key,
+  key: GivenKey,
   p?: P,
   options?: O,
 ): Expr<ShapeIn<O, ShapeOf<P>>, 'bool'> => {

@@ -12,18 +12,31 @@ declare const acceptsDType: unique symbol
 
 /** S as it is compared: where a size is a number any axis may stand, one with a name too. */
 export type Fits<S extends Shape> = { readonly [K in keyof S]: Fit<S[K]> }
-export type Fit<D> = Taking<D> extends Taking<number> ? Dim : D
+type Fit<D> = Taking<D> extends Taking<number> ? Dim : D
 /** Asked of this TypeScript knows of two dimensions that are computed of parameters how they compare: as they themselves do. */
 interface Taking<in D> {
   readonly [fits]: (d: D) => void
 }
-/** What is compared as F, of any dtype. */
-export interface Compared<out F> {
-  readonly [fits]: F
+/**
+ * Where TypeScript infers S from. Two of them go into each other whatever S is: parameters of methods are compared in both directions, so that the second part of one goes into both of
+ * another. What is held against S as it stands asks for what the first part alone gives.
+ */
+export type Carried<S> = Carrying<S> & Anything
+interface Carrying<in out S> {
+  shape(of: 'type' | 'value', taken: S): S
 }
-/** Where TypeScript infers S from. All of them go into each other. */
-// biome-ignore lint/suspicious/noEmptyInterface: of what has a property that property would be compared
-export interface Carried<_S> {}
+interface Anything {
+  shape(of: 'value', taken: never): never
+}
+
+/** A value of any dtype whose shape goes into F, which may be decided later: nothing is asked but this. */
+export interface Going<out F> {
+  readonly [shapeOf]: { shape(of: 'type', taken: never): F }
+}
+/** A value of any dtype whose shape F goes into: one that is as exact as F, or less. */
+export interface Covering<in F> {
+  readonly [shapeOf]: { readonly shape: (of: 'type', taken: F) => unknown }
+}
 
 /**
  * What expressions, concrete arrays and declared inputs have in common. The properties that no value has are required ones: of optional

@@ -1,7 +1,7 @@
 // Dimensions, shapes, the type that carries a shape error, and broadcasting.
 import type { OptionsOf } from '../errors/options.js'
 import type { reduceOptions } from '../ops/masked.js'
-import type { Compared, Fit, Fits } from './expr.js'
+import type { Going } from './expr.js'
 import type { Sub } from './nat.js'
 
 /** One axis: a literal (3), a name ('batch') or unknown until run time (number). */
@@ -20,25 +20,25 @@ export interface ShapeError<Message extends string> {
 export type Guard<R, T> = [R] extends [ShapeError<string>] ? Told<R, T>['error'] : T
 type Told<R, T> = [R] extends [ShapeError<string>] ? { readonly error: NoInfer<R> } : { readonly error: T }
 /** `Guard` of a second shape: while R is not decided, T has to go into the shape L, and of the sizes X TypeScript asks late. */
-export type Strict<R, T, L extends { readonly fits: unknown }, X> = [R] extends [ShapeError<string>]
+export type Strict<R, T, L extends { readonly shape: Shape }, X> = [R] extends [ShapeError<string>]
   ? NoInfer<R>
   : [R] extends [readonly unknown[]]
     ? Late<X, T>
-    : T & ([T] extends [number | readonly unknown[]] ? { readonly given: unknown } : { readonly given: Compared<L['fits']> })['given']
+    : T & ([T] extends [number | readonly unknown[]] ? { readonly given: unknown } : { readonly given: Going<L['shape']> })['given']
 /** `Guard` that takes no T while R is not decided and may be an error: of sizes that are parameters what fits has signatures of its own. */
 export type Decided<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
 /** unknown while X depends on a type parameter, else never: what a signature takes that is for this alone. */
 export type Undecided<X> = ([X] extends [Shape] ? { readonly given: never } : { readonly given: unknown })['given']
 /** T, which TypeScript asks of the sizes X last if one of them is a parameter: not while it looks for a signature whose parameters are supertypes. */
 export type Late<X, T> = ([X] extends [Dim] ? { readonly late: T } : { readonly late: T })['late']
-/** What B goes into where it stands beside A, whatever their sizes are, as shapes are compared: of a rank that is not known anything. */
+/** What B goes into where it stands beside A, whatever their sizes are: of a rank that is not known anything. */
 export type Level<A extends Shape, B extends Shape> = [number] extends [A['length'] | B['length']]
-  ? { readonly fits: unknown }
-  : { readonly fits: LevelTail<A, B> }
+  ? { readonly shape: Shape }
+  : { readonly shape: LevelTail<A, B> }
 type LevelTail<A extends Shape, B extends Shape, R extends Shape = []> = B extends readonly [...infer BH extends Shape, infer b extends Dim]
   ? A extends readonly [...infer AH extends Shape, infer a]
-    ? LevelTail<AH, BH, readonly [Fit<LevelDim<a, b> & Dim>, ...R]>
-    : readonly [...Fits<B>, ...R]
+    ? LevelTail<AH, BH, readonly [LevelDim<a, b> & Dim, ...R]>
+    : readonly [...B, ...R]
   : R
 type LevelDim<A, B> = [A] extends [1]
   ? B
@@ -53,15 +53,15 @@ type LevelDim<A, B> = [A] extends [1]
           : A | 1
 /** The same of B in the product of A and B. */
 export type Inner<A extends Shape, B extends Shape> = [number] extends [A['length'] | B['length']]
-  ? { readonly fits: unknown }
-  : { readonly fits: InnerShape<A, B> }
+  ? { readonly shape: Shape }
+  : { readonly shape: InnerShape<A, B> }
 type InnerShape<A extends Shape, B extends Shape> = A extends readonly [...Shape, infer a]
   ? B extends readonly [infer b]
-    ? readonly [Fit<InnerDim<a, b> & Dim>]
+    ? readonly [InnerDim<a, b> & Dim]
     : B extends readonly [...infer H extends Shape, infer b, infer m extends Dim]
-      ? readonly [...Fits<H>, Fit<InnerDim<a, b> & Dim>, Fit<m>]
-      : Fits<B>
-  : Fits<B>
+      ? readonly [...H, InnerDim<a, b> & Dim, m]
+      : B
+  : B
 /** What a shape B goes into where it has to be A: of another rank nothing. */
 export type Exactly<A extends Shape, B extends Shape> = B['length'] extends A['length']
   ? { readonly [K in keyof B]: InnerDim<K extends keyof A ? A[K] : never, B[K]> & Dim }
@@ -195,7 +195,7 @@ export type Within<S extends Shape, T extends Shape, R extends Shape = []> = T e
 // of a parameter S both entries: beside a 1 there is nothing else
 type WithinDim<S, T> = [S] extends [1]
   ? { readonly dim: 1 }
-  : { readonly dim: (number extends T ? T : Box<T> extends Box<number> ? Computed<T, S | 1, T>['dim'] : S | 1) & Dim }
+  : { readonly dim: (number extends T ? T : Box<T> extends Box<number> ? Computed<T, [S] extends [T] ? S | 1 : 1, T>['dim'] : S | 1) & Dim }
 type BroadcastTail<A extends Shape, B extends Shape, R extends Dim[] = []> = A extends readonly [...infer AH extends Shape, infer a]
   ? B extends readonly [...infer BH extends Shape, infer b]
     ? Stretches<a, b> extends true

@@ -4,7 +4,7 @@ import type { OptionsOf } from '../../errors/options.js'
 import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
 import type { roundOptions } from '../../ops/rounding.js'
 import type { AsFloat, AsNumber, Discrete, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Plain, PlainBool, Scalar, ShapeOf, Tensor, Typed } from '../expr.js'
+import type { Arg, Covering, DTypeOf, Expr, Going, NumberArray, Plain, PlainBool, Scalar, ShapeOf, Tensor } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Faced, Facing, Guard, Late, Level, Ok, Shape, Strict, Within } from '../shape.js'
 import type { TupleHint } from '../tree.js'
 
@@ -62,7 +62,7 @@ export type BinaryOf<N extends string, I, R extends DType> = [R] extends [never]
 export interface BinaryToOp<N extends string, R extends DType> extends BinaryTo<N, R>, OfPrimitive<N, Two> {}
 /** `and` and `or`, whose primitives have longer names. */
 export interface LogicalOp<Op extends string, N extends string> extends OfPrimitive<N, readonly ['int', 'int']> {
-  <S extends Shape>(a: Expr<S>, b: Expr<NoInfer<S>> | number | boolean): Expr<S, 'bool'>
+  <S extends Shape>(a: Expr<S>, b: Alike<S, DType> | number | boolean): Expr<S, 'bool'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A,
     b: Strict<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B, Level<ShapeOf<A>, ShapeOf<B>>, ShapeOf<A>[number] | ShapeOf<B>[number]>,
@@ -98,24 +98,19 @@ export interface UnaryToOp<N extends string, R extends DType, A extends readonly
 /** polygamma(n, x): the n-th derivative of digamma; n is a number. */
 export type PolygammaFn = <S extends Shape = Shape, D extends DType = WeakF64>(n: number, x: Expr<S, D> | Plain) => Expr<S, AsFloat<D>>
 
-/** An operand that stretches to the shape S, in code generic in sizes too. Of no axes all are: of them TypeScript does not say what it says of those of one. */
-type Stretching<S extends Shape, T extends Shape, D extends DType> = Expr<T, D> &
-  ([T] extends [readonly []] ? unknown : Typed<Late<S[number] | T[number], Within<S, T>>>)
+/** An operand of the shape S and no more exact one, whose result would be as exact. */
+type Alike<S extends Shape, D extends DType> = Expr<NoInfer<S>, NoInfer<D>> & Covering<NoInfer<S>>
+/** An operand that stretches to the shape S, in code generic in sizes too. */
+type Stretching<S extends Shape, T extends Shape, D extends DType> = Expr<T, D> & Going<Late<S[number] | T[number], Within<S, T>>>
 /** An operand that faces one of shape S; asked last, so that of two signatures that fit the shorter result is taken. */
-type FacingOf<S extends Shape, T extends Shape, D extends DType> = Expr<T, D> & Typed<Late<S[number] | T[number], T>>
+type FacingOf<S extends Shape, T extends Shape, D extends DType> = Expr<T, D> & Going<Late<S[number] | T[number], T>>
 /** Two operands that broadcast; a plain number or array takes the dtype of its sibling; bool counts as i32. */
 export interface Binary<Op extends string> {
-  <S extends Shape, D extends Exclude<DType, 'bool'>>(a: Expr<S, D>, b: Expr<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
+  <S extends Shape, D extends Exclude<DType, 'bool'>>(a: Expr<S, D>, b: Alike<S, D> | number): Expr<S, D>
   <S extends Shape, D extends Exclude<DType, 'bool'>>(a: number, b: Expr<S, D>): Expr<S, D>
-  <P extends Dim, S extends Shape, D extends Exclude<DType, 'bool'>>(
-    a: Expr<[P, ...S], D>,
-    b: Expr<NoInfer<S>, NoInfer<D>>,
-  ): Expr<[P, ...S], D>
+  <P extends Dim, S extends Shape, D extends Exclude<DType, 'bool'>>(a: Expr<[P, ...S], D>, b: Alike<S, D>): Expr<[P, ...S], D>
   (a: number, b: number): Scalar<WeakF64>
-  <S extends Shape, O extends Dim, D extends Float>(
-    a: Expr<readonly [...S, O], D>,
-    b: Expr<readonly [NoInfer<O>], NoInfer<D>>,
-  ): Expr<[...S, O], D>
+  <S extends Shape, O extends Dim, D extends Float>(a: Expr<readonly [...S, O], D>, b: Alike<[O], D>): Expr<[...S, O], D>
   // in code that is generic in its sizes: one of the two stretches to the other, or each to the other along axes of length 1
   <S extends Shape, T extends Shape, D extends Float>(a: Expr<S, D>, b: Stretching<S, T, NoInfer<D>>): Expr<S, D>
   <S extends Shape, T extends Shape, D extends Float>(a: Stretching<S, T, NoInfer<D>>, b: Expr<S, D>): Expr<S, D>
@@ -135,14 +130,11 @@ export interface Choosing<Op extends string> extends Binary<Op> {
 }
 /** `Binary` of floats, two i32 or bool in f64: div, pow, atan2, hypot, logaddexp ... */
 export interface FloatBinary<Op extends string> {
-  <S extends Shape, D extends Float>(a: Expr<S, D>, b: Expr<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
+  <S extends Shape, D extends Float>(a: Expr<S, D>, b: Alike<S, D> | number): Expr<S, D>
   <S extends Shape, D extends Float>(a: number, b: Expr<S, D>): Expr<S, D>
-  <P extends Dim, S extends Shape, D extends Float>(a: Expr<[P, ...S], D>, b: Expr<NoInfer<S>, NoInfer<D>>): Expr<[P, ...S], D>
+  <P extends Dim, S extends Shape, D extends Float>(a: Expr<[P, ...S], D>, b: Alike<S, D>): Expr<[P, ...S], D>
   (a: number, b: number): Scalar<WeakF64>
-  <S extends Shape, O extends Dim, D extends Float>(
-    a: Expr<readonly [...S, O], D>,
-    b: Expr<readonly [NoInfer<O>], NoInfer<D>>,
-  ): Expr<[...S, O], D>
+  <S extends Shape, O extends Dim, D extends Float>(a: Expr<readonly [...S, O], D>, b: Alike<[O], D>): Expr<[...S, O], D>
   // in code that is generic in its sizes: one of the two stretches to the other, or each to the other along axes of length 1
   <S extends Shape, T extends Shape, D extends Float>(a: Expr<S, D>, b: Stretching<S, T, NoInfer<D>>): Expr<S, D>
   <S extends Shape, T extends Shape, D extends Float>(a: Stretching<S, T, NoInfer<D>>, b: Expr<S, D>): Expr<S, D>
@@ -175,9 +167,9 @@ export type PromoteArgs3<A, B, C> = (
 
 /** Two operands that broadcast, to a dtype of its own: comparisons, to bool, never differentiated. */
 export interface BinaryTo<Op extends string, R extends DType> {
-  <S extends Shape>(a: Expr<S>, b: Expr<NoInfer<S>> | number): Expr<S, R>
+  <S extends Shape>(a: Expr<S>, b: Alike<S, DType> | number): Expr<S, R>
   <S extends Shape>(a: number, b: Expr<S>): Expr<S, R>
-  <P extends Dim, S extends Shape>(a: Expr<[P, ...S]>, b: Expr<NoInfer<S>>): Expr<[P, ...S], R>
+  <P extends Dim, S extends Shape>(a: Expr<[P, ...S]>, b: Alike<S, DType>): Expr<[P, ...S], R>
   (a: number, b: number): Scalar<R>
   <S extends Shape, T extends Shape>(a: Expr<S>, b: Stretching<S, T, DType>): Expr<S, R>
   <S extends Shape, T extends Shape>(a: Stretching<S, T, DType>, b: Expr<S>): Expr<S, R>
@@ -192,11 +184,7 @@ export type UnaryTo<R extends DType> = <S extends Shape = Shape>(x: Expr<S> | Pl
 
 /** where(condition, a, b): a where the condition holds, else b; the cotangent is masked. */
 export interface WhereFn extends OfPrimitive<'where', readonly ['int', 'float', 'float']> {
-  <S extends Shape, D extends DType>(
-    condition: Expr<S, 'bool'>,
-    a: Expr<NoInfer<S>, D>,
-    b: Expr<NoInfer<S>, NoInfer<D>> | number,
-  ): Expr<S, D>
+  <S extends Shape, D extends DType>(condition: Expr<S, 'bool'>, a: Expr<NoInfer<S>, D>, b: Alike<S, D> | number): Expr<S, D>
   <S extends Shape, D extends DType>(condition: Expr<S, 'bool'>, a: number, b: Expr<NoInfer<S>, D>): Expr<S, D>
   <S extends Shape>(condition: Expr<S, 'bool'>, a: number, b: number): Expr<S, WeakF64>
   <C extends Arg | PlainBool, A extends Arg, B extends Arg>(
