@@ -9,7 +9,9 @@ describe('trees', () => {
   })
   it('a wrong twin is an error that names what differs', () => {
     const { errors } = compile('trees', textOf('trees').replaceAll('@ts-expect-error', 'expected'))
-    expect(errors.map(message).join('\n')).toMatch(/'w\.shape' are incompatible[^\n]*\n *Type 'readonly \[\]' is not assignable to type 'readonly \[3, 2\]'/)
+    expect(errors.map(message).join('\n')).toMatch(
+      /'w\.shape' are incompatible[^\n]*\n *Type 'readonly \[\]' is not assignable to type 'readonly \[3, 2\]'/,
+    )
     expect(errors.map(message).join('\n')).toMatch(/'w\.dtype' are incompatible[^\n]*\n *Type '"f64"' is not assignable to type '"f32"'/)
     expect(errors.length).toBeGreaterThan(18)
   })
