@@ -176,7 +176,7 @@ const matrixOf = <V>(
   op: string,
   k: number,
   o: Read,
-  value: (matrix: readonly (readonly number[])[]) => V,
+  value: (matrix: number[][]) => V,
   better?: 'higher',
 ): Measure<ConfusionState, V, Exprs<ConfusionState>> => ({
   zero: { matrix: tensor(0, [k, k]) as ConfusionState['matrix'], outside: tensor(0) },
@@ -201,7 +201,7 @@ const matrixOf = <V>(
   value: (acc) => {
     const outside = item(acc.outside)
     if (outside !== 0) badInput(op, `classes of ${outside} rows are not from 0 to ${k - 1}.`, 'give the number of classes: { classes }.')
-    return value(acc.matrix.toArray() as unknown as readonly (readonly number[])[])
+    return value(acc.matrix.toArray() as number[][])
   },
 })
 const classes = or<number, undefined>(undefined, (x, _what, where) => wholeOf(x, 'the number of classes', where, 2))
@@ -220,7 +220,7 @@ export interface ConfusionOptions extends OptionsOf<typeof confusionOptions> {}
  *         confusion_matrix.
  * @example measured(confusion({ classes: 3 }), tensor([0, 2, 1, 1], [4], 'i32'), [0, 2, 2, 1])   // [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
  */
-export const confusion = (options?: ConfusionOptions): Measure<ConfusionState, readonly (readonly number[])[], Exprs<ConfusionState>> => {
+export const confusion = (options?: ConfusionOptions): Measure<ConfusionState, number[][], Exprs<ConfusionState>> => {
   const { classes: k = 2, ...o } = readOptions(confusionOptions, options, 'confusion')
   return matrixOf('confusion', k, o, (m) => m)
 }

@@ -11,6 +11,15 @@ const trees = (['f64', 'f32'] as const).map((d) => ({
 }))
 
 describe('treeLeaves, treeReduce, treeFlatten', () => {
+  it('an operation is given no path, which it would take for an option', () => {
+    const values = { a: cd.tensor([1, -2]), b: [cd.tensor(3)] }
+    const numbers = (tree: { readonly a: cd.Expr; readonly b: readonly cd.Expr[] }) =>
+      cd.treeLeaves(cd.evaluate(tree)).map((t) => t.toArray())
+    expect(numbers(cd.treeMap(cd.neg, values))).toEqual([[-1, 2], -3])
+    expect(numbers(cd.treeMap(cd.relu, values))).toEqual([[1, 0], 3])
+    const reduce = cd.treeReduce as unknown as (f: unknown, tree: unknown, initial: unknown) => cd.Expr
+    expect(cd.evaluate(reduce(cd.add, { a: cd.tensor(1), b: [cd.tensor(3)] }, 0)).item()).toBe(4)
+  })
   it.each(trees)('take sorted keys in order, and put leaves back', (tree) => {
     const leaves = cd.treeLeaves(tree)
     expect(leaves.map((x) => x.shape)).toEqual([[1, 1], [2, 3], [], [0, 3]]) // biome-ignore format: one row

@@ -46,18 +46,18 @@ export const zipLeaves = (f: (leaves: unknown[], path: string) => unknown, trees
 }
 
 /**
- * f at every leaf of a tree, in the order of sorted keys: of expressions, tensors or numbers; NoTangent stays. f is given the leaf and its
- * path, 'layers.0.scale', as `wrt` names it.
+ * f at every leaf of a tree, in the order of sorted keys: of expressions, tensors or numbers; NoTangent stays. An f that declares one parameter, such as an operation, is given the leaf;
+ * others are given its path too, 'layers.0.scale', as `wrt` names it.
  *
  * Types   a leaf becomes what f gives. Where the shape of that is not known to the compiler, the leaf keeps its own shape and dtype, so
  *         that a step's result is of its parameters' type: an f that changes the shape then says so, by assertShape.
  * @example
- * treeMap((x) => square(x), { a: tensor([3]), b: [tensor([2])] })   // { a: [9], b: [[4]] }
+ * treeMap(square, { a: tensor([3]), b: [tensor([2])] })   // { a: [9], b: [[4]] }
  * treeMap((_, path) => path, { layers: [{ w: tensor(1) }] })   // { layers: [{ w: 'layers.0.w' }] }
  */
 export const treeMap = ((f: (leaf: unknown, path: string) => unknown, tree: unknown): unknown => {
   functionOf(f, 'the first argument', 'treeMap')
-  return zipLeaves(([x], path) => f(x, path), [tree], 'treeMap')
+  return zipLeaves(([x], path) => (f.length === 1 ? (f as (leaf: unknown) => unknown)(x) : f(x, path)), [tree], 'treeMap')
 }) as TreeMapFn // the signatures say what comes of a tree
 
 /**
@@ -80,13 +80,14 @@ export const treeZip = ((f: (...leaves: readonly unknown[]) => unknown, first: u
 export const treeLeaves = <T>(tree: T): LeafOfTree<T>[] => flatten(tree, 'treeLeaves').leaves as LeafOfTree<T>[]
 
 /**
- * f folded over the leaves of a tree, in the order of sorted keys: f(...f(f(initial, leaf1), leaf2)...). f is given each leaf's path too.
+ * f folded over the leaves of a tree, in the order of sorted keys: f(...f(f(initial, leaf1), leaf2)...). An f that declares more than two parameters is given each leaf's path too.
  *
  * @example treeReduce((n, x) => n + x.data.length, { w: tensor([1, 2]), b: tensor(3) }, 0)   // 3
  */
 export const treeReduce = ((f: (sum: unknown, leaf: unknown, path: string) => unknown, tree: unknown, initial: unknown): unknown => {
   functionOf(f, 'the first argument', 'treeReduce')
   const { leaves, def } = flatten(tree, 'treeReduce')
+  if (f.length === 2) return leaves.reduce((sum, leaf) => (f as (sum: unknown, leaf: unknown) => unknown)(sum, leaf), initial)
   const paths = leafPaths(def)
   return leaves.reduce((sum, leaf, i) => f(sum, leaf, paths[i]!), initial)
 }) as TreeReduceFn // the signatures say what a leaf is
