@@ -1,5 +1,5 @@
 // Regression by a Gaussian process: move the length scale and see the mean follow.
-import { add, div, evaluate, exp, matmul, neg, type Expr, reshape, solve, square, sub, tensor } from 'codual'
+import { add, div, type Expr, evaluate, exp, matmul, neg, reshape, solve, square, sub, tensor } from 'codual'
 import { plot, slider } from 'playground'
 
 const scale = slider('length scale', 0.2, 3, 1)

@@ -1,5 +1,5 @@
 // Dropout takes a key: the same key drops the same entries.
-import { all, eq, evaluate, mul, type Expr, ones, where } from 'codual'
+import { all, type Expr, eq, evaluate, mul, ones, where } from 'codual'
 import { bernoulli, key } from 'codual/random'
 
 const drop = (k: Expr<[2], 'i32'>) => where(bernoulli(k, 0.5, { shape: [8] }), mul(ones([8]), 2), 0)

@@ -2,7 +2,7 @@
 import { functionOf, numberOf, shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
 import { type Kind, type Needed, needed, or } from '../core/errors/options.js'
-import { type AnyExpr, cast, type Expr, type Float, full, isExpr, isTensor, } from '../index.js'
+import { type AnyExpr, cast, type Expr, type Float, full, isExpr, isTensor } from '../index.js'
 
 type ScalarOf<D extends Float = Float> = Expr<[], D>
 /** A factor that is a number, a scalar expression, or a function of the count of steps done (a float scalar, 0 at the first). */
