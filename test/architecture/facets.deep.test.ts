@@ -408,7 +408,7 @@ describe('one more primitive of other families', () => {
     const found = faults(program)
     expect(found.map((f) => f.file)).toEqual(wanted.map((w) => w.file).sort())
     for (const { file, name } of wanted) expect(found.find((f) => f.file === file)?.text).toContain(`'${name}' is missing`)
-  }, 120_000)
+  }, 300_000)
 
   it('compiles when its rows are there', () => {
     const rows = Object.fromEntries(
