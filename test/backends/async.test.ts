@@ -107,6 +107,28 @@ describe('calls', () => {
     await Promise.all([5, 3, 1].map((n) => c({ x: new Float64Array(n) }).then(() => ended.push(n))))
     expect(ended).toEqual([5, 3, 1])
   })
+  it('evaluate expressions without inputs at the call, on each kind of backend', async () => {
+    const t = array(1, 2)
+    const compiled = [cd.compile(double, toy()), cd.compileAsync(double, cd.reference()), cd.compileAsync(double, cd.cpu())]
+    const results = compiled.map((c) => [c({ x: cd.add(t, 1) }), c({ x: cd.zeros([3]) }), c.into(array(0, 0))({ x: cd.neg(t) })] as const)
+    t.data.fill(9) // what they read, they have read
+    for (const [sum, zeros, into] of results)
+      expect([[...(await sum).data], [...(await zeros).data], [...(await into).data]]).toEqual([
+        [4, 6],
+        [0, 0, 0],
+        [-2, -4],
+      ])
+    let message = ''
+    cd.grad((x: cd.Expr<[2], 'f64'>) => {
+      void compiled[0]!({ x }).catch((e: Error) => {
+        message = e.message
+      })
+      return cd.sum(x)
+    })([1, 2])
+    await Promise.resolve()
+    await Promise.resolve()
+    expect(message).toMatch(/an expression of an input where a concrete array is wanted/)
+  })
   it('copy their inputs at the call: arguments and captured tensors', async () => {
     const w = array(10)
     const f = cd.fn({ x: cd.f64('n') }, ({ x }) => cd.mul(x, w))
