@@ -52,6 +52,7 @@ const calls: readonly (readonly [name: string, ...args: unknown[]])[] = [
   ['transpose', m, [1, 0]],
   ['expandDims', m, 0],
   ['squeeze', [[1]], 0],
+  ['squeeze', [[1]], { axis: 0 }],
   ['slice', m, [0], [1], [1]],
   ['pad', m, [[1, 1]], 0],
   ['flip', m, { axis: 0 }],

@@ -128,6 +128,10 @@ describe('values', () => {
     expect(asNode(expandDims(y, -1)).shape).toEqual([3, 4, 1])
     expect(asNode(squeeze([[[1]], [[2]]])).shape).toEqual([2])
     expect(asNode(squeeze([[[1]], [[2]]], -1)).shape).toEqual([2, 1])
+    expect(asNode(squeeze([[[1]], [[2]]], { axis: -1 })).shape).toEqual([2, 1])
+    expect(asNode(squeeze([[[1]], [[2]]], {})).shape).toEqual([2])
+    expect(errorOf(() => squeeze([[1]], { axes: 0 } as never))).toBe('BadInput')
+    expect(errorOf(() => squeeze([[1, 2]], { axis: 1 } as never))).toBe('BadInput')
     expect(nested(concat([y, [[1, 1, 1, 1]]]))).toEqual([...y, [1, 1, 1, 1]])
     expect(
       nested(

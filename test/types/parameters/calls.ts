@@ -386,6 +386,7 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
   squeeze: [
     'squeeze(cd.expandDims(v, 0))',
     'squeeze(cd.expandDims(v, 0), 0)',
+    'squeeze(cd.expandDims(v, 0), { axis: 0 })',
     'squeeze(cd.mean(m, { axis: 1, keepdims: true }), 1)',
     'squeeze(v)',
     '!squeeze(v, 0)',

@@ -183,16 +183,31 @@ export const expandDims: ExpandDimsFn = typed((x: unknown, given: number | reado
   )
 })
 
+const squeezeOptions = {
+  /** One or more; all of length 1 where it is absent or null. */
+  axis: kind<readonly number[], number | readonly number[] | null>((given, _what, op, shape) =>
+    given === undefined || given === null
+      ? shape.flatMap((d, i) => (d === 1 ? [i] : []))
+      : distinctAxes(given as number | readonly number[], shape.length, op),
+  ),
+}
+/** Options of `squeeze`. */
+interface SqueezeOptions extends OptionsOf<typeof squeezeOptions> {}
 /**
- * x without its axes of length 1, or without those named.
+ * x without its axes of length 1, or without those named: `squeeze(x, 0)`, or `squeeze(x, { axis: 0 })` as other operations have it.
  *
  * Rule    xBar = yBar in x's shape.
  * Errors  BadInput when a named axis is not 1.
  * @example squeeze([[1, 2]])   // [1, 2]
+ * @example squeeze([[[1, 2]]], { axis: [0, 1] })   // [1, 2]
  */
-export const squeeze: SqueezeFn = typed((x: unknown, axis?: number | readonly number[]): AnyExpr => {
+export const squeeze: SqueezeFn = typed((x: unknown, given?: number | readonly number[] | SqueezeOptions): AnyExpr => {
   const n = lift(x, 'squeeze')
-  const axes = axis === undefined ? n.shape.flatMap((d, i) => (d === 1 ? [i] : [])) : distinctAxes(axis, n.shape.length, 'squeeze')
+  const options =
+    typeof given === 'number' || Array.isArray(given)
+      ? { axis: given as number | readonly number[] }
+      : (given as SqueezeOptions | undefined)
+  const axes = readOptions(squeezeOptions, options, 'squeeze', n.shape).axis
   for (const a of axes) if (n.shape[a] !== 1) badInput('squeeze', `axis ${a} of ${showShape(n.shape)} is ${n.shape[a]}, not 1.`)
   return asExpr(
     reshapeNode(

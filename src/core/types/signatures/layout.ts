@@ -247,15 +247,17 @@ export type ExpandDimsFn = <const I extends number | readonly number[], S extend
   x: Expr<S, D> | Plain,
   axis: Guard<ExpandDims<S, I>, I>,
 ) => Expr<Ok<ExpandDims<S, I>>, NoInfer<D>>
-/** squeeze(x, axis?): without axes of length 1. */
-export type SqueezeFn = <
-  S extends Shape = Shape,
-  D extends DType = WeakF64,
-  const I extends number | readonly number[] | undefined = undefined,
->(
-  x: Expr<S, D> | Plain,
-  axis?: Guard<Squeeze<S, I>, I>,
-) => Expr<Squeezed<S, I>, NoInfer<D>>
+/** squeeze(x, axis?), squeeze(x, { axis }): without axes of length 1. */
+export interface SqueezeFn {
+  <S extends Shape = Shape, D extends DType = WeakF64, const I extends number | readonly number[] | undefined = undefined>(
+    x: Expr<S, D> | Plain,
+    axis?: Guard<Squeeze<S, I>, I>,
+  ): Expr<Squeezed<S, I>, NoInfer<D>>
+  <S extends Shape, D extends DType, const I extends number | readonly number[] | undefined = undefined>(
+    x: Expr<S, D> | Plain,
+    options: { readonly axis?: Guard<Squeeze<S, I>, I> },
+  ): Expr<Squeezed<S, I>, NoInfer<D>>
+}
 type AxisOf<O> = O extends { readonly axis: infer A extends number } ? A : 0
 type Join2<X extends readonly Arg[]> = PromoteAll<X>
 /** The dtype of several operands together. */
