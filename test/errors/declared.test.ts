@@ -54,6 +54,7 @@ const written: Readonly<Record<string, string>> = {
   JacOptions: 'as WrtOptions',
   JetOptions: 'as WrtOptions',
   SparseOptions: 'as WrtOptions',
+  SqueezeOptions: 'the axes of length 1 are those of a shape that is a type parameter',
   VmapOptions: 'axes by argument of A and by leaf of Out',
   WindowOptions: 'the dtype of the result is a type parameter',
 }

@@ -3,7 +3,7 @@
 import { listOf, settled, shown } from '../../errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../errors/explain.js'
 import { reading } from '../../errors/language.js'
-import { kind, type OptionsOf, raw, readOptions } from '../../errors/options.js'
+import { kind, type OptionsFor, type OptionsOf, raw, readOptions } from '../../errors/options.js'
 import { shapeGiven } from '../../graph/aval.js'
 import { castNode } from '../../graph/cast.js'
 import { asExpr, asNode, isExpr, type Node } from '../../graph/expr.js'
@@ -11,6 +11,7 @@ import { lift } from '../../graph/lift.js'
 import { typed } from '../../graph/operation.js'
 import { range, sameShape } from '../../graph/shape.js'
 import type { AnyExpr } from '../../types/expr.js'
+import type { Shape } from '../../types/shape.js'
 import type { PadWidths } from '../../types/shape-index.js'
 import type {
   BroadcastToFn,
@@ -22,6 +23,7 @@ import type {
   RollFn,
   SliceFn,
   SqueezeFn,
+  SqueezeOptions,
   TransposeFn,
 } from '../../types/signatures/layout.js'
 import { array, axesInOrder, declares, operation } from '../operation.js'
@@ -183,16 +185,14 @@ export const expandDims: ExpandDimsFn = typed((x: unknown, given: number | reado
   )
 })
 
-const squeezeOptions = {
+export const squeezeOptions = {
   /** One or more; all of length 1 where it is absent or null. */
   axis: kind<readonly number[], number | readonly number[] | null>((given, _what, op, shape) =>
     given === undefined || given === null
       ? shape.flatMap((d, i) => (d === 1 ? [i] : []))
       : distinctAxes(given as number | readonly number[], shape.length, op),
   ),
-}
-/** Options of `squeeze`. */
-interface SqueezeOptions extends OptionsOf<typeof squeezeOptions> {}
+} satisfies OptionsFor<SqueezeOptions<Shape, unknown>>
 /**
  * x without its axes of length 1, or without those named: `squeeze(x, 0)`, or `squeeze(x, { axis: 0 })` as other operations have it.
  *
@@ -201,13 +201,14 @@ interface SqueezeOptions extends OptionsOf<typeof squeezeOptions> {}
  * @example squeeze([[1, 2]])   // [1, 2]
  * @example squeeze([[[1, 2]]], { axis: [0, 1] })   // [1, 2]
  */
-export const squeeze: SqueezeFn = typed((x: unknown, given?: number | readonly number[] | SqueezeOptions): AnyExpr => {
+export const squeeze: SqueezeFn = typed((x: unknown, given?: unknown): AnyExpr => {
   const n = lift(x, 'squeeze')
-  const options =
-    typeof given === 'number' || Array.isArray(given)
-      ? { axis: given as number | readonly number[] }
-      : (given as SqueezeOptions | undefined)
-  const axes = readOptions(squeezeOptions, options, 'squeeze', n.shape).axis
+  const axes = readOptions(
+    squeezeOptions,
+    typeof given === 'number' || Array.isArray(given) ? { axis: given } : given,
+    'squeeze',
+    n.shape,
+  ).axis
   for (const a of axes) if (n.shape[a] !== 1) badInput('squeeze', `axis ${a} of ${showShape(n.shape)} is ${n.shape[a]}, not 1.`)
   return asExpr(
     reshapeNode(

@@ -247,6 +247,11 @@ export type ExpandDimsFn = <const I extends number | readonly number[], S extend
   x: Expr<S, D> | Plain,
   axis: Guard<ExpandDims<S, I>, I>,
 ) => Expr<Ok<ExpandDims<S, I>>, NoInfer<D>>
+/** Options of `squeeze`. */
+export interface SqueezeOptions<S extends Shape, I> {
+  /** One or more; all of length 1 where it is absent or null. */
+  readonly axis?: Guard<Squeeze<S, I>, I> | null
+}
 /** squeeze(x, axis?), squeeze(x, { axis }): without axes of length 1. */
 export interface SqueezeFn {
   <S extends Shape = Shape, D extends DType = WeakF64, const I extends number | readonly number[] | undefined = undefined>(
@@ -255,7 +260,7 @@ export interface SqueezeFn {
   ): Expr<Squeezed<S, I>, NoInfer<D>>
   <S extends Shape, D extends DType, const I extends number | readonly number[] | undefined = undefined>(
     x: Expr<S, D> | Plain,
-    options: { readonly axis?: Guard<Squeeze<S, I>, I> },
+    options: SqueezeOptions<S, I>,
   ): Expr<Squeezed<S, I>, NoInfer<D>>
 }
 type AxisOf<O> = O extends { readonly axis: infer A extends number } ? A : 0
