@@ -1,0 +1,10 @@
+/**
+ * Drivers: the minimum of a function, least squares, and curves fitted to data. They run until they have converged, on the default backend, and say why they ended. Written with the public
+ * interface of codual alone.
+ */
+export { type CurveFit, type CurveFitOptions, curveFit } from './curve-fit.js'
+export { type LeastSquares, type LeastSquaresOptions, leastSquares } from './least-squares.js'
+export type { Loss } from './loss.js'
+export { type Bound, type Constrained, type MinimizeOptions, type Multipliers, minimize } from './minimize.js'
+export type { Evaluations } from './objective.js'
+export type { Minimum, Reason, StepInfo } from './result.js'

@@ -1,0 +1,214 @@
+/** `leastSquares`: residuals of a tree, their squares or a robust loss of them. */
+import { functionOf } from '../core/errors/check-arguments.js'
+import { badInput } from '../core/errors/explain.js'
+import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.js'
+import { type AnyExpr, compile, f64, fn, jacfwd, jacrev, type Tensor, type Tensors, tensor } from '../index.js'
+import { positiveOf } from '../solve/options.js'
+import type { ArrayTree, Unknowns } from '../solve/vectors.js'
+import { factor, type Linearised, levenbergMarquardtMethod, type SquaresEnded } from './levenberg-marquardt.js'
+import { losses, type Rho } from './loss.js'
+import { type Point, pointOf } from './objective.js'
+import { driverOptions, limitsOf, type Reason, type StepInfo } from './result.js'
+import { flatResult } from './trees.js'
+
+export const leastSquaresOptions = {
+  /** 'squares' unless given; 'huber', 'softL1', 'cauchy' and 'arctan' grow slower, so that outliers pull less. */
+  loss: choice(['squares', 'huber', 'softL1', 'cauchy', 'arctan'], 'squares'),
+  /** The size of a residual that counts as large, for a robust loss: 1 unless given. */
+  scale: or<number, 1>(1, positiveOf),
+  ...driverOptions,
+}
+type Untyped = OptionsOf<typeof leastSquaresOptions>
+/** Options of `leastSquares`. */
+export interface LeastSquaresOptions<X> extends Omit<Untyped, 'onStep'> {
+  readonly onStep?: ((info: StepInfo<X>) => unknown) | undefined
+}
+/** What `leastSquares` returns. */
+export interface LeastSquares<X> {
+  readonly x: Tensors<X>
+  /** Half of the sum of squares, or of the loss. */
+  readonly value: number
+  readonly converged: boolean
+  readonly reason: Reason
+  /** Steps tried, and those that were taken. */
+  readonly steps: number
+  readonly accepted: number
+  /** The greatest cosine of the angles between the residuals and the columns of their Jacobian. */
+  readonly gradient: number
+  readonly evaluations: { readonly residuals: number; readonly jacobians: number }
+  readonly history: readonly number[]
+  /** The residuals at x, and their Jacobian: a row for each residual, a column for each number of x. */
+  readonly residuals: Tensor<[number], 'f64'>
+  readonly jacobian: Tensor<[number, number], 'f64'>
+  /**
+   * The covariance of x by the linear theory, s^2 (J^T J)^-1, s^2 the sum of squares over m - n; of a robust loss as its weights have it. NaN where the Jacobian has not full rank, or
+   * where there are no more residuals than numbers in x.
+   */
+  readonly covariance: Tensor<[number, number], 'f64'>
+  /** The square roots of its diagonal. */
+  readonly errors: Tensors<X>
+}
+
+/** s^2 (J^T J)^-1 by R: NaN where that has not full rank. */
+export const covarianceOf = (jacobian: Float64Array, m: number, n: number, variance: number): Float64Array => {
+  const { r, order, rank } = factor(Float64Array.from(jacobian), new Float64Array(m), m, n)
+  const out = new Float64Array(n * n)
+  if (rank < n) return out.fill(Number.NaN)
+  // R^-1, column by column
+  const inverse = new Float64Array(n * n)
+  for (let j = 0; j < n; j++)
+    for (let i = j; i >= 0; i--) {
+      let v = i === j ? 1 : 0
+      for (let k = i + 1; k <= j; k++) v -= r[i * n + k]! * inverse[k * n + j]!
+      inverse[i * n + j] = v / r[i * n + i]!
+    }
+  for (let i = 0; i < n; i++)
+    for (let j = 0; j < n; j++) {
+      let v = 0
+      for (let k = Math.max(i, j); k < n; k++) v += inverse[i * n + k]! * inverse[j * n + k]!
+      out[order[i]! * n + order[j]!] = v * variance
+    }
+  return out
+}
+
+/** What is compiled: residuals of a vector, and their Jacobian. */
+export interface Residuals {
+  readonly m: number
+  readonly residuals: (x: Float64Array) => Float64Array
+  readonly linearised: (x: Float64Array) => Linearised
+  readonly evaluations: () => { readonly residuals: number; readonly jacobians: number }
+  readonly dispose: () => void
+}
+/** Residuals compiled. */
+const residualsOf = (f: (x: unknown) => unknown, point: Point, op: string): Residuals => {
+  const n = point.start.length
+  const traced = (x: AnyExpr): AnyExpr => flatResult(f(point.inside(x)), op, 'the function')
+  const alone = compile(fn({ x: f64(n) }, ({ x }) => traced(x as AnyExpr) as never)) as unknown as Run<Tensor>
+  const counts = { residuals: 0, jacobians: 0 }
+  const m = alone({ x: point.start }).shape[0]!
+  if (m === 0) badInput(op, 'the function returned no residuals.', 'return at least one number.')
+  const jacobian = (n <= m ? jacfwd : jacrev) as unknown as (g: (x: AnyExpr) => AnyExpr) => (x: AnyExpr) => AnyExpr
+  const both = compile(
+    fn({ x: f64(n) }, ({ x }) => ({ r: traced(x as AnyExpr) as never, j: jacobian(traced)(x as AnyExpr) as never })),
+  ) as unknown as Run<{ r: Tensor; j: Tensor }>
+  return {
+    m,
+    residuals: (x) => {
+      counts.residuals++
+      return alone({ x }).data as Float64Array
+    },
+    linearised: (x) => {
+      counts.jacobians++
+      const { r, j } = both({ x })
+      return { residuals: Float64Array.from(r.data, Number), jacobian: Float64Array.from(j.data, Number) }
+    },
+    evaluations: () => ({ ...counts }),
+    dispose: () => {
+      alone.dispose()
+      both.dispose()
+    },
+  }
+}
+interface Run<T> {
+  (args: unknown): T
+  dispose(): void
+}
+
+/** Residuals and Jacobian so that half of the sum of squares has the gradient of the loss, and nearly its Hessian.   Source  Triggs et al. 2000. */
+const weighing =
+  (rho: Rho, scale: number, m: number, n: number) =>
+  ({ residuals, jacobian }: Linearised): Linearised => {
+    const r = Float64Array.from(residuals)
+    const j = Float64Array.from(jacobian)
+    for (let i = 0; i < m; i++) {
+      const z = (r[i]! / scale) ** 2
+      const [, first, second] = rho(z)
+      const weight = Math.sqrt(Math.max(2 ** -52, first + 2 * second * z))
+      r[i] = (r[i]! * first) / weight
+      for (let k = 0; k < n; k++) j[i * n + k] = j[i * n + k]! * weight
+    }
+    return { residuals: r, jacobian: j }
+  }
+
+/** Runs least squares on residuals of a tree. */
+export const solveSquares = (
+  f: (x: unknown) => unknown,
+  x0: unknown,
+  options: unknown,
+  op: string,
+): {
+  readonly ended: SquaresEnded
+  readonly weighed: Linearised
+  readonly point: Point
+  readonly m: number
+  readonly evaluations: Residuals['evaluations']
+} => {
+  functionOf(f, 'f', op)
+  const { loss, scale, ...rest } = readOptions(leastSquaresOptions, options, op)
+  const point = pointOf(x0, op)
+  const of = residualsOf(f, point, op)
+  try {
+    const n = point.start.length
+    const rho = losses[loss]
+    const plain = loss === 'squares'
+    const cost = (r: Float64Array): number => {
+      let total = 0
+      for (const v of r) total += plain ? v * v : scale * scale * rho((v / scale) ** 2)[0]
+      return total / 2
+    }
+    const begin = cost(of.residuals(point.start))
+    if (!Number.isFinite(begin)) badInput(op, `the residuals at x0 have the sum of squares ${2 * begin}.`, 'begin where they are finite.')
+    const weighed = plain ? (at: Linearised): Linearised => at : weighing(rho, scale, of.m, n)
+    const limits = limitsOf(rest, point, 1000)
+    const ended = levenbergMarquardtMethod(
+      { m: of.m, n, residuals: of.residuals, linearised: of.linearised, cost, weighed },
+      point.start,
+      rest.tolerance === undefined && point.dtype === 'f64' ? { ...limits, tolerance: 1e-10 } : limits,
+    )
+    return { ended, weighed: weighed(ended), point, m: of.m, evaluations: of.evaluations }
+  } finally {
+    of.dispose()
+  }
+}
+
+/** What is told of a solution, with this covariance. */
+export const toldOf = <X>({ ended, point, m, evaluations }: ReturnType<typeof solveSquares>, covariance: Float64Array): LeastSquares<X> => {
+  const n = point.start.length
+  return {
+    x: point.tree(ended.x) as Tensors<X>,
+    value: ended.value,
+    converged: ended.reason === 'gradient' || ended.reason === 'rounding',
+    reason: ended.reason,
+    steps: ended.steps,
+    accepted: ended.accepted,
+    gradient: ended.gradient,
+    evaluations: evaluations(),
+    history: ended.history,
+    residuals: tensor(ended.residuals, [m]) as Tensor<[number], 'f64'>,
+    jacobian: tensor(ended.jacobian, [m, n]) as Tensor<[number, number], 'f64'>,
+    covariance: tensor(covariance, [n, n]) as Tensor<[number, number], 'f64'>,
+    errors: point.tree(Float64Array.from({ length: n }, (_, i) => Math.sqrt(covariance[i * n + i]!))) as Tensors<X>,
+  }
+}
+const sumOfSquares = (r: Float64Array): number => r.reduce((total, v) => total + v * v, 0)
+
+/**
+ * x where the sum of squares of f(x) is least, near x0: x is a tree of floats, f returns residuals, an array or a tree of arrays.
+ *
+ * By Levenberg and Marquardt's method in a trust region, with the Jacobian from forward mode (from reverse mode where there are fewer residuals than numbers in x). The Jacobian is
+ * dense: use it for up to hundreds of numbers. A robust `loss` makes outliers count less.
+ * Result  { x, value, converged, reason, residuals, jacobian, covariance, errors, ... }; `value` is half the sum of squares. It has converged where the residuals are orthogonal to the
+ *         columns of their Jacobian, up to the tolerance (1e-10, 1e-4 if x0 holds f32), or where rounding hides every further step.
+ * Errors  BadInput for numbers that are not finite in x0 or in f(x0), or no residuals.   Source  Moré 1978.
+ * @example leastSquares((x) => sub(mul(x, [1, 2]), [2, 4]), 0).x   // 2
+ */
+export const leastSquares = <const X>(
+  f: (x: Unknowns<X>) => ArrayTree,
+  x0: X,
+  options?: LeastSquaresOptions<NoInfer<X>>,
+): LeastSquares<X> => {
+  const solved = solveSquares(f as (x: unknown) => unknown, x0, options, 'leastSquares')
+  const [m, n] = [solved.m, solved.point.start.length]
+  const variance = m > n ? sumOfSquares(solved.weighed.residuals) / (m - n) : Number.NaN
+  return toldOf<X>(solved, covarianceOf(solved.weighed.jacobian, m, n, variance))
+}

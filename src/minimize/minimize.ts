@@ -1,0 +1,168 @@
+/** `minimize`: a scalar function of a tree, by the method that its bounds and constraints ask for. */
+import { shown } from '../core/errors/check-arguments.js'
+import { badInput, badShape } from '../core/errors/explain.js'
+import { choice, type OptionsOf, raw, readOptions } from '../core/errors/options.js'
+import { type AnyExpr, isTensor, type Tensor, tensor } from '../index.js'
+import { whole } from '../solve/options.js'
+import type { Unknowns } from '../solve/vectors.js'
+import type { Box } from './bounds.js'
+import { constrainedMethod } from './constrained.js'
+import { lbfgsMethod } from './lbfgs.js'
+import { nelderMeadMethod } from './nelder-mead.js'
+import { newtonMethod } from './newton.js'
+import { type Objective, objectiveOf } from './objective.js'
+import { driverOptions, type Ended, limitsOf, type Minimum, minimumOf, type StepInfo } from './result.js'
+
+export const minimizeOptions = {
+  /** 'lbfgs' unless given; within bounds it is L-BFGS-B, and with constraints the method inside an augmented Lagrangian. */
+  method: choice(['lbfgs', 'newton', 'nelderMead'], 'lbfgs'),
+  ...driverOptions,
+  /** How many pairs of steps and changes of the gradient L-BFGS keeps: 10 unless given. */
+  memory: whole(10),
+  /** `{ lower, upper }`: numbers, or trees like x0 (a number there is for all of its leaf). */
+  bounds: raw<unknown, undefined>(undefined),
+  /** `{ equal, atMost }`: functions of x whose results have to be 0, and not above 0. */
+  constraints: raw<unknown, undefined>(undefined),
+}
+type Untyped = OptionsOf<typeof minimizeOptions>
+/** A bound for a tree: a number for all of it, or a tree of numbers and arrays. */
+export type Bound = number | Tensor | readonly Bound[] | { readonly [key: string]: Bound }
+/** What a constraint returns: an array, a number, or a list of them. */
+export type Constrained = AnyExpr | number | readonly (AnyExpr | number)[]
+/** Options of `minimize`. */
+export interface MinimizeOptions<X> extends Omit<Untyped, 'bounds' | 'constraints' | 'onStep'> {
+  readonly onStep?: ((info: StepInfo<X>) => unknown) | undefined
+  readonly bounds?: { readonly lower?: Bound | undefined; readonly upper?: Bound | undefined } | undefined
+  readonly constraints?:
+    | {
+        readonly equal?: ((x: Unknowns<X>) => Constrained) | undefined
+        readonly atMost?: ((x: Unknowns<X>) => Constrained) | undefined
+      }
+    | undefined
+}
+/** What `minimize` returns with constraints in addition. */
+export interface Multipliers {
+  /** The multipliers of the equations and of the inequalities, element by element. */
+  readonly multipliers: { readonly equal: readonly number[]; readonly atMost: readonly number[] } | null
+  /** By how much a constraint is missed, at most; 0 without constraints. */
+  readonly violation: number
+}
+
+/** One bound as a vector. */
+const boundOf = (given: unknown, of: Objective, none: number, what: string): Float64Array => {
+  const n = of.start.length
+  if (given === undefined) return new Float64Array(n).fill(none)
+  if (typeof given === 'number') return new Float64Array(n).fill(Number.isNaN(given) ? badInput('minimize', `${what} is NaN.`) : given)
+  const parts: number[] = []
+  const like = of.tree(of.start)
+  const walk = (x: unknown, bound: unknown, path: string): void => {
+    const where = path === '' ? what : `${what} at ${path}`
+    if (isTensor(x)) {
+      const size = x.data.length
+      const b = typeof bound === 'number' || Array.isArray(bound) ? tensor(bound as number) : bound
+      if (!isTensor(b)) return badInput('minimize', `${where} is ${shown(bound)}.`, 'give a number, or an array of the shape of x0 there.')
+      const values = Array.from(b.data, Number)
+      if (values.length !== size && values.length !== 1)
+        badShape(
+          'minimize',
+          [b.shape, x.shape],
+          `${where} has ${values.length} numbers and x0 has ${size} there`,
+          'give one for each, or a single one.',
+        )
+      if (values.some((v) => Number.isNaN(v))) badInput('minimize', `${where} has a NaN.`)
+      for (let i = 0; i < size; i++) parts.push(values.length === 1 ? values[0]! : values[i]!)
+      return
+    }
+    if (typeof x !== 'object' || x === null) return
+    if (typeof bound === 'number') {
+      for (const key of Object.keys(x)) walk((x as Record<string, unknown>)[key], bound, path === '' ? key : `${path}.${key}`)
+      return
+    }
+    if (typeof bound !== 'object' || bound === null)
+      return badInput('minimize', `${where} is ${shown(bound)}.`, 'give a number, or a tree like x0.')
+    for (const key of Object.keys(x))
+      if (Object.hasOwn(bound, key))
+        walk((x as Record<string, unknown>)[key], (bound as Record<string, unknown>)[key], path === '' ? key : `${path}.${key}`)
+      else walk((x as Record<string, unknown>)[key], none, path === '' ? key : `${path}.${key}`)
+    const lost = Object.keys(bound).find((key) => !Object.hasOwn(x, key))
+    if (lost !== undefined) badInput('minimize', `${where} has '${lost}', which x0 has not.`)
+  }
+  walk(like, given, '')
+  return Float64Array.from(parts)
+}
+const boxOf = (given: unknown, of: Objective): Box | undefined => {
+  if (given === undefined) return undefined
+  if (typeof given !== 'object' || given === null) return badInput('minimize', `bounds is ${shown(given)}.`, 'give { lower, upper }.')
+  const other = Object.keys(given).find((key) => key !== 'lower' && key !== 'upper')
+  if (other !== undefined) badInput('minimize', `bounds has '${other}'.`, 'give { lower, upper }.')
+  const { lower, upper } = given as { readonly lower?: unknown; readonly upper?: unknown }
+  const box = {
+    lower: boundOf(lower, of, Number.NEGATIVE_INFINITY, 'bounds.lower'),
+    upper: boundOf(upper, of, Number.POSITIVE_INFINITY, 'bounds.upper'),
+  }
+  const empty = box.lower.findIndex((v, i) => v > box.upper[i]!)
+  if (empty >= 0) badInput('minimize', `bounds: the lower bound ${box.lower[empty]} is above the upper bound ${box.upper[empty]}.`)
+  return box
+}
+
+/**
+ * x where f(x) is least, near x0: x is a tree of floats, f a scalar function of it.
+ *
+ * f is compiled with its gradient on the default backend, once; what else it needs, such as data, it captures. Without bounds and constraints: L-BFGS ('lbfgs'), Newton's method by
+ * products with the Hessian in a trust region ('newton'), or Nelder and Mead's simplex ('nelderMead'). `bounds` hold for 'lbfgs' (L-BFGS-B) and 'nelderMead'; `constraints` for 'lbfgs'
+ * (augmented Lagrangian).
+ * Result  { x, value, converged, reason, steps, gradient, evaluations, history, multipliers, violation }. It has converged where max |g_i| max(|x_i|, 1) / max(|f|, 1) <= tolerance
+ *         (of g what the bounds leave), or where rounding hides what a step lowers.
+ * Errors  NotScalar unless f returns a scalar; BadInput for numbers that are not finite in x0, for f(x0) that is not finite, and for bounds that exclude each other.
+ * @example minimize((x) => sum(square(sub(x, [1, 2]))), [0, 0]).x   // [1, 2]
+ * @example minimize((x) => sum(square(sub(x, [1, 2]))), [0, 0], { bounds: { upper: 1.5 } }).x   // [1, 1.5]
+ */
+export const minimize = <const X>(
+  f: (x: Unknowns<X>) => AnyExpr | number,
+  x0: X,
+  options?: MinimizeOptions<NoInfer<X>>,
+): Minimum<X> & Multipliers => {
+  const op = 'minimize'
+  const { method, memory, bounds, constraints, ...rest } = readOptions(minimizeOptions, options, op)
+  const of = objectiveOf(f, x0, op)
+  try {
+    const box = boxOf(bounds, of)
+    const limits = limitsOf(rest, of, method === 'nelderMead' ? 400 * of.start.length + 1000 : 10_000)
+    const begin = of.value(box === undefined ? of.start : of.start.map((v, i) => Math.min(box.upper[i]!, Math.max(box.lower[i]!, v))))
+    if (!Number.isFinite(begin)) badInput(op, `f(x0) is ${begin}.`, 'begin where f is finite.')
+    if (method === 'newton' && box !== undefined) badInput(op, "the method 'newton' takes no bounds.", "use 'lbfgs'.")
+    if (constraints !== undefined) {
+      if (method !== 'lbfgs') badInput(op, `the method '${method}' takes no constraints.`, "use 'lbfgs'.")
+      if (typeof constraints !== 'object' || constraints === null)
+        badInput(op, `constraints is ${shown(constraints)}.`, 'give { equal, atMost }.')
+      const other = Object.keys(constraints as object).find((key) => key !== 'equal' && key !== 'atMost')
+      if (other !== undefined) badInput(op, `constraints has '${other}'.`, 'give { equal, atMost }.')
+      let gradients = 0
+      const ended = constrainedMethod(
+        f as unknown as (x: unknown) => AnyExpr,
+        constraints as object,
+        of,
+        box,
+        memory,
+        limits,
+        (n) => {
+          gradients += n
+        },
+        op,
+      )
+      return {
+        ...minimumOf<X>(ended, { ...of, evaluations: () => ({ ...of.evaluations(), gradients }) }),
+        multipliers: { equal: Array.from(ended.multipliers.equal), atMost: Array.from(ended.multipliers.atMost) },
+        violation: ended.violation,
+      }
+    }
+    const run = (): Ended => {
+      if (method === 'newton') return newtonMethod(of, of.start, limits)
+      if (method === 'nelderMead') return nelderMeadMethod(of, of.start, box, limits)
+      return lbfgsMethod(of, of.start, box, memory, limits)
+    }
+    return { ...minimumOf<X>(run(), of), multipliers: null, violation: 0 }
+  } finally {
+    of.dispose()
+  }
+}
