@@ -71,10 +71,10 @@ export interface ShortcutWithState<L, H> extends Parameters<Around<L, H>>, State
 
 /** The shape of what is made or taken; `Shape` where nothing is known. */
 type ShapeIn<X> = [X] extends [{ readonly _tag: string; readonly dtype: DType }] ? (X extends Expr<infer S, infer _D> ? S : Shape) : Shape
-/** A message where the last axes of shapes clash, as far as they are known; else never. */
+/** A message where the last axes of shapes clash, as far as they are known; else never. Where a size is a number any axis goes, one with a name too. */
 type Clash<A extends Shape, B extends Shape> = A extends readonly [...infer AH extends Shape, infer a extends Dim]
   ? B extends readonly [...infer BH extends Shape, infer b extends Dim]
-    ? [a] extends [b]
+    ? [a] extends [number extends b ? Dim : b]
       ? Clash<AH, BH>
       : [b] extends [a]
         ? Clash<AH, BH>
