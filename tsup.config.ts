@@ -81,6 +81,7 @@ const entries: Readonly<Record<string, string>> = {
   'check/index': 'src/check/index.ts',
   'check/property': 'src/check/property.ts',
   'display/index': 'src/display/index.ts',
+  'minimize/index': 'src/minimize/index.ts',
   'nn/index': 'src/nn/index.ts',
   'onnx/index': 'src/onnx/index.ts',
   'optim/index': 'src/optim/index.ts',

@@ -31,6 +31,8 @@ export const weighed: readonly Weighed[] = [
   { name: '`dense`, `sequential` of codual/nn', code: `export { dense, sequential } from 'codual/nn'`, most: 110_300 },
   { name: '`transformer` of codual/nn', code: `export { transformer } from 'codual/nn'`, most: 149_000 },
   { name: '`fit`, `accuracy` of codual/train', code: `export { accuracy, fit } from 'codual/train'`, most: 118_000 },
+  { name: '`minimize` of codual/minimize', code: `export { minimize } from 'codual/minimize'`, most: 103_000 },
+  { name: '`curveFit` of codual/minimize', code: `export { curveFit } from 'codual/minimize'`, most: 103_000 },
   { name: '`fromONNX` of codual/onnx', code: `export { fromONNX } from 'codual/onnx'`, most: 238_800 },
   { name: '`render` of codual/display', code: `export { render } from 'codual/display'`, most: 86_500 },
   { name: 'everything of `codual`', code: `export * from 'codual'`, most: 357_200 },

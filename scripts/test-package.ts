@@ -351,6 +351,7 @@ if (!said.includes("the condition 'development'")) throw new Error(said || 'it w
       for (const entry of [
         'codual',
         'codual/display',
+        'codual/minimize',
         'codual/nn',
         'codual/onnx',
         'codual/optim',

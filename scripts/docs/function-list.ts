@@ -27,6 +27,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['Rules and primitives of your own', /^src\/(rules|modes|packs)\/|core\/(extend|calculus)/],
 ]
 const others: Readonly<Record<string, string>> = {
+  'codual/minimize': 'Minimising and fitting: codual/minimize',
   'codual/nn': 'Layers: codual/nn',
   'codual/onnx': 'Models of ONNX: codual/onnx',
   'codual/optim': 'Optimisers: codual/optim',

@@ -13,6 +13,7 @@ export const entries: Readonly<Record<string, string>> = {
   'codual/check': join(root, 'src/check/index.ts'),
   'codual/check/property': join(root, 'src/check/property.ts'),
   'codual/display': join(root, 'src/display/index.ts'),
+  'codual/minimize': join(root, 'src/minimize/index.ts'),
   'codual/nn': join(root, 'src/nn/index.ts'),
   'codual/onnx': join(root, 'src/onnx/index.ts'),
   'codual/optim': join(root, 'src/optim/index.ts'),

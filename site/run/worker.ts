@@ -9,6 +9,7 @@ import * as check from '../../src/check/index.js'
 import * as display from '../../src/display/index.js'
 import * as codual from '../../src/index.js'
 import * as reference from '../../src/instance/reference.js'
+import * as minimize from '../../src/minimize/index.js'
 import * as nn from '../../src/nn/index.js'
 import * as optim from '../../src/optim/index.js'
 import * as random from '../../src/random/index.js'
@@ -90,6 +91,7 @@ const modules: Readonly<Record<string, object>> = {
   codual: { ...codual, ...remembered },
   'codual/check': check,
   'codual/display': display,
+  'codual/minimize': minimize,
   'codual/nn': nn,
   'codual/optim': optim,
   'codual/random': random,

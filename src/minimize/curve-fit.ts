@@ -2,10 +2,11 @@
 import { functionOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { flag, type OptionsOf, raw } from '../core/errors/options.js'
-import { type AnyExpr, div, sub, type Tensor, tensor } from '../index.js'
-import type { NumberLists, Unknowns } from '../solve/vectors.js'
+import { type AnyExpr, div, sub, type Tensor, tensor, treeMap } from '../index.js'
+import type { NumberLists } from '../solve/vectors.js'
 import { covarianceOf, type LeastSquares, type LeastSquaresOptions, leastSquaresOptions, solveSquares, toldOf } from './least-squares.js'
 import { splitOptions } from './split.js'
+import type { Inside } from './types.js'
 
 export const curveFitOptions = {
   /** The standard deviation of each y, or one for all; 1 unless given. */
@@ -31,8 +32,8 @@ export interface CurveFit<P> extends Omit<LeastSquares<P>, 'x'> {
  * Errors  ShapeMismatch where the model's result and y do not broadcast; BadInput for a sigma that is not positive, and for whatever `leastSquares` refuses.
  * @example curveFit((p, x) => mul(p, x), [1, 2, 3], [2, 4, 6], 1).params   // 2
  */
-export const curveFit = <const P, const D>(
-  model: (params: Unknowns<P>, x: Unknowns<D>) => AnyExpr | number,
+export const curveFit = <P, D>(
+  model: (params: Inside<P>, x: Inside<D>) => AnyExpr | number,
   x: D,
   y: Tensor | NumberLists,
   params0: P,
@@ -48,8 +49,12 @@ export const curveFit = <const P, const D>(
     const wrong = Array.from(deviations.data, Number).find((v) => !(v > 0 && v < Number.POSITIVE_INFINITY))
     if (wrong !== undefined) badInput(op, `sigma has ${wrong}.`, 'give positive numbers.')
   }
+  const data = treeMap(
+    (leaf: unknown) => (typeof leaf === 'number' || Array.isArray(leaf) ? tensor(leaf as number) : leaf),
+    x as AnyExpr,
+  ) as unknown
   const residuals = (params: unknown): unknown => {
-    const away = sub((model as unknown as (p: unknown, x: unknown) => AnyExpr)(params, x), y as AnyExpr)
+    const away = sub((model as unknown as (p: unknown, x: unknown) => AnyExpr)(params, data), y as AnyExpr)
     return deviations === undefined ? away : div(away, deviations)
   }
   const solved = solveSquares(residuals, params0, rest, op)

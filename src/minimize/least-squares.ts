@@ -2,14 +2,15 @@
 import { functionOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.js'
-import { type AnyExpr, compile, f64, fn, jacfwd, jacrev, type Tensor, type Tensors, tensor } from '../index.js'
+import { type AnyExpr, compile, f64, fn, jacfwd, jacrev, type Tensor, tensor } from '../index.js'
 import { positiveOf } from '../solve/options.js'
-import type { ArrayTree, Unknowns } from '../solve/vectors.js'
+import type { ArrayTree } from '../solve/vectors.js'
 import { factor, type Linearised, levenbergMarquardtMethod, type SquaresEnded } from './levenberg-marquardt.js'
 import { losses, type Rho } from './loss.js'
 import { type Point, pointOf } from './objective.js'
 import { driverOptions, limitsOf, type Reason, type StepInfo } from './result.js'
 import { flatResult } from './trees.js'
+import type { Found, Inside } from './types.js'
 
 export const leastSquaresOptions = {
   /** 'squares' unless given; 'huber', 'softL1', 'cauchy' and 'arctan' grow slower, so that outliers pull less. */
@@ -25,7 +26,7 @@ export interface LeastSquaresOptions<X> extends Omit<Untyped, 'onStep'> {
 }
 /** What `leastSquares` returns. */
 export interface LeastSquares<X> {
-  readonly x: Tensors<X>
+  readonly x: Found<X>
   /** Half of the sum of squares, or of the loss. */
   readonly value: number
   readonly converged: boolean
@@ -46,7 +47,7 @@ export interface LeastSquares<X> {
    */
   readonly covariance: Tensor<[number, number], 'f64'>
   /** The square roots of its diagonal. */
-  readonly errors: Tensors<X>
+  readonly errors: Found<X>
 }
 
 /** s^2 (J^T J)^-1 by R: NaN where that has not full rank. */
@@ -175,7 +176,7 @@ export const solveSquares = (
 export const toldOf = <X>({ ended, point, m, evaluations }: ReturnType<typeof solveSquares>, covariance: Float64Array): LeastSquares<X> => {
   const n = point.start.length
   return {
-    x: point.tree(ended.x) as Tensors<X>,
+    x: point.tree(ended.x) as Found<X>,
     value: ended.value,
     converged: ended.reason === 'gradient' || ended.reason === 'rounding',
     reason: ended.reason,
@@ -187,7 +188,7 @@ export const toldOf = <X>({ ended, point, m, evaluations }: ReturnType<typeof so
     residuals: tensor(ended.residuals, [m]) as Tensor<[number], 'f64'>,
     jacobian: tensor(ended.jacobian, [m, n]) as Tensor<[number, number], 'f64'>,
     covariance: tensor(covariance, [n, n]) as Tensor<[number, number], 'f64'>,
-    errors: point.tree(Float64Array.from({ length: n }, (_, i) => Math.sqrt(covariance[i * n + i]!))) as Tensors<X>,
+    errors: point.tree(Float64Array.from({ length: n }, (_, i) => Math.sqrt(covariance[i * n + i]!))) as Found<X>,
   }
 }
 const sumOfSquares = (r: Float64Array): number => r.reduce((total, v) => total + v * v, 0)
@@ -202,11 +203,7 @@ const sumOfSquares = (r: Float64Array): number => r.reduce((total, v) => total +
  * Errors  BadInput for numbers that are not finite in x0 or in f(x0), or no residuals.   Source  Moré 1978.
  * @example leastSquares((x) => sub(mul(x, [1, 2]), [2, 4]), 0).x   // 2
  */
-export const leastSquares = <const X>(
-  f: (x: Unknowns<X>) => ArrayTree,
-  x0: X,
-  options?: LeastSquaresOptions<NoInfer<X>>,
-): LeastSquares<X> => {
+export const leastSquares = <X>(f: (x: Inside<X>) => ArrayTree, x0: X, options?: LeastSquaresOptions<NoInfer<X>>): LeastSquares<X> => {
   const solved = solveSquares(f as (x: unknown) => unknown, x0, options, 'leastSquares')
   const [m, n] = [solved.m, solved.point.start.length]
   const variance = m > n ? sumOfSquares(solved.weighed.residuals) / (m - n) : Number.NaN

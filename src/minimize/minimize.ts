@@ -4,7 +4,6 @@ import { badInput, badShape } from '../core/errors/explain.js'
 import { choice, type OptionsOf, raw, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, isTensor, type Tensor, tensor } from '../index.js'
 import { whole } from '../solve/options.js'
-import type { Unknowns } from '../solve/vectors.js'
 import type { Box } from './bounds.js'
 import { constrainedMethod } from './constrained.js'
 import { lbfgsMethod } from './lbfgs.js'
@@ -12,6 +11,7 @@ import { nelderMeadMethod } from './nelder-mead.js'
 import { newtonMethod } from './newton.js'
 import { type Objective, objectiveOf } from './objective.js'
 import { driverOptions, type Ended, limitsOf, type Minimum, minimumOf, type StepInfo } from './result.js'
+import type { Inside } from './types.js'
 
 export const minimizeOptions = {
   /** 'lbfgs' unless given; within bounds it is L-BFGS-B, and with constraints the method inside an augmented Lagrangian. */
@@ -35,8 +35,8 @@ export interface MinimizeOptions<X> extends Omit<Untyped, 'bounds' | 'constraint
   readonly bounds?: { readonly lower?: Bound | undefined; readonly upper?: Bound | undefined } | undefined
   readonly constraints?:
     | {
-        readonly equal?: ((x: Unknowns<X>) => Constrained) | undefined
-        readonly atMost?: ((x: Unknowns<X>) => Constrained) | undefined
+        readonly equal?: ((x: Inside<X>) => Constrained) | undefined
+        readonly atMost?: ((x: Inside<X>) => Constrained) | undefined
       }
     | undefined
 }
@@ -55,7 +55,7 @@ const boundOf = (given: unknown, of: Objective, none: number, what: string): Flo
   if (typeof given === 'number') return new Float64Array(n).fill(Number.isNaN(given) ? badInput('minimize', `${what} is NaN.`) : given)
   const parts: number[] = []
   const like = of.tree(of.start)
-  const walk = (x: unknown, bound: unknown, path: string): void => {
+  const walk = (x: unknown, bound: unknown, path: string): unknown => {
     const where = path === '' ? what : `${what} at ${path}`
     if (isTensor(x)) {
       const size = x.data.length
@@ -71,7 +71,7 @@ const boundOf = (given: unknown, of: Objective, none: number, what: string): Flo
         )
       if (values.some((v) => Number.isNaN(v))) badInput('minimize', `${where} has a NaN.`)
       for (let i = 0; i < size; i++) parts.push(values.length === 1 ? values[0]! : values[i]!)
-      return
+      return undefined
     }
     if (typeof x !== 'object' || x === null) return
     if (typeof bound === 'number') {
@@ -117,8 +117,8 @@ const boxOf = (given: unknown, of: Objective): Box | undefined => {
  * @example minimize((x) => sum(square(sub(x, [1, 2]))), [0, 0]).x   // [1, 2]
  * @example minimize((x) => sum(square(sub(x, [1, 2]))), [0, 0], { bounds: { upper: 1.5 } }).x   // [1, 1.5]
  */
-export const minimize = <const X>(
-  f: (x: Unknowns<X>) => AnyExpr | number,
+export const minimize = <X>(
+  f: (x: Inside<X>) => AnyExpr | number,
   x0: X,
   options?: MinimizeOptions<NoInfer<X>>,
 ): Minimum<X> & Multipliers => {

@@ -8,7 +8,6 @@ import {
   type Float,
   f64,
   fn,
-  grad,
   hvp,
   isExpr,
   isTensor,

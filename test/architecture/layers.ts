@@ -58,6 +58,8 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/onnx': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/train/dtypes.ts'], packages: ['fp-ts', '@bufbuild/protobuf'] },
   // The rules of shapes are types alone: nothing of them is there at run time.
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/core/types'], packages: [] },
+  // Drivers on numbers: the function is compiled once, and the loop is plain JavaScript.
+  'src/minimize': { layers: ['src/solve'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/nn': { layers: ['src/random'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/random': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/core/types'], packages: [] },
   'src/solve': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },

@@ -7,6 +7,7 @@ import * as check from '../../src/check/index.js'
 import * as property from '../../src/check/property.js'
 import * as display from '../../src/display/index.js'
 import * as codual from '../../src/index.js'
+import * as minimize from '../../src/minimize/index.js'
 import * as nn from '../../src/nn/index.js'
 import * as onnx from '../../src/onnx/index.js'
 import * as optim from '../../src/optim/index.js'
@@ -21,6 +22,7 @@ const values: Readonly<Record<string, unknown>> = {
   ...check,
   ...property,
   ...display,
+  ...minimize,
   ...nn,
   ...onnx,
   ...optim,

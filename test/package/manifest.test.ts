@@ -15,6 +15,7 @@ describe('package.json', () => {
       './check': 'check/index',
       './check/property': 'check/property',
       './display': 'display/index',
+      './minimize': 'minimize/index',
       './nn': 'nn/index',
       './onnx': 'onnx/index',
       './optim': 'optim/index',

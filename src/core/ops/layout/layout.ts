@@ -3,7 +3,7 @@
 import { listOf, settled, shown } from '../../errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../errors/explain.js'
 import { reading } from '../../errors/language.js'
-import { kind, type OptionsFor, type OptionsOf, raw, readOptions } from '../../errors/options.js'
+import { kind, type OptionsOf, raw, readOptions } from '../../errors/options.js'
 import { shapeGiven } from '../../graph/aval.js'
 import { castNode } from '../../graph/cast.js'
 import { asExpr, asNode, isExpr, type Node } from '../../graph/expr.js'
@@ -11,7 +11,6 @@ import { lift } from '../../graph/lift.js'
 import { typed } from '../../graph/operation.js'
 import { range, sameShape } from '../../graph/shape.js'
 import type { AnyExpr } from '../../types/expr.js'
-import type { Shape } from '../../types/shape.js'
 import type { PadWidths } from '../../types/shape-index.js'
 import type {
   BroadcastToFn,
@@ -23,12 +22,11 @@ import type {
   RollFn,
   SliceFn,
   SqueezeFn,
-  SqueezeOptions,
   TransposeFn,
 } from '../../types/signatures/layout.js'
 import { array, axesInOrder, declares, operation } from '../operation.js'
 import { concatNode } from './join.js'
-import { axesIn, broadcastNode, distinctAxes, reshapeNode, swapLast, transposeNode } from './move.js'
+import { axesIn, broadcastNode, distinctAxes, reshapeNode, squeezeOptions, swapLast, transposeNode } from './move.js'
 import { padded, padOptions } from './pad-modes.js'
 import { padNode, partOfAxis, sliceAxis, sliceNode } from './slice.js'
 
@@ -185,14 +183,6 @@ export const expandDims: ExpandDimsFn = typed((x: unknown, given: number | reado
   )
 })
 
-export const squeezeOptions = {
-  /** One or more; all of length 1 where it is absent or null. */
-  axis: kind<readonly number[], number | readonly number[] | null>((given, _what, op, shape) =>
-    given === undefined || given === null
-      ? shape.flatMap((d, i) => (d === 1 ? [i] : []))
-      : distinctAxes(given as number | readonly number[], shape.length, op),
-  ),
-} satisfies OptionsFor<SqueezeOptions<Shape, unknown>>
 /**
  * x without its axes of length 1, or without those named: `squeeze(x, 0)`, or `squeeze(x, { axis: 0 })` as other operations have it.
  *

@@ -1,11 +1,14 @@
 /** Layout: the same elements under another shape: broadcastTo, reshape, transpose, expandDims, squeeze. */
 import { settled, shown } from '../../errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../errors/explain.js'
+import { kind, type OptionsFor } from '../../errors/options.js'
 import { aval } from '../../graph/aval.js'
 import { type Codec, naturals, record } from '../../graph/codec.js'
 import { apply, type Node } from '../../graph/expr.js'
 import { type Primitive, primitive } from '../../graph/primitive.js'
 import { broadcastStrides, forEachIndex, normalizeAxis, range, sameShape, sizeOf, stridesOf } from '../../graph/shape.js'
+import type { Shape } from '../../types/shape.js'
+import type { SqueezeOptions } from '../../types/signatures/layout.js'
 
 const family = 'layout'
 
@@ -34,6 +37,15 @@ export const distinctAxes = (axes: number | readonly number[], rank: number, op:
   if (out.length > 1 && new Set(out).size !== out.length) badInput(op, `axes ${shown(axes)} name an axis twice.`)
   return out
 }
+/** Of `squeeze`. */
+export const squeezeOptions = {
+  /** One or more; all of length 1 where it is absent or null. */
+  axis: kind<readonly number[], number | readonly number[] | null>((given, _what, op, shape) =>
+    given === undefined || given === null
+      ? shape.flatMap((d, i) => (d === 1 ? [i] : []))
+      : distinctAxes(given as number | readonly number[], shape.length, op),
+  ),
+} satisfies OptionsFor<SqueezeOptions<Shape, unknown>>
 
 // ---- broadcastTo -----------------------------------------------------------------------------------------------------
 
