@@ -145,9 +145,7 @@ export const minimize = <const X>(
         box,
         memory,
         limits,
-        (n) => {
-          gradients += n
-        },
+        () => ++gradients,
         op,
       )
       return {
