@@ -7,9 +7,13 @@ export interface Box {
   readonly lower: Float64Array
   readonly upper: Float64Array
 }
-/** How far a gradient step leads within the bounds, to the other side: 0 where a number sits at a bound that the step would cross. */
+/** The gradient within the bounds: scaled down where the bound that a step against it would meet is nearer than max(|x_i|, 1), so that it is 0 at the bound. */
 export const projectedSize = (x: Float64Array, g: Float64Array, { lower, upper }: Box): Float64Array =>
-  g.map((v, i) => (v > 0 ? Math.min(v, x[i]! - lower[i]!) : Math.max(v, x[i]! - upper[i]!)))
+  g.map((v, i) => {
+    if (v === 0) return 0
+    const room = v > 0 ? x[i]! - lower[i]! : upper[i]! - x[i]!
+    return v * Math.min(1, room / Math.max(1, Math.abs(x[i]!)))
+  })
 
 /** B = theta I - W M W^T, W = [Y, theta S]; a product with M is a solve with its inverse. */
 export interface Model {

@@ -22,7 +22,7 @@ import {
 } from '../index.js'
 import type { Box } from './bounds.js'
 import { lbfgsMethod } from './lbfgs.js'
-import type { Objective, Point } from './objective.js'
+import { checkGradient, type Objective, type Point } from './objective.js'
 import type { Ended, Limits, Reason } from './result.js'
 
 /** Constraints as a user gives them: h(x) = 0 and g(x) <= 0, elementwise; arrays or trees of arrays. */
@@ -65,7 +65,8 @@ export const constrainedMethod = (
   box: Box | undefined,
   memory: number,
   limits: Limits,
-  count: (gradients: number) => void,
+  /** Counts an evaluation of the gradient; the number so far. */
+  count: () => number,
   op: string,
 ): EndedWithin => {
   const n = point.start.length
@@ -102,9 +103,9 @@ export const constrainedMethod = (
   let mu = 10
   const lagrangian: Pick<Objective, 'gradient'> = {
     gradient: (x, into) => {
-      count(1)
       run({ x, l, m, mu })
       into.set(result.grad.data)
+      if (count() === 1) checkGradient(into, op)
       return result.value.item()
     },
   }

@@ -1,6 +1,6 @@
 /** L-BFGS, and L-BFGS-B where there are bounds: the same loop with two ways to a direction. */
 import { type Box, cauchyPoint, pairsOf, projectedSize, subspaceMinimum } from './bounds.js'
-import { wolfe } from './line-search.js'
+import { rounding, wolfe } from './line-search.js'
 import type { Objective } from './objective.js'
 import { along, dot, type Ended, type Limits, norm, type Reason, relativeGradient } from './result.js'
 
@@ -44,6 +44,8 @@ const longestStep = (x: Float64Array, d: Float64Array, box: Box): number => {
   return most
 }
 
+const strictlyWithin = (x: Float64Array, { lower, upper }: Box): boolean => x.every((v, i) => v > lower[i]! && v < upper[i]!)
+
 /** Moves x into the bounds. */
 export const intoBox = (x: Float64Array, box: Box | undefined): Float64Array =>
   box === undefined ? Float64Array.from(x) : x.map((v, i) => Math.min(box.upper[i]!, Math.max(box.lower[i]!, v)))
@@ -62,7 +64,7 @@ export const lbfgsMethod = (
   const history = [value]
   const sized = (): number => relativeGradient(x, box === undefined ? g : projectedSize(x, g, box), value)
   let pairs: Pair[] = []
-  let [steps, size, still] = [0, sized(), 0]
+  let [steps, size, still, least] = [0, sized(), 0, Number.POSITIVE_INFINITY]
   const ended = (reason: Reason): Ended => ({ x, value, gradient: size, steps, reason, history })
   for (;;) {
     if (size <= tolerance) return ended('gradient')
@@ -72,7 +74,10 @@ export const lbfgsMethod = (
     else {
       const model = pairsOf(pairs)
       const cauchy = cauchyPoint(x, g, box, model)
-      d = along(subspaceMinimum(x, g, box, model, cauchy), -1, x)
+      // where no bound is met, the model's minimum is that without bounds, which two loops find with less rounding
+      const free = strictlyWithin(cauchy.x, box)
+      d = free ? direction(pairs, g) : g
+      if (!free || !strictlyWithin(along(x, 1, d), box)) d = along(subspaceMinimum(x, g, box, model, cauchy), -1, x)
     }
     const slope = dot(d, g)
     if (!(slope < 0)) {
@@ -81,19 +86,21 @@ export const lbfgsMethod = (
       continue
     }
     const longest = box === undefined ? 1e20 : longestStep(x, d, box)
-    const tried = new Map<number, { readonly x: Float64Array; readonly g: Float64Array }>()
+    const tried = new Map<number, { readonly x: Float64Array; readonly g: Float64Array; readonly value: number }>()
     const at = (step: number): { readonly value: number; readonly slope: number } => {
-      const there = { x: intoBox(along(x, step, d), box), g: new Float64Array(x.length) }
-      const v = of.gradient(there.x, there.g)
-      tried.set(step, there)
-      return { value: v, slope: dot(there.g, d) }
+      const there = intoBox(along(x, step, d), box)
+      const gThere = new Float64Array(x.length)
+      const v = of.gradient(there, gThere)
+      tried.set(step, { x: there, g: gThere, value: v })
+      return { value: v, slope: dot(gThere, d) }
     }
     const first = pairs.length === 0 ? Math.min(1, 1 / norm(d)) : 1
-    const end = wolfe({ at, start: { value, slope }, first, longest, decrease: 1e-4, curvature: 0.9, maxTrials: 40 })
+    const end = wolfe({ at, start: { value, slope }, first, longest, decrease: 1e-4, curvature: 0.9, maxTrials: 20 })
     const moved = tried.get(end.step)
+    // Rounding hides what the step promised: this is the minimum as far as it can be told.
+    const hidden = !end.met && -slope * first <= 1e-11 * Math.abs(value)
     if (end.step === 0 || moved === undefined) {
-      // What the step promised is hidden by rounding: this is the minimum as far as it can be told.
-      if (-slope * first <= 100 * EPS * Math.abs(value)) return ended('rounding')
+      if (hidden) return ended('rounding')
       if (pairs.length === 0) return ended('lineSearch')
       pairs = []
       continue
@@ -105,15 +112,17 @@ export const lbfgsMethod = (
       pairs.push({ s, y })
       if (pairs.length > memory) pairs.shift()
     }
-    const lowered = value - end.value
-    still = lowered <= 4 * EPS * Math.max(Math.abs(value), Math.abs(end.value)) ? still + 1 : 0
+    const lowered = value - moved.value
     x = moved.x
     g = moved.g
-    value = end.value
+    value = moved.value
     steps++
     size = sized()
+    // a step that rounding hides is a good one while the gradient shrinks
+    still = lowered > rounding(value) || size < 0.5 * least ? 0 : still + 1
+    if (still === 0) least = size
     history.push(value)
     if (!onStep(steps, value, size, x)) return ended('stopped')
-    if (still >= 3 && size > tolerance) return ended('rounding')
+    if (size > tolerance && (hidden || still >= 5)) return ended('rounding')
   }
 }

@@ -101,6 +101,8 @@ const residualsOf = (f: (x: unknown) => unknown, point: Point, op: string): Resi
     linearised: (x) => {
       counts.jacobians++
       const { r, j } = both({ x })
+      const wrong = counts.jacobians === 1 ? j.data.find((v) => !Number.isFinite(v)) : undefined
+      if (wrong !== undefined) badInput(op, `the Jacobian at x0 has ${wrong}.`, 'begin where the residuals are differentiable.')
       return { residuals: Float64Array.from(r.data, Number), jacobian: Float64Array.from(j.data, Number) }
     },
     evaluations: () => ({ ...counts }),

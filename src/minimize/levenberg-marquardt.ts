@@ -301,11 +301,14 @@ export const levenbergMarquardtMethod = (
       }
       steps++
       if (share >= 1e-4) {
-        x = there
-        at = linearised(x)
-        value = cost(at.residuals)
-        moved = true
-        accepted++
+        const reached = linearised(there)
+        moved = reached.jacobian.every(Number.isFinite)
+        if (moved) {
+          x = there
+          at = reached
+          value = cost(at.residuals)
+          accepted++
+        } else radius = 0.1 * length
       }
       history.push(value)
       if (!onStep(steps, value, size, x)) return ended('stopped')

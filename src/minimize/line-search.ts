@@ -20,6 +20,10 @@ export interface Search {
   readonly curvature: number
   readonly maxTrials: number
 }
+/** Where the search ended, and whether the decrease and the slope there are what was asked for. */
+export interface Found extends OnLine {
+  readonly met: boolean
+}
 /** The interval that is searched: its end of the least value, its other end, and whether a minimum lies between them for certain. */
 interface Interval {
   readonly best: OnLine
@@ -68,12 +72,22 @@ const refined = ({ best, other, bracketed }: Interval, at: OnLine, least: number
 /** Points as they are on the function less `slope` times the step. */
 const tilted = (p: OnLine, slope: number): OnLine => ({ step: p.step, value: p.value - p.step * slope, slope: p.slope - slope })
 
+/** The change of a value that rounding may hide or feign. */
+export const rounding = (value: number): number => 16 * 2 ** -52 * Math.abs(value)
+
 /**
  * A step length at which the value has decreased enough and the slope is small (the strong Wolfe conditions). Where rounding, the longest length or the number of trials ends the search
- * before, the lowest point that was found, which may be step 0. A length at which the value is not finite is halved.   Source  Moré and Thuente 1994.
+ * before, the lowest point that was found, which may be step 0. A length at which the value is not finite is halved. Values of the result are changes from the start; where rounding hides
+ * a change, it is the one that the slopes give by the trapezoidal rule.   Source  Moré and Thuente 1994; the use of slopes: Hager and Zhang 2005.
  */
-export const wolfe = ({ at, start, first, longest, decrease, curvature, maxTrials }: Search): OnLine => {
-  const origin: OnLine = { step: 0, ...start }
+export const wolfe = ({ at, start, first, longest, decrease, curvature, maxTrials }: Search): Found => {
+  const origin: OnLine = { step: 0, value: 0, slope: start.slope }
+  const noise = rounding(start.value)
+  const pointAt = (step: number): OnLine => {
+    const { value, slope } = at(step)
+    const [change, bySlopes] = [value - start.value, (step * (start.slope + slope)) / 2]
+    return { step, value: Math.abs(change) <= noise && Math.abs(bySlopes) <= noise ? bySlopes : change, slope }
+  }
   let interval: Interval = { best: origin, other: origin, bracketed: false }
   const promised = decrease * start.slope
   let [width, before] = [longest, 2 * longest]
@@ -82,16 +96,16 @@ export const wolfe = ({ at, start, first, longest, decrease, curvature, maxTrial
   let most = longest
   let lowest = origin
   for (let trial = 0; trial < maxTrials; trial++) {
-    const point: OnLine = { step, ...at(step) }
+    const point = pointAt(step)
     if (!Number.isFinite(point.value) || !Number.isFinite(point.slope)) {
       most = step
       step = interval.best.step + (step - interval.best.step) / 2
       continue
     }
     if (point.value < lowest.value) lowest = point
-    const enough = point.value <= start.value + step * promised
-    if (enough && Math.abs(point.slope) <= -curvature * start.slope) return point
-    if (step === most && enough && point.slope <= promised) return point
+    const enough = point.value <= step * promised
+    if (enough && Math.abs(point.slope) <= -curvature * start.slope) return { ...point, met: true }
+    if (step === most && enough && point.slope <= promised) return { ...point, met: true }
     if (enough && point.slope >= 0) steep = false
     const gone = step - interval.best.step
     const [least, end] = [Math.min(most, step + 1.1 * gone), Math.min(most, step + 4 * gone)]
@@ -118,8 +132,8 @@ export const wolfe = ({ at, start, first, longest, decrease, curvature, maxTrial
       width = gap
       const [low, high] = [Math.min(best.step, other.step), Math.max(best.step, other.step)]
       if (!(step > low && step < high)) step = (low + high) / 2
-      if (!(step > low && step < high)) break
+      if (!(step > low && step < high) || gap <= 0.1 * high) break
     } else step = clip(step, 0, most)
   }
-  return lowest
+  return { ...lowest, met: false }
 }

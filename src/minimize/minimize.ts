@@ -145,9 +145,7 @@ export const minimize = <X>(
         box,
         memory,
         limits,
-        (n) => {
-          gradients += n
-        },
+        () => ++gradients,
         op,
       )
       return {

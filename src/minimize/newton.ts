@@ -66,7 +66,7 @@ export const newtonMethod = (of: Objective, x0: Float64Array, { tolerance, maxSt
     const lowered = value - vThere
     // Where rounding hides what a step lowers, the gradient says whether it was a good one.
     const hidden = promised <= 1e-12 * Math.max(Math.abs(value), Number.MIN_VALUE)
-    const better = Number.isFinite(vThere) && (hidden ? norm(gThere) < norm(g) : lowered > 1e-4 * promised)
+    const better = Number.isFinite(vThere) && Number.isFinite(norm(gThere)) && (hidden ? norm(gThere) < norm(g) : lowered > 1e-4 * promised)
     const share = hidden ? (better ? 1 : 0) : lowered / promised
     steps++
     if (!(share >= 0.25)) radius = 0.25 * Math.min(radius, norm(step))

@@ -77,6 +77,12 @@ export const pointOf = (x0: unknown, op: string): Point => {
   }
 }
 
+/** Refuses a gradient at x0 that is not finite: no method can leave from there. */
+export const checkGradient = (g: Float64Array, op: string): void => {
+  const wrong = g.find((v) => !Number.isFinite(v))
+  if (wrong !== undefined) badInput(op, `the gradient of f at x0 has ${wrong}.`, 'begin where f is differentiable.')
+}
+
 /** f as a function of a vector, compiled for the default backend. */
 export const objectiveOf = (f: unknown, x0: unknown, op: string): Objective => {
   functionOf(f as (x: unknown) => unknown, 'f', op)
@@ -106,6 +112,7 @@ export const objectiveOf = (f: unknown, x0: unknown, op: string): Objective => {
       put(x)
       both1()({ x: holder })
       into.set(result.grad.data)
+      if (counts.gradients === 1) checkGradient(into, op)
       return result.value.item()
     },
     product: (x, v, into) => {

@@ -91,10 +91,7 @@ export const limitsOf = (
 /** max |g_i| max(|x_i|, 1) / max(|f|, 1): how much the value changes, relatively, where one number does. */
 export const relativeGradient = (x: Float64Array, g: Float64Array, value: number): number => {
   let most = 0
-  for (let i = 0; i < x.length; i++) {
-    const size = Math.abs(g[i]!) * Math.max(1, Math.abs(x[i]!))
-    if (!(size <= most)) most = size
-  }
+  for (let i = 0; i < x.length; i++) most = Math.max(most, Math.abs(g[i]!) * Math.max(1, Math.abs(x[i]!)))
   return most / Math.max(1, Math.abs(value))
 }
 export type DriverOptions = OptionsOf<typeof driverOptions>
