@@ -1,21 +1,21 @@
 /** `curveFit`: the parameters of a model for data, with their standard errors. */
 import { functionOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
-import { flag, type OptionsOf, raw } from '../core/errors/options.js'
+import { flag, type OptionsOf, raw, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, div, sub, type Tensor, tensor, treeMap } from '../index.js'
 import type { NumberLists } from '../solve/vectors.js'
 import { covarianceOf, type LeastSquares, type LeastSquaresOptions, leastSquaresOptions, solveSquares, toldOf } from './least-squares.js'
-import { splitOptions } from './split.js'
 import type { Inside } from './types.js'
 
 export const curveFitOptions = {
+  ...leastSquaresOptions,
   /** The standard deviation of each y, or one for all; 1 unless given. */
   sigma: raw<number | Tensor | NumberLists, undefined>(undefined),
   /** Is sigma known for certain? Else it says how y's are weighed against each other, and the residuals say how large it is. */
   absoluteSigma: flag(),
 }
 /** Options of `curveFit`: those of `leastSquares`, and what is known of the data's errors. */
-export interface CurveFitOptions<P> extends LeastSquaresOptions<P>, OptionsOf<typeof curveFitOptions> {}
+export interface CurveFitOptions<P> extends LeastSquaresOptions<P>, Pick<OptionsOf<typeof curveFitOptions>, 'sigma' | 'absoluteSigma'> {}
 /** What `curveFit` returns: `params` and `errors` in place of x, and what `leastSquares` returns. */
 export interface CurveFit<P> extends Omit<LeastSquares<P>, 'x'> {
   readonly params: LeastSquares<P>['x']
@@ -41,8 +41,7 @@ export const curveFit = <P, D>(
 ): CurveFit<P> => {
   const op = 'curveFit'
   functionOf(model, 'the model', op)
-  const { own, rest } = splitOptions(curveFitOptions, leastSquaresOptions, options, op)
-  const { sigma, absoluteSigma } = own
+  const { sigma, absoluteSigma, ...rest } = readOptions(curveFitOptions, options, op)
   const deviations =
     sigma === undefined ? undefined : typeof sigma === 'number' || Array.isArray(sigma) ? tensor(sigma as number) : (sigma as Tensor)
   if (deviations !== undefined) {

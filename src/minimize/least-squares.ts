@@ -1,7 +1,7 @@
 /** `leastSquares`: residuals of a tree, their squares or a robust loss of them. */
 import { functionOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
-import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.js'
+import { choice, type OptionsOf, or, type ReadOf, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, compile, f64, fn, jacfwd, jacrev, type Tensor, tensor } from '../index.js'
 import { positiveOf } from '../solve/options.js'
 import type { ArrayTree } from '../solve/vectors.js'
@@ -137,7 +137,7 @@ const weighing =
 export const solveSquares = (
   f: (x: unknown) => unknown,
   x0: unknown,
-  options: unknown,
+  { loss, scale, ...rest }: ReadOf<typeof leastSquaresOptions>,
   op: string,
 ): {
   readonly ended: SquaresEnded
@@ -147,7 +147,6 @@ export const solveSquares = (
   readonly evaluations: Residuals['evaluations']
 } => {
   functionOf(f, 'f', op)
-  const { loss, scale, ...rest } = readOptions(leastSquaresOptions, options, op)
   const point = pointOf(x0, op)
   const of = residualsOf(f, point, op)
   try {
@@ -206,7 +205,8 @@ const sumOfSquares = (r: Float64Array): number => r.reduce((total, v) => total +
  * @example leastSquares((x) => sub(mul(x, [1, 2]), [2, 4]), 0).x   // 2
  */
 export const leastSquares = <X>(f: (x: Inside<X>) => ArrayTree, x0: X, options?: LeastSquaresOptions<NoInfer<X>>): LeastSquares<X> => {
-  const solved = solveSquares(f as (x: unknown) => unknown, x0, options, 'leastSquares')
+  const op = 'leastSquares'
+  const solved = solveSquares(f as (x: unknown) => unknown, x0, readOptions(leastSquaresOptions, options, op), op)
   const [m, n] = [solved.m, solved.point.start.length]
   const variance = m > n ? sumOfSquares(solved.weighed.residuals) / (m - n) : Number.NaN
   return toldOf<X>(solved, covarianceOf(solved.weighed.jacobian, m, n, variance))

@@ -48,48 +48,34 @@ export interface Multipliers {
   readonly violation: number
 }
 
-/** One bound as a vector. */
-const boundOf = (given: unknown, of: Objective, none: number, what: string): Float64Array => {
-  const n = of.start.length
-  if (given === undefined) return new Float64Array(n).fill(none)
-  if (typeof given === 'number') return new Float64Array(n).fill(Number.isNaN(given) ? badInput('minimize', `${what} is NaN.`) : given)
-  const parts: number[] = []
-  const like = of.tree(of.start)
-  const walk = (x: unknown, bound: unknown, path: string): unknown => {
-    const where = path === '' ? what : `${what} at ${path}`
-    if (isTensor(x)) {
-      const size = x.data.length
-      const b = typeof bound === 'number' || Array.isArray(bound) ? tensor(bound as number) : bound
-      if (!isTensor(b)) return badInput('minimize', `${where} is ${shown(bound)}.`, 'give a number, or an array of the shape of x0 there.')
-      const values = Array.from(b.data, Number)
-      if (values.length !== size && values.length !== 1)
-        badShape(
-          'minimize',
-          [b.shape, x.shape],
-          `${where} has ${values.length} numbers and x0 has ${size} there`,
-          'give one for each, or a single one.',
-        )
-      if (values.some((v) => Number.isNaN(v))) badInput('minimize', `${where} has a NaN.`)
-      for (let i = 0; i < size; i++) parts.push(values.length === 1 ? values[0]! : values[i]!)
-      return undefined
-    }
-    if (typeof x !== 'object' || x === null) return
-    if (typeof bound === 'number') {
-      for (const key of Object.keys(x)) walk((x as Record<string, unknown>)[key], bound, path === '' ? key : `${path}.${key}`)
-      return
-    }
-    if (typeof bound !== 'object' || bound === null)
-      return badInput('minimize', `${where} is ${shown(bound)}.`, 'give a number, or a tree like x0.')
-    for (const key of Object.keys(x))
-      if (Object.hasOwn(bound, key))
-        walk((x as Record<string, unknown>)[key], (bound as Record<string, unknown>)[key], path === '' ? key : `${path}.${key}`)
-      else walk((x as Record<string, unknown>)[key], none, path === '' ? key : `${path}.${key}`)
-    const lost = Object.keys(bound).find((key) => !Object.hasOwn(x, key))
-    if (lost !== undefined) badInput('minimize', `${where} has '${lost}', which x0 has not.`)
+/** The numbers of one bound, leaf by leaf of the tree x; `none` where nothing is said. */
+function* boundIn(x: unknown, bound: unknown, none: number, what: string): Generator<number> {
+  if (isTensor(x)) {
+    const b = typeof bound === 'number' || Array.isArray(bound) ? tensor(bound as number) : (bound ?? tensor(none))
+    if (!isTensor(b)) return badInput('minimize', `${what} is ${shown(bound)}.`, 'give a number, or an array of the shape of x0 there.')
+    const [size, values] = [x.data.length, Array.from(b.data, Number)]
+    if (values.length !== size && values.length !== 1)
+      badShape(
+        'minimize',
+        [b.shape, x.shape],
+        `${what} has ${values.length} numbers and x0 has ${size} there`,
+        'give one for each, or a single one.',
+      )
+    if (values.some((v) => Number.isNaN(v))) badInput('minimize', `${what} has a NaN.`)
+    for (let i = 0; i < size; i++) yield values[values.length === 1 ? 0 : i]!
+    return
   }
-  walk(like, given, '')
-  return Float64Array.from(parts)
+  if (typeof x !== 'object' || x === null) return
+  const known = typeof bound === 'object' && bound !== null
+  if (!known && bound !== undefined && typeof bound !== 'number')
+    badInput('minimize', `${what} is ${shown(bound)}.`, 'give a number, or a tree like x0.')
+  const lost = known ? Object.keys(bound).find((key) => !Object.hasOwn(x, key)) : undefined
+  if (lost !== undefined) badInput('minimize', `${what} has '${lost}', which x0 has not.`)
+  for (const [key, part] of Object.entries(x))
+    yield* boundIn(part, known ? (Object.hasOwn(bound, key) ? bound[key as never] : undefined) : bound, none, `${what}.${key}`)
 }
+const boundOf = (given: unknown, of: Objective, none: number, what: string): Float64Array =>
+  Float64Array.from(boundIn(of.tree(of.start), given, none, what))
 const boxOf = (given: unknown, of: Objective): Box | undefined => {
   if (given === undefined) return undefined
   if (typeof given !== 'object' || given === null) return badInput('minimize', `bounds is ${shown(given)}.`, 'give { lower, upper }.')
