@@ -16,7 +16,7 @@ interface Labelled {
   readonly labels: readonly Row[]
 }
 const LABEL = /(?:^|\n| {2,})((?:Shapes?|Dtype|Rule|Source|Errors|Accuracy|Domain)(?:, [a-z]+)*) {2,}(?=\S)/
-const labelled = (n: PublicName): Labelled => {
+export const labelled = (n: PublicName): Labelled => {
   const doc = (n.doc?.text ?? '')
     .replace(/^\/\*\*\s?|\s*\*\/$/g, '')
     .replace(/^ \* ?/gm, '')

@@ -31,7 +31,8 @@ export const drawArray = (a: Aval, next: () => number, [low, high]: readonly [nu
 }
 
 /** x + t d. */
-export const along = (x: NDArray, d: NDArray, t: number): NDArray => ({
-  ...x,
-  data: Float64Array.from(x.data, (v, i) => v + t * d.data[i]!),
-})
+export const along = (x: NDArray, d: NDArray, t: number): NDArray => {
+  const data = new Float64Array(x.data.length)
+  for (let i = 0; i < data.length; i++) data[i] = x.data[i]! + t * d.data[i]!
+  return { ...x, data }
+}

@@ -25,6 +25,8 @@ export type Slope =
 export const FIRST = 0.25
 const RATIO = 4
 const LEVELS = 15
+/** RATIO to the power of minus a level. */
+const SHRUNK = Array.from({ length: LEVELS }, (_, k) => RATIO ** -k)
 /** Columns of a table: more do not help against rounding. */
 const COLUMNS = 4
 /** Levels that a side must have a value at, the finest ones. */
@@ -41,7 +43,7 @@ interface Samples {
   readonly left: readonly ArrayLike<number>[]
 }
 const sampled = (f: (t: number) => ArrayLike<number>, scale: number): Samples => {
-  const h = Array.from({ length: LEVELS }, (_, k) => FIRST * scale * RATIO ** -k)
+  const h = Array.from({ length: LEVELS }, (_, k) => FIRST * scale * SHRUNK[k]!)
   return { h, at0: f(0), right: h.map(f), left: h.map((t) => f(-t)) }
 }
 
@@ -59,8 +61,9 @@ const UNEVEN = 0.9
 const lastSeen = (step: readonly number[], rounding: readonly number[], first: number): number => {
   let finer = 0
   for (let m = step.length - 1; m > first + 2; m--) {
-    const size = step[m]! * RATIO ** -m
-    const [before, two] = [step[m - 1]! * RATIO ** (1 - m), step[m - 2]! * RATIO ** (2 - m)]
+    const size = step[m]! * SHRUNK[m]!
+    const before = step[m - 1]! * SHRUNK[m - 1]!
+    const two = step[m - 2]! * SHRUNK[m - 2]!
     const seen = step[m]! > SEEN * rounding[m]! && step[m - 1]! > SEEN * rounding[m - 1]!
     if (seen && size >= finer && before >= FALLS * size && two >= FALLS * before) return m
     finer = Math.max(finer, size)
@@ -81,7 +84,7 @@ const ahead = (
   const seen = lastSeen(step, rounding, first)
   const rest = column.map(() => 0)
   let floor = 0
-  for (let k = step.length - 1; k > seen; k--) floor = Math.max(floor, step[k]! * RATIO ** -k)
+  for (let k = step.length - 1; k > seen; k--) floor = Math.max(floor, step[k]! * SHRUNK[k]!)
   if (seen < 0) return { slow: false, rest, seen, floor }
   // The last two ratios, and after the finest level the step before: one may be small by chance.
   const bound = (k: number): number => (step[k]! + MOVES * rounding[k]!) / Math.max(0, step[k - 1]! - MOVES * rounding[k - 1]!)
@@ -132,7 +135,7 @@ const limit = (d: readonly number[], power: 1 | 2, roundingAt: (level: number) =
   const all = table.map((column, j) => ahead(column, rounding, j))
   // Rounding as the differences themselves show it.
   const { seen, floor } = all[0]!
-  const noise = rounding.map((r, m) => (seen < 0 ? r : Math.max(r, (floor / 2) * RATIO ** m)))
+  const noise = rounding.map((r, m) => (seen < 0 ? r : Math.max(r, floor / 2 / SHRUNK[m]!)))
   const rate = RATIO ** power
   let best: Estimate = { value: d.at(-1)!, error: Number.POSITIVE_INFINITY }
   for (let k = 1; k < d.length; k++)

@@ -74,8 +74,8 @@ export const compileLoop = (kernel: LoopKernel, memory: WebAssembly.Memory): ((r
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(made.module.finish()), { env: { memory }, js: made.imports })
   return exports[made.names[0]!] as (record: number) => void
 }
-/** The buffers after the loop ran as WebAssembly. */
-export const byWasm = (c: Case): TypedArray[] => {
+/** The buffers of a loop as WebAssembly, and what runs it on what is in them. */
+const byWasmAgain = (c: Case): { readonly views: TypedArray[]; readonly run: () => void } => {
   const { at, end } = layOut(c)
   const record = Math.ceil(end / 16) * 16
   const scratch = record + 4096
@@ -84,7 +84,13 @@ export const byWasm = (c: Case): TypedArray[] => {
   const views = prepare(c, buffer, at)
   const w = recordOf(c, at, scratch)
   new Int32Array(buffer, record, w.length).set(w)
-  compileLoop(c.kernel, memory)(record)
+  const loop = compileLoop(c.kernel, memory)
+  return { views, run: () => loop(record) }
+}
+/** The buffers after the loop ran as WebAssembly. */
+export const byWasm = (c: Case): TypedArray[] => {
+  const { views, run } = byWasmAgain(c)
+  run()
   return views
 }
 /** The buffers after the loop ran in JavaScript. */
@@ -173,15 +179,15 @@ export const loop = (rank: number, body: Body, inputs: readonly Access[], output
 /** Row-major strides of a dense array. */
 export const dense = (sizes: readonly number[]): number[] => sizes.map((_, a) => sizes.slice(a + 1).reduce((x, y) => x * y, 1))
 
-/** One function over arrays of equal length: the result's array. */
-export const mapOver = (
+/** One function over arrays of equal length, as a case: its operands and last the result. */
+const caseOf = (
   prim: unknown,
   xs: readonly ArrayLike<number>[],
   from: readonly DType[],
   to: DType,
   params: unknown = {},
   wide = false,
-) => {
+): Case => {
   const n = xs[0]!.length
   const ops = [
     op(
@@ -200,7 +206,7 @@ export const mapOver = (
     [{ dtype: to, access: 'unit' }],
   )
   const out = inputs.length
-  return byWasm({
+  return {
     kernel,
     sizes: [n],
     buffers: [
@@ -212,7 +218,34 @@ export const mapOver = (
       ...inputs.map((_, i) => ({ buffer: i, offset: 0, strides: [i < xs.length ? 1 : 0] })),
       { buffer: out, offset: 0, strides: [1] },
     ],
-  })[out]!
+  }
+}
+/** One function over arrays of equal length: the result's array. */
+export const mapOver = (...of: Parameters<typeof caseOf>) => byWasm(caseOf(...of)).at(-1)!
+/** The same one element at a time, each by a loop of one step. */
+export const oneByOne = (
+  prim: unknown,
+  xs: readonly ArrayLike<number>[],
+  from: readonly DType[],
+  to: DType,
+  params: unknown = {},
+): number[] => {
+  const { views, run } = byWasmAgain(
+    caseOf(
+      prim,
+      xs.map((x) => [x[0]!]),
+      from,
+      to,
+      params,
+    ),
+  )
+  return Array.from(xs[0]!, (_, i) => {
+    xs.forEach((x, k) => {
+      views[k]![0] = x[i]!
+    })
+    run()
+    return views.at(-1)![0]!
+  })
 }
 
 /** Units in the last place of the dtype between a value and what it should be; Infinity where the kind differs. */
