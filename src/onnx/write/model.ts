@@ -33,8 +33,11 @@ const infoOf = ({ name, type, shape }: { readonly name: string; readonly type: T
     },
   },
 })
-/** Of a value inside a node the type alone: its sizes follow. */
-const typeOnly = ({ name, type }: Ref): Fields => ({ name, type: { tensor_type: { elem_type: NUMBERS[type] } } })
+/** Of a value inside a node the type and how many axes it has: their sizes follow. */
+const typeOnly = ({ name, type, shape }: Ref): Fields => ({
+  name,
+  type: { tensor_type: { elem_type: NUMBERS[type], shape: { dim: shape.map(() => ({})) } } },
+})
 const graphOf = ({ name, nodes, inputs, outputs }: GraphData): Fields => ({
   node: nodes.map(nodeOf),
   name,
