@@ -1,6 +1,6 @@
 /** One model of the same program written at several sizes: what differs among them is computed from the sizes of the inputs. */
 import { badInput } from '../../core/errors/explain.js'
-import { type Formula, formulaOf, inWords, probesOf } from './sizes.js'
+import { type Formula, formulaOf, inWords, type probesOf } from './sizes.js'
 import { type Attribute, allNodes, type Constant, type NodeData, type Ref, type TypeName, Writer } from './writer.js'
 
 /** A program as it was written once. */
@@ -29,12 +29,19 @@ export interface Axis {
   readonly at: number
 }
 
-const differs = (of: string): never =>
-  badInput(
-    'toONNX',
-    `${of} is another program at other sizes of the named axes.`,
-    'give the sizes that it shall have: toONNX(f, { sizes: { n: 32 } }).',
-  )
+/** What to do where sizes cannot stay open. */
+export const giveSizes = (axes: readonly string[]): string =>
+  `give the sizes that it shall have: toONNX(f, { sizes: { ${axes.map((a) => `${/^\w+$/.test(a) ? a : JSON.stringify(a)}: 32`).join(', ')} } }).`
+const DIFFERS = 'its operations are others at other sizes of the named axes'
+/** Raised where drafts differ in more than numbers. */
+class Differs extends Error {
+  constructor(readonly of: string) {
+    super(DIFFERS)
+  }
+}
+const differs = (of: string): never => {
+  throw new Differs(of)
+}
 /** Are the nodes the same but for the numbers of constants? Raises where they are not. */
 const checkSame = (a: readonly NodeData[], b: readonly NodeData[]): void => {
   for (const [i, x] of a.entries()) {
@@ -59,6 +66,15 @@ const isFloat = (type: TypeName): boolean => type === 'float' || type === 'doubl
 
 /** The model of drafts at the probes; the axes are in the order of the sizes of a probe. */
 export const merged = (drafts: readonly Draft[], probes: ReturnType<typeof probesOf>, axes: readonly Axis[], opset: number): Finished => {
+  try {
+    return together(drafts, probes, axes, opset)
+  } catch (e) {
+    if (!(e instanceof Differs)) throw e
+    const names = axes.map((a) => a.name)
+    return badInput('toONNX', `${DIFFERS} (${names.join(', ')}), the first of them ${e.of}.`, giveSizes(names))
+  }
+}
+const together = (drafts: readonly Draft[], probes: ReturnType<typeof probesOf>, axes: readonly Axis[], opset: number): Finished => {
   const [first] = drafts as readonly [Draft]
   for (const d of drafts) {
     checkSame(first.nodes, d.nodes)
@@ -73,7 +89,7 @@ export const merged = (drafts: readonly Draft[], probes: ReturnType<typeof probe
       badInput(
         'toONNX',
         `a number of ${of} follows from the sizes of ${names.join(', ')} by no formula that is found: ${values.slice(0, 3).join(', ')}, ...`,
-        'give the sizes that it shall have: toONNX(f, { sizes: { n: 32 } }).',
+        giveSizes(names),
       )
     )
   }
@@ -93,11 +109,13 @@ export const merged = (drafts: readonly Draft[], probes: ReturnType<typeof probe
   const sizes = axes.map(({ input, at }) => sizeOf(before, first.inputs[input]!, at))
   const constants: Constant[] = []
   for (const [i, c] of first.constants.entries()) {
+    const all = drafts.map((d) => d.constants[i]!)
     if (c.tensor === true) {
+      // What a function captures is the same at all sizes; what it makes of a size is not.
+      if (all.some((x) => x.data !== c.data && !sameData(x, c))) differs('a tensor')
       constants.push(c)
       continue
     }
-    const all = drafts.map((d) => d.constants[i]!)
     if (all.some((x) => x.data.length !== c.data.length || x.type !== c.type)) differs('an array of numbers')
     const found = Array.from(c.data, (_, k) =>
       find(
@@ -126,8 +144,14 @@ export const merged = (drafts: readonly Draft[], probes: ReturnType<typeof probe
     constants: [...before.constants, ...constants],
   }
 }
+const sameData = (a: Constant, b: Constant): boolean => {
+  if (a.shape.join() !== b.shape.join()) return false
+  for (let i = 0; i < a.data.length; i++) if (!Object.is(a.data[i], b.data[i])) return false
+  return true
+}
 /** What reads a constant, for a message. */
-const userOf = (nodes: readonly NodeData[], name: string): string => allNodes(nodes).find((n) => n.inputs.includes(name))?.of ?? 'the function'
+const userOf = (nodes: readonly NodeData[], name: string): string =>
+  allNodes(nodes).find((n) => n.inputs.includes(name))?.of ?? 'the function'
 
 /** The size of an axis of an input, as int64 of no axes. */
 const sizeOf = (w: Writer, x: Ref, at: number): Ref => {
@@ -136,7 +160,7 @@ const sizeOf = (w: Writer, x: Ref, at: number): Ref => {
 }
 const number = (w: Writer, n: number): Ref => w.constant('int64', [], [n])
 /** The value of a formula from the sizes, of a type. */
-const valueOf = (w: Writer, sizes: readonly Ref[], { terms, over, form }: Formula, type: TypeName): Ref => {
+const fromSizes = (w: Writer, sizes: readonly Ref[], { terms, over, form }: Formula, type: TypeName): Ref => {
   const products = terms.map(({ powers, factor }) => {
     const factors = powers.flatMap((e, i) => new Array<Ref>(e).fill(sizes[i]!))
     return [...factors, ...(factor === 1 && factors.length > 0 ? [] : [number(w, factor)])].reduce((a, b) => w.each('Mul', a, b))
@@ -150,7 +174,7 @@ const valueOf = (w: Writer, sizes: readonly Ref[], { terms, over, form }: Formul
 }
 /** A constant of which some numbers are computed, by its name. */
 const computed = (w: Writer, sizes: readonly Ref[], c: Constant, found: readonly Found[]): void => {
-  const parts = found.map((x) => (typeof x === 'number' ? w.constant(c.type, [1], [x]) : w.reshape(valueOf(w, sizes, x, c.type), [1])))
+  const parts = found.map((x) => (typeof x === 'number' ? w.constant(c.type, [1], [x]) : w.reshape(fromSizes(w, sizes, x, c.type), [1])))
   const line = parts.length === 1 ? parts[0]! : w.concat(parts, 0)
   w.node('Reshape', [line, w.ints(c.shape)], {}, { shape: c.shape })
   w.nodes.push({ ...w.nodes.pop()!, outputs: [c.name] })

@@ -1,7 +1,17 @@
 /** A finished graph as the bytes of a model. */
 import type { Finished, Size, Typed } from './merge.js'
 import { encode, type Fields } from './wire.js'
-import { allNodes, type Attribute, type Constant, type GraphData, type NodeData, NUMBERS, type Ref, renamed, type TypeName } from './writer.js'
+import {
+  type Attribute,
+  allNodes,
+  type Constant,
+  type GraphData,
+  type NodeData,
+  NUMBERS,
+  type Ref,
+  renamed,
+  type TypeName,
+} from './writer.js'
 
 const INT = 2
 const TEXT = 3
@@ -82,15 +92,28 @@ export const tidy = (f: Finished): Finished => {
     if (known === undefined) first.set(key, c.name)
     else names.set(c.name, known)
   }
-  const nodes = renamed(f.nodes, names)
+  const nodes = living(renamed(f.nodes, names), f.outputs)
   const read = new Set(allNodes(nodes).flatMap((n) => n.inputs))
   return { ...f, nodes, constants: f.constants.filter((c) => !names.has(c.name) && read.has(c.name)) }
+}
+/** The nodes that outputs are made of. */
+const living = (nodes: readonly NodeData[], outputs: readonly Typed[]): readonly NodeData[] => {
+  const read = new Set(outputs.map((o) => o.name))
+  const kept: NodeData[] = []
+  for (const n of [...nodes].reverse()) {
+    if (!n.outputs.some((o) => read.has(o))) continue
+    kept.push(n)
+    for (const inner of allNodes([n])) for (const name of inner.inputs) read.add(name)
+    for (const a of Object.values(n.attributes))
+      if (typeof a === 'object' && 'graph' in a) for (const o of a.graph.outputs) read.add(o.name)
+  }
+  return kept.reverse()
 }
 
 /** The version of the format that came with an operator set. */
 const formatOf = (opset: number): number => (opset < 19 ? 8 : opset < 21 ? 9 : opset < 23 ? 10 : 11)
-/** The bytes of a model; tensors are listed among its inputs too where callers may give others. */
-export const bytesOf = (name: string, f: Finished, opset: number, given: readonly Typed[]): Uint8Array =>
+/** The bytes of a model. */
+export const bytesOf = (name: string, f: Finished, opset: number): Uint8Array =>
   encode('ModelProto', {
     ir_version: formatOf(opset),
     producer_name: 'codual',
@@ -99,7 +122,7 @@ export const bytesOf = (name: string, f: Finished, opset: number, given: readonl
       node: f.nodes.map(nodeOf),
       name,
       initializer: f.constants.map(tensorOf),
-      input: [...f.inputs, ...given].map(infoOf),
+      input: f.inputs.map(infoOf),
       output: f.outputs.map(infoOf),
     },
   })

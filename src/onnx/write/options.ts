@@ -11,9 +11,9 @@ export interface ToONNXOptions {
   readonly opset?: number | undefined
   /** Names of inputs and outputs in the file, by their places in the arguments and the result: `{ 'params.w': 'weight' }`. */
   readonly names?: Readonly<Record<string, string>> | undefined
-  /** Tensors that the function captured, and `values`: constants of the file, or inputs that have these values unless others are given. */
+  /** Where the tensors are that the function captured, and `values`: in the file, or beside it as `weights`, which callers give as inputs. */
   readonly weights?: 'initializers' | 'inputs' | undefined
-  /** Values of arguments, which are no inputs then: `{ params }` of a function of `{ params, x }`. */
+  /** Values of arguments, which are weights then: `{ params }` of a function of `{ params, x }`. */
   readonly values?: Readonly<Record<string, unknown>> | undefined
   /** Sizes of named axes: a file for these alone. Axes that are not here stay named. */
   readonly sizes?: Readonly<Record<string, number>> | undefined

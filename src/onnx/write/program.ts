@@ -28,9 +28,18 @@ const isDirect = (row: Row, w: Writer, n: Node): boolean =>
   (row.since === undefined || w.opset >= row.since) &&
   (row.only === undefined || row.only.includes((n.args[0] ?? n).dtype))
 
+/** The argument that the result is, where the other one is a literal that changes nothing. */
+const unchanged = (n: Node): number => {
+  const at = n.prim!.identity?.findIndex((x, k) => x !== null && n.args[k]!.kind === CONST && n.args[k]!.payload === x) ?? -1
+  const other = n.args[1 - at]
+  return at >= 0 && other!.shape.length === n.shape.length && other!.aval.size === n.aval.size ? 1 - at : -1
+}
+
 /** The results of one application. */
 const written = (w: Writer, writing: Writing, n: Node, args: readonly Ref[]): readonly Ref[] => {
   const prim = n.prim!
+  const same = unchanged(n)
+  if (same >= 0) return [args[same]!]
   const row = rowOf(writing, prim)
   const results = resultAvals(n)
   if (row !== undefined && isDirect(row, w, n)) {
@@ -44,7 +53,11 @@ const written = (w: Writer, writing: Writing, n: Node, args: readonly Ref[]): re
     if (row?.refused !== undefined) return missing(prim, `${row.refused}.`, 'compute it outside, and give it as an input.')
     if (row?.since !== undefined && w.opset < row.since)
       return missing(prim, `its operator is in operator set ${row.since} and later.`, `write toONNX(f, { opset: ${row.since} }).`)
-    return missing(prim, 'it has no operator, and says no composition of others.', 'declare it with decompose, or give its value as an input.')
+    return missing(
+      prim,
+      'it has no operator, and says no composition of others.',
+      'declare it with decompose, or give its value as an input.',
+    )
   }
   writing.decomposed(printedName(prim))
   return writeNodes(w, writing, expansionOf(prim, ys, results), new Map(xs.map((x, i) => [x, args[i]!])))

@@ -23,7 +23,10 @@ export const valueAt = ({ terms, over, form }: Formula, sizes: readonly number[]
 /** Primes, so that no size is a product, a sum or a neighbour of others by chance. */
 const PRIMES = [11, 17, 29, 37, 53, 67, 79, 97, 113, 131, 149, 163, 181, 199, 223, 239]
 /** Sizes at which a program is written: those of a grid, and two more at which formulas are tried. `factor` divides all. */
-export const probesOf = (count: number, factor: number): { readonly grid: readonly (readonly number[])[]; readonly trials: readonly (readonly number[])[] } => {
+export const probesOf = (
+  count: number,
+  factor: number,
+): { readonly grid: readonly (readonly number[])[]; readonly trials: readonly (readonly number[])[] } => {
   const degree = degreeOf(count)
   const at = (axis: number, k: number): number => factor * PRIMES[(axis + k * count) % PRIMES.length]!
   let grid: readonly (readonly number[])[] = [[]]
@@ -104,7 +107,12 @@ export const formulaOf = (
 /** A formula in words: the name of an axis for its size. */
 export const inWords = ({ terms, over }: Formula, names: readonly string[]): string => {
   const sum = terms
-    .map(({ powers, factor }) => [...(factor === 1 && powers.some((e) => e > 0) ? [] : [String(factor)]), ...powers.flatMap((e, i) => new Array<string>(e).fill(names[i]!))].join('*'))
+    .map(({ powers, factor }) =>
+      [
+        ...(factor === 1 && powers.some((e) => e > 0) ? [] : [String(factor)]),
+        ...powers.flatMap((e, i) => new Array<string>(e).fill(names[i]!)),
+      ].join('*'),
+    )
     .join(' + ')
   return over === 1 ? sum : `(${sum})/${over}`
 }

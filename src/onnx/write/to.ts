@@ -1,25 +1,24 @@
 /** `toONNX`: a function of codual as the bytes of a model. */
 import { shown } from '../../core/errors/check-arguments.js'
+import { isAdException } from '../../core/errors/error.js'
 import { badInput } from '../../core/errors/explain.js'
 import { readOptions } from '../../core/errors/options.js'
-import { isAdException } from '../../core/errors/error.js'
 import { type Meta, metaOf, namedAxes, traceDeclared } from '../../core/functions/function.js'
 import { preparing } from '../../core/functions/signatures.js'
-import { inputName, type Node } from '../../core/graph/expr.js'
+import { inputName, type Node, plain } from '../../core/graph/expr.js'
 import type { Program as CoreProgram } from '../../core/graph/program.js'
-import { plain } from '../../core/graph/expr.js'
-import { isTensor, makeTensor, type Tensor } from '../../core/graph/tensor.js'
+import { type Tensor as CoreTensor, isTensor, makeTensor } from '../../core/graph/tensor.js'
 import { flatten, leafPaths } from '../../core/graph/tree.js'
 import { isProgram } from '../../core/programs/encode.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { AnyFn, Program } from '../../index.js'
-import { type Axis, type Draft, type Finished, merged, type Typed } from './merge.js'
+import { type AnyFn, type Program, type Tensor, tensor } from '../../index.js'
+import { type Axis, type Draft, type Finished, giveSizes, merged, type Typed } from './merge.js'
 import { bytesOf, tidy } from './model.js'
 import { type ToONNXOptions, toONNXOptions } from './options.js'
 import { writeNodes } from './program.js'
 import { rows } from './rows/index.js'
 import { probesOf } from './sizes.js'
-import { allNodes, type Constant, type Ref, renamed, typeNameOf, type TypeName, Writer } from './writer.js'
+import { allNodes, type Constant, type Ref, renamed, type TypeName, typeNameOf, Writer } from './writer.js'
 
 const WHERE = 'toONNX'
 
@@ -35,6 +34,8 @@ export interface OnnxFile {
   /** In the order of the file, by name. */
   readonly inputs: Readonly<Record<string, OnnxValue>>
   readonly outputs: Readonly<Record<string, OnnxValue>>
+  /** The tensors that the function captured, and the values that were given, by their names in the file. */
+  readonly weights: Readonly<Record<string, Tensor>>
   /** Of each primitive for which there is no operator, how often it was written as others. */
   readonly decomposed: Readonly<Record<string, number>>
   /** How many nodes of each operator there are, those of graphs inside nodes included. */
@@ -51,8 +52,7 @@ interface Source {
 }
 const sourceOf = (f: unknown): Source => {
   if (isProgram(f)) return { name: f.name, axes: new Set(), trace: () => f }
-  if (typeof f !== 'function')
-    return badInput(WHERE, `${shown(f)} is not a function.`, "pass what fn made, or toProgram(f)(...examples).")
+  if (typeof f !== 'function') return badInput(WHERE, `${shown(f)} is not a function.`, 'pass what fn made, or toProgram(f)(...examples).')
   const meta = metaOf(f, WHERE)
   return { name: meta.name, axes: namedAxes(meta.declared?.specs ?? []), trace: (sizes) => traceDeclared(meta, sizes, WHERE), meta }
 }
@@ -67,7 +67,8 @@ const namesOf = (p: CoreProgram, own: Readonly<Record<string, string>>): Names =
   const results = leafPaths(p.outputTree)
   const known = new Set([...paths.map((x) => inputName(x) || 'x'), ...results.map((x) => x || 'y')])
   for (const path of Object.keys(own))
-    if (!known.has(path)) badInput(WHERE, `names: there is no input or output ${JSON.stringify(path)}.`, `there are ${[...known].join(', ')}.`)
+    if (!known.has(path))
+      badInput(WHERE, `names: there is no input or output ${JSON.stringify(path)}.`, `there are ${[...known].join(', ')}.`)
   const taken = new Set<string>()
   const give = (path: string, suffix: string): string => {
     let name = Object.hasOwn(own, path) ? own[path]! : path
@@ -80,18 +81,20 @@ const namesOf = (p: CoreProgram, own: Readonly<Record<string, string>>): Names =
 }
 
 /** Values of inputs, by path. */
-const valuesOf = (p: CoreProgram, given: Readonly<Record<string, unknown>>): ReadonlyMap<number, Tensor> => {
+const valuesOf = (p: CoreProgram, given: Readonly<Record<string, unknown>>): ReadonlyMap<number, CoreTensor> => {
   const { leaves, def } = flatten(given, `${WHERE}: values`)
   const at = new Map(leafPaths(p.inputTree).map((path, i) => [plain(path), i]))
   return new Map(
     leafPaths(def).map((path, k) => {
-      const i = at.get(path) ?? badInput(WHERE, `values: there is no input ${JSON.stringify(path)}.`, `the inputs are ${[...at.keys()].join(', ')}.`)
+      const i =
+        at.get(path) ??
+        badInput(WHERE, `values: there is no input ${JSON.stringify(path)}.`, `the inputs are ${[...at.keys()].join(', ')}.`)
       const { shape, dtype } = p.inputs[i]!
       const x = leaves[k]
       const t = isTensor(x) ? x : makeTensor(x, undefined, dtype, `${WHERE}: values.${path}`)
       if (t.dtype !== dtype || t.shape.join() !== shape.join())
         badInput(WHERE, `values: ${path} is ${t.dtype} [${t.shape.join(', ')}], the input ${dtype} [${shape.join(', ')}].`)
-      return [i, t as Tensor]
+      return [i, t as CoreTensor]
     }),
   )
 }
@@ -103,12 +106,12 @@ interface Written {
   readonly decomposed: ReadonlyMap<string, number>
 }
 /** A program as nodes, once. */
-const draftOf = (p: CoreProgram, names: Names, values: ReadonlyMap<number, Tensor>, opset: number): Written => {
+const draftOf = (p: CoreProgram, names: Names, values: ReadonlyMap<number, CoreTensor>, opset: number): Written => {
   const taken = [...names.inputs, ...names.outputs]
   const w = Writer.root(opset, taken)
   const decomposed = new Map<string, number>()
-  const tensors = new Map<Tensor, Ref>()
-  const constantOf = (t: Tensor, name: string): Ref =>
+  const tensors = new Map<CoreTensor, Ref>()
+  const constantOf = (t: CoreTensor, name: string): Ref =>
     w.constant(typeNameOf[t.dtype], t.shape, t.intact(WHERE).data as ArrayLike<number>, name)
   const refs = p.inputs.map((n, i): Ref => {
     const t = values.get(i)
@@ -145,7 +148,13 @@ const draftOf = (p: CoreProgram, names: Names, values: ReadonlyMap<number, Tenso
 /** Sizes of probes are multiples of one of these: what takes an even size alone is traced at one. */
 const FACTORS = [1, 2, 8] as const
 /** What is written where some axes stay named. */
-const named = (source: Source, open: readonly string[], fixed: Readonly<Record<string, number>>, write: (p: CoreProgram) => Written, opset: number) => {
+const named = (
+  source: Source,
+  open: readonly string[],
+  fixed: Readonly<Record<string, number>>,
+  write: (p: CoreProgram) => Written,
+  opset: number,
+) => {
   let failed: unknown
   for (const factor of FACTORS) {
     const probes = probesOf(open.length, factor)
@@ -159,14 +168,18 @@ const named = (source: Source, open: readonly string[], fixed: Readonly<Record<s
       continue
     }
     const all = programs.map(write)
-    return { finished: merged(all.map((x) => x.draft), probes, axesOf(source, open, all[0]!.kept), opset), decomposed: all[0]!.decomposed }
+    return {
+      finished: merged(
+        all.map((x) => x.draft),
+        probes,
+        axesOf(source, open, all[0]!.kept),
+        opset,
+      ),
+      decomposed: all[0]!.decomposed,
+    }
   }
   if (!isAdException(failed)) throw failed
-  return badInput(
-    WHERE,
-    `${source.name} is not traced at sizes of its named axes: ${failed.message}`,
-    'give the sizes that it shall have: toONNX(f, { sizes: { n: 32 } }).',
-  )
+  return badInput(WHERE, `${source.name} is not traced at sizes of its named axes: ${failed.message}`, giveSizes(open))
 }
 /** Where each named axis is found, among the inputs that are left. */
 const axesOf = ({ meta }: Source, open: readonly string[], kept: readonly number[]): readonly Axis[] => {
@@ -204,17 +217,21 @@ const write = (f: unknown, given: ToONNXOptions | undefined): OnnxFile => {
     const make = (): Written => draftOf(p, namesOf(p, own), valuesOf(p, known), opset)
     return source.meta === undefined ? make() : preparing(source.meta, p, make)
   }
-  const { finished, decomposed } =
-    open.length > 0 ? named(source, open, sizes, once, opset) : plainly(once(source.trace(sizes)))
+  const { finished, decomposed } = open.length > 0 ? named(source, open, sizes, once, opset) : plainly(once(source.trace(sizes)))
   const model = tidy(finished)
-  const listed = weights === 'inputs' ? model.constants.filter((c: Constant) => c.tensor === true) : []
+  const tensors = model.constants.filter((c: Constant) => c.tensor === true)
+  const listed = weights === 'inputs' ? tensors : []
+  const kept = { ...model, inputs: [...model.inputs, ...listed], constants: model.constants.filter((c) => !listed.includes(c)) }
   const count = new Map<string, number>()
   for (const { op } of allNodes(model.nodes)) count.set(op, (count.get(op) ?? 0) + 1)
   const sorted = (counts: ReadonlyMap<string, number>) => Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
   return {
-    bytes: bytesOf(source.name, model, opset, listed),
-    inputs: described([...model.inputs, ...listed]),
-    outputs: described(model.outputs),
+    bytes: bytesOf(source.name, kept, opset),
+    inputs: described(kept.inputs),
+    outputs: described(kept.outputs),
+    weights: Object.fromEntries(
+      tensors.map((c) => [c.name, tensor(c.data as never, c.shape as never, DTYPES[c.type]) as unknown as Tensor]),
+    ),
     decomposed: sorted(decomposed),
     operators: sorted(count),
     opset,

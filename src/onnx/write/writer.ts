@@ -167,7 +167,13 @@ export const renamed = (nodes: readonly NodeData[], names: ReadonlyMap<string, s
       Object.entries(n.attributes).map(([key, a]) => [
         key,
         typeof a === 'object' && 'graph' in a
-          ? { graph: { ...a.graph, nodes: renamed(a.graph.nodes, names), outputs: a.graph.outputs.map((o) => ({ ...o, name: to(o.name) })) } }
+          ? {
+              graph: {
+                ...a.graph,
+                nodes: renamed(a.graph.nodes, names),
+                outputs: a.graph.outputs.map((o) => ({ ...o, name: to(o.name) })),
+              },
+            }
           : a,
       ]),
     ),

@@ -6,7 +6,12 @@ import type { OnnxFile } from '../../../src/onnx/index.js'
 ort.env.wasm.numThreads = 1
 ort.env.logLevel = 'error'
 
-const TYPES: Readonly<Record<string, 'float32' | 'float64' | 'int32' | 'bool'>> = { float: 'float32', double: 'float64', int32: 'int32', bool: 'bool' }
+const TYPES: Readonly<Record<string, 'float32' | 'float64' | 'int32' | 'bool'>> = {
+  float: 'float32',
+  double: 'float64',
+  int32: 'int32',
+  bool: 'bool',
+}
 /** Sizes of named axes, where the file has some. */
 type Sizes = Readonly<Record<string, number>>
 
@@ -16,12 +21,16 @@ export const runFile = async (
   inputs: readonly TypedArray[],
   sizes: Sizes = {},
 ): Promise<readonly { readonly data: TypedArray; readonly dims: readonly number[] }[]> => {
-  const session = await ort.InferenceSession.create(file.bytes)
+  const session = await ort.InferenceSession.create(file.bytes, { graphOptimizationLevel: 'basic' })
   try {
     const feeds = Object.fromEntries(
       Object.entries(file.inputs).map(([name, { type, shape }], i) => [
         name,
-        new ort.Tensor(TYPES[type]! as 'float32', inputs[i] as Float32Array, shape.map((d) => (typeof d === 'number' ? d : sizes[d]!))),
+        new ort.Tensor(
+          TYPES[type]! as 'float32',
+          inputs[i] as Float32Array,
+          shape.map((d) => (typeof d === 'number' ? d : sizes[d]!)),
+        ),
       ]),
     )
     const out = await session.run(feeds)

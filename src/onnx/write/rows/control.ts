@@ -1,7 +1,8 @@
 /** Rows of loops, branches and programs of others. */
+
+import type { Node } from '../../../core/graph/expr.js'
 import { isUnbounded, masked, type ScanParams, type SwitchParams } from '../../../core/ops/control/control.js'
 import type { families } from '../../../core/ops/families.js'
-import type { Node } from '../../../core/graph/expr.js'
 import { expansion, type Inside, type Row, type RowsOf } from '../row.js'
 import { type GraphData, type Ref, typeNameOf, type Writer } from '../writer.js'
 

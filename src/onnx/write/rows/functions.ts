@@ -153,7 +153,10 @@ export const erfcx = (x: X): X => {
 }
 const ndtrTail = (x: X): X => mul(erfcUpper(mul(x, -Math.SQRT1_2)), 0.5)
 export const ndtr = (x: X): X =>
-  orNaN(x, where(lt(x, -0.75), ndtrTail(x), where(gt(x, 0.75), sub(1, ndtrTail(neg(x))), add(mul(erfNear(mul(x, Math.SQRT1_2)), 0.5), 0.5))))
+  orNaN(
+    x,
+    where(lt(x, -0.75), ndtrTail(x), where(gt(x, 0.75), sub(1, ndtrTail(neg(x))), add(mul(erfNear(mul(x, Math.SQRT1_2)), 0.5), 0.5))),
+  )
 export const logNdtr = (x: X): X => {
   const left = minimum(x, -1)
   const tail = add(mul(square(left), -0.5), log(mul(erfcxUpper(mul(left, -Math.SQRT1_2)), 0.5)))

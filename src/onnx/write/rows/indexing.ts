@@ -74,9 +74,7 @@ const replaced = (w: Writer, x: Ref, at: Ref, u: Ref): Ref => {
   const last = w.node('ScatterElements', [none, at, w.range(count, 'int32')], { axis: 0, reduction: 'max' })
   const isOld = w.reshape(w.test('Less', last, w.scalar('int32', 0)), [n, ...x.shape.slice(1).map(() => 1)])
   const rows = w.node('Gather', [u, w.node('Max', [last, w.scalar('int32', 0)])], { axis: 0 }, { shape: x.shape })
-  return x.type === 'bool'
-    ? w.test('Or', w.test('And', isOld, x), w.test('And', w.test('Not', isOld), rows))
-    : w.where(isOld, x, rows)
+  return x.type === 'bool' ? w.test('Or', w.test('And', isOld, x), w.test('And', w.test('Not', isOld), rows)) : w.where(isOld, x, rows)
 }
 
 // ---- windows -----------------------------------------------------------------------------------------------------------
@@ -138,7 +136,12 @@ export const indexingRows: RowsOf<typeof indexing> = {
       if (batchDims === 0) return w.node('Gather', [x, clamped(w, at!, x!.shape[axis]!)], { axis }, { shape: y!.shape })
       const rows = asRows(x!.shape, params)
       const front = w.reshape(w.transpose(x!, rows.perm), rows.rows)
-      const found = w.node('Gather', [front, lines(w, at!, x!.shape, params)], { axis: 0 }, { shape: [size(at!.shape), ...rows.rows.slice(1)] })
+      const found = w.node(
+        'Gather',
+        [front, lines(w, at!, x!.shape, params)],
+        { axis: 0 },
+        { shape: [size(at!.shape), ...rows.rows.slice(1)] },
+      )
       const shape = [...at!.shape, ...rows.rows.slice(1)]
       const count = at!.shape.length - batchDims
       return w.transpose(w.reshape(found, shape), inverse(moved(shape.length, axis, batchDims, count)))

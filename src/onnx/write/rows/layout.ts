@@ -35,7 +35,12 @@ const padRow: Row<{ readonly starts: readonly number[]; readonly shape: readonly
       const pairs = from.flatMap((d) => [d, 1])
       const wide = w.reshape(y, pairs)
       const ends = apart.flatMap((s) => [0, s - 1])
-      const spread = w.node('Pad', [wide, w.ints([...pairs.map(() => 0), ...ends]), fill], {}, { shape: from.flatMap((d, i) => [d, apart[i]!]) })
+      const spread = w.node(
+        'Pad',
+        [wide, w.ints([...pairs.map(() => 0), ...ends]), fill],
+        {},
+        { shape: from.flatMap((d, i) => [d, apart[i]!]) },
+      )
       const joined = w.reshape(
         spread,
         from.map((d, i) => d * apart[i]!),
@@ -73,9 +78,7 @@ export const reduction = (op: string, from: number): Row<{ readonly axes: readon
   write: (w, [x], { axes }, [y]) => {
     if (axes.length === 0) return x!
     const like = { shape: y!.shape }
-    return w.opset >= from
-      ? w.node(op, [x, w.ints(axes)], { keepdims: 0 }, like)
-      : w.node(op, [x], { axes, keepdims: 0 }, like)
+    return w.opset >= from ? w.node(op, [x, w.ints(axes)], { keepdims: 0 }, like) : w.node(op, [x], { axes, keepdims: 0 }, like)
   },
 })
 const position = (op: string): Row<{ readonly axis: number }> => ({

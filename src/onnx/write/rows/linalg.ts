@@ -99,9 +99,12 @@ const lu = (a: X): readonly X[] => {
     const next = where(and(below, gt(cols, k)), eliminated, where(and(below, eq(cols, k)), expandDims(factor, -1), t)) as X
     return [[next, moved], gather(pivot, 0, { axis: -1 }) as X]
   }
-  const [[packed, at], pivots] = (
-    scan as unknown as (f: unknown, init: State, xs: X, o: object) => readonly [State, X]
-  )(step, [a, order], arange(Math.min(m, n), 'i32'), {})
+  const [[packed, at], pivots] = (scan as unknown as (f: unknown, init: State, xs: X, o: object) => readonly [State, X])(
+    step,
+    [a, order],
+    arange(Math.min(m, n), 'i32'),
+    {},
+  )
   return [packed, moveaxis(pivots, 0, -1), at]
 }
 

@@ -20,17 +20,32 @@ const cut = (w: Writer, x: Ref, shape: readonly number[]): Ref => {
   return w.node('Slice', [x, w.ints(axes.map(() => 0)), w.ints(axes.map((i) => shape[i]!)), w.ints(axes)], {}, { shape })
 }
 const conv = (w: Writer, x: Ref, k: Ref, { stride, padding, dilation, groups }: ConvParams, shape: readonly number[]): Ref =>
-  w.node('Conv', [x, k], { strides: stride, pads: pads(padding), dilations: dilation, group: groups, kernel_shape: k.shape.slice(2) }, { shape })
+  w.node(
+    'Conv',
+    [x, k],
+    { strides: stride, pads: pads(padding), dilations: dilation, group: groups, kernel_shape: k.shape.slice(2) },
+    { shape },
+  )
 const convInput = (w: Writer, y: Ref, k: Ref, p: ConvParams, shape: readonly number[]): Ref => {
   // What the strides of the convolution have passed over at the end.
   const over = [0, 1].map(
     (i) =>
-      shape[2 + i]! + p.padding[2 * i]! + p.padding[2 * i + 1]! - ((y.shape[2 + i]! - 1) * p.stride[i]! + p.dilation[i]! * (k.shape[2 + i]! - 1) + 1),
+      shape[2 + i]! +
+      p.padding[2 * i]! +
+      p.padding[2 * i + 1]! -
+      ((y.shape[2 + i]! - 1) * p.stride[i]! + p.dilation[i]! * (k.shape[2 + i]! - 1) + 1),
   )
   return w.node(
     'ConvTranspose',
     [y, k],
-    { strides: p.stride, pads: pads(p.padding), dilations: p.dilation, group: p.groups, kernel_shape: k.shape.slice(2), output_padding: over },
+    {
+      strides: p.stride,
+      pads: pads(p.padding),
+      dilations: p.dilation,
+      group: p.groups,
+      kernel_shape: k.shape.slice(2),
+      output_padding: over,
+    },
     { shape },
   )
 }
@@ -42,7 +57,10 @@ const convKernel = (w: Writer, x: Ref, y: Ref, p: ConvParams, shape: readonly nu
   const channels = w.reshape(w.transpose(w.reshape(x, [n, p.groups, per, h, width]), [2, 1, 0, 3, 4]), [per, p.groups * n, h, width])
   const kernels = w.transpose(y, [1, 0, 2, 3])
   const [tall, wide] = [0, 1].map(
-    (i) => Math.floor((x.shape[2 + i]! + p.padding[2 * i]! + p.padding[2 * i + 1]! - ((y.shape[2 + i]! - 1) * p.stride[i]! + 1)) / p.dilation[i]!) + 1,
+    (i) =>
+      Math.floor(
+        (x.shape[2 + i]! + p.padding[2 * i]! + p.padding[2 * i + 1]! - ((y.shape[2 + i]! - 1) * p.stride[i]! + 1)) / p.dilation[i]!,
+      ) + 1,
   ) as [number, number]
   const made = conv(w, channels, kernels, { ...p, stride: p.dilation, dilation: p.stride }, [per, o, tall, wide])
   return w.transpose(cut(w, made, [per, o, shape[2]!, shape[3]!]), [1, 0, 2, 3])
@@ -93,7 +111,8 @@ const convAs = (x: X, k: X, p: ConvParams): X => {
   const [n, , h, w] = x.shape as unknown as readonly [number, number, number, number]
   const [o, , kh, kw] = k.shape as unknown as readonly [number, number, number, number]
   const out = [0, 1].map(
-    (i) => Math.floor(([h, w][i]! + p.padding[2 * i]! + p.padding[2 * i + 1]! - (p.dilation[i]! * ([kh, kw][i]! - 1) + 1)) / p.stride[i]!) + 1,
+    (i) =>
+      Math.floor(([h, w][i]! + p.padding[2 * i]! + p.padding[2 * i + 1]! - (p.dilation[i]! * ([kh, kw][i]! - 1) + 1)) / p.stride[i]!) + 1,
   )
   const shape = [n, o, ...out]
   if (size(shape) === 0 || k.shape.includes(0)) return nothing(shape, x)
@@ -208,10 +227,7 @@ export const nnRows: RowsOf<typeof nn> = {
     },
   },
   poolGather: {
-    write: (w, [x, at], _p, [y]) =>
-      y!.size === 0
-        ? w.constant(x!.type, y!.shape, [])
-        : picked(w, x!, at!),
+    write: (w, [x, at], _p, [y]) => (y!.size === 0 ? w.constant(x!.type, y!.shape, []) : picked(w, x!, at!)),
   },
   unpool: {
     write: (w, [y, at], _p, [x]) => {

@@ -49,9 +49,7 @@ export const scanRows: RowsOf<typeof scans> = {
     const row = zeros(a!.shape.map((d, i) => (i === p.axis ? 1 : d)) as number[], a!.dtype)
     const part = (from: number): AnyExpr => asExpr(sliceAxis(asNode(a!), p.axis, from, n - 1))
     const factors = n === 1 ? row : p.reverse ? concat([part(0), row], { axis: p.axis }) : concat([row, part(1)], { axis: p.axis })
-    return along([factors, b!], p, zeros(without(a!, p.axis) as number[], a!.dtype), (s, [f, y]) =>
-      add(mul(f!, s), y!),
-    )
+    return along([factors, b!], p, zeros(without(a!, p.axis) as number[], a!.dtype), (s, [f, y]) => add(mul(f!, s), y!))
   }),
   prod: reduction('ReduceProd', 18),
   sort: {

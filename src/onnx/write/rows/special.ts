@@ -1,7 +1,7 @@
 /** Rows of special functions, comparisons, logic and bits. */
 import type { bitwise, compare, special } from '../../../core/ops/families.js'
 import type { ShiftByParams, ShiftKind } from '../../../core/ops/shift.js'
-import { type AnyExpr, add, and, bitwiseAnd, clamp, eq, floorDivide, ge, isinf, isnan, le, lt, mul, not, or, sub, where } from '../../../index.js'
+import { type AnyExpr, add, and, bitwiseAnd, eq, floorDivide, ge, le, lt, mul, sub, where } from '../../../index.js'
 import { as, type Row, type RowsOf, refused, test } from '../row.js'
 import * as fn from './functions.js'
 
@@ -29,14 +29,8 @@ export const specialRows: RowsOf<typeof special> = {
 
 /** Booleans compare as numbers: runtimes have no kernels of order for them. */
 const order = (op: string): Row => ({
-  write: (w, xs) =>
-    w.test(
-      op,
-      ...xs.map((x) => (x.type === 'bool' ? w.cast(x, 'int32') : x)),
-    ),
+  write: (w, xs) => w.test(op, ...xs.map((x) => (x.type === 'bool' ? w.cast(x, 'int32') : x))),
 })
-/** What every integer answers, and floats are asked. */
-const asked = (f: (x: AnyExpr) => AnyExpr, of: (x: AnyExpr) => AnyExpr): Row => as(([x]) => (x!.dtype === 'i32' || x!.dtype === 'bool' ? of(x!) : f(x!)))
 export const compareRows: RowsOf<typeof compare> = {
   eq: test('Equal'),
   ne: { write: (w, xs) => w.test('Not', w.test('Equal', ...xs)) },
@@ -73,7 +67,10 @@ const counted = (kind: ShiftKind): Row =>
   as(([x, n]) => {
     const inside = and(ge(n!, 0), le(n!, 31))
     const count = where(inside, n!, kind === 'right' ? 31 : 0)
-    const made = [1, 2, 4, 8, 16].reduce<AnyExpr>((y, step) => where(eq(bitwiseAnd(count, step), 0), y, shifted(y, kind, step)), add(x!, mul(n!, 0)))
+    const made = [1, 2, 4, 8, 16].reduce<AnyExpr>(
+      (y, step) => where(eq(bitwiseAnd(count, step), 0), y, shifted(y, kind, step)),
+      add(x!, mul(n!, 0)),
+    )
     return kind === 'right' ? made : where(inside, made, 0)
   })
 export const bitwiseRows: RowsOf<typeof bitwise> = {
