@@ -353,6 +353,7 @@ if (!said.includes("the condition 'development'")) throw new Error(said || 'it w
         'codual/display',
         'codual/nn',
         'codual/onnx',
+        'codual/onnxruntime',
         'codual/optim',
         'codual/random',
         'codual/reference',

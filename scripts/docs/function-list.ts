@@ -29,6 +29,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
 const others: Readonly<Record<string, string>> = {
   'codual/nn': 'Layers: codual/nn',
   'codual/onnx': 'Models of ONNX: codual/onnx',
+  'codual/onnxruntime': 'ONNX Runtime as a backend: codual/onnxruntime',
   'codual/optim': 'Optimisers: codual/optim',
   'codual/random': 'Random numbers: codual/random',
   'codual/solve': 'Solvers: codual/solve',

@@ -24,6 +24,12 @@ export const layers: Readonly<Record<string, Layer>> = {
   // The entry codual/blas.
   'src/backends/blas': { layers: ['src/core', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: ['node:'] },
   'src/backends/webgpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['webgpu', 'node:'] },
+  // The entry codual/onnxruntime: a program is written as a file, and that is run.
+  'src/backends/onnxruntime': {
+    layers: ['src/core', 'src/backends', 'src/onnx/write'],
+    packages: [],
+    optional: ['onnxruntime-node', 'onnxruntime-web'],
+  },
   // The composition root: what binds the operators to rules and a backend.
   'src/instance': {
     layers: ['src/core', 'src/rules', 'src/packs', 'src/modes', 'src/backends/cpu', 'src/backends/reference'],

@@ -17,6 +17,7 @@ describe('package.json', () => {
       './display': 'display/index',
       './nn': 'nn/index',
       './onnx': 'onnx/index',
+      './onnxruntime': 'backends/onnxruntime/index',
       './optim': 'optim/index',
       './random': 'random/index',
       './reference': 'instance/reference',

@@ -18,7 +18,7 @@ import { type ToONNXOptions, toONNXOptions } from './options.js'
 import { writeNodes } from './program.js'
 import { rows } from './rows/index.js'
 import { probesOf } from './sizes.js'
-import { allNodes, type Constant, type Ref, renamed, type TypeName, typeNameOf, Writer } from './writer.js'
+import { allNodes, type Constant, type NodeData, type Ref, renamed, type TypeName, typeNameOf, Writer } from './writer.js'
 
 const WHERE = 'toONNX'
 
@@ -105,39 +105,39 @@ interface Written {
   readonly kept: readonly number[]
   readonly decomposed: ReadonlyMap<string, number>
 }
-/** A program as nodes, once. */
-const draftOf = (p: CoreProgram, names: Names, values: ReadonlyMap<number, CoreTensor>, opset: number): Written => {
-  const taken = [...names.inputs, ...names.outputs]
-  const w = Writer.root(opset, taken)
+/** The nodes of a program as those of a graph, once. */
+const draftOf = (
+  inputs: readonly Node[],
+  roots: readonly Node[],
+  names: Names,
+  values: ReadonlyMap<number, CoreTensor>,
+  opset: number,
+): Written => {
+  const w = Writer.root(opset, [...names.inputs, ...names.outputs])
   const decomposed = new Map<string, number>()
   const tensors = new Map<CoreTensor, Ref>()
   const constantOf = (t: CoreTensor, name: string): Ref =>
     w.constant(typeNameOf[t.dtype], t.shape, t.intact(WHERE).data as ArrayLike<number>, name)
-  const refs = p.inputs.map((n, i): Ref => {
+  const refs = inputs.map((n, i): Ref => {
     const t = values.get(i)
     return t === undefined ? { name: names.inputs[i]!, type: typeNameOf[n.dtype], shape: n.shape } : constantOf(t, names.inputs[i]!)
   })
-  const outputs = writeNodes(
-    w,
-    {
-      rows,
-      tensor: (t) => {
-        const known = tensors.get(t) ?? constantOf(t, w.ref('weight', 'float', []).name)
-        tensors.set(t, known)
-        return known
-      },
-      decomposed: (name) => decomposed.set(name, (decomposed.get(name) ?? 0) + 1),
+  const writing = {
+    rows,
+    tensor: (t: CoreTensor): Ref => {
+      const known = tensors.get(t) ?? constantOf(t, w.ref('weight', 'float', []).name)
+      tensors.set(t, known)
+      return known
     },
-    p.outputs,
-    new Map(p.inputs.map((n: Node, i) => [n, refs[i]!])),
-  )
+    decomposed: (name: string) => void decomposed.set(name, (decomposed.get(name) ?? 0) + 1),
+  }
+  const outputs = writeNodes(w, writing, roots, new Map(inputs.map((n, i) => [n, refs[i]!])))
   const made = w.graph('main', [], outputs).outputs
-  const final = new Map(made.map((r, i) => [r.name, names.outputs[i]!]))
   return {
     draft: {
       inputs: refs.filter((_, i) => !values.has(i)),
       outputs: made.map((r, i) => ({ ...r, name: names.outputs[i]! })),
-      nodes: renamed(w.nodes, final),
+      nodes: renamed(w.nodes, new Map(made.map((r, i) => [r.name, names.outputs[i]!]))),
       constants: w.constants,
     },
     kept: refs.flatMap((_, i) => (values.has(i) ? [] : [i])),
@@ -214,7 +214,7 @@ const write = (f: unknown, given: ToONNXOptions | undefined): OnnxFile => {
   const sizes = { ...sizesOf(source, known), ...asked }
   const open = [...source.axes].filter((a) => !Object.hasOwn(sizes, a))
   const once = (p: CoreProgram): Written => {
-    const make = (): Written => draftOf(p, namesOf(p, own), valuesOf(p, known), opset)
+    const make = (): Written => draftOf(p.inputs, p.outputs, namesOf(p, own), valuesOf(p, known), opset)
     return source.meta === undefined ? make() : preparing(source.meta, p, make)
   }
   const { finished, decomposed } = open.length > 0 ? named(source, open, sizes, once, opset) : plainly(once(source.trace(sizes)))
@@ -222,9 +222,6 @@ const write = (f: unknown, given: ToONNXOptions | undefined): OnnxFile => {
   const tensors = model.constants.filter((c: Constant) => c.tensor === true)
   const listed = weights === 'inputs' ? tensors : []
   const kept = { ...model, inputs: [...model.inputs, ...listed], constants: model.constants.filter((c) => !listed.includes(c)) }
-  const count = new Map<string, number>()
-  for (const { op } of allNodes(model.nodes)) count.set(op, (count.get(op) ?? 0) + 1)
-  const sorted = (counts: ReadonlyMap<string, number>) => Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
   return {
     bytes: bytesOf(source.name, kept, opset),
     inputs: described(kept.inputs),
@@ -233,8 +230,37 @@ const write = (f: unknown, given: ToONNXOptions | undefined): OnnxFile => {
       tensors.map((c) => [c.name, tensor(c.data as never, c.shape as never, DTYPES[c.type]) as unknown as Tensor]),
     ),
     decomposed: sorted(decomposed),
-    operators: sorted(count),
+    operators: sorted(counted(model.nodes)),
     opset,
+  }
+}
+const counted = (nodes: readonly NodeData[]): ReadonlyMap<string, number> => {
+  const count = new Map<string, number>()
+  for (const { op } of allNodes(nodes)) count.set(op, (count.get(op) ?? 0) + 1)
+  return count
+}
+const sorted = (counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> =>
+  Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
+
+/** A program as a file that is run at once: names by position, and what there is to say of it. */
+export interface ProgramFile {
+  readonly bytes: Uint8Array
+  readonly inputs: readonly string[]
+  readonly outputs: readonly string[]
+  readonly nodes: readonly NodeData[]
+  readonly operators: Readonly<Record<string, number>>
+  readonly hasDouble: boolean
+}
+/** The file of nodes over these inputs, at their sizes. */
+export const fileOfNodes = (name: string, inputs: readonly Node[], outputs: readonly Node[], opset: number): ProgramFile => {
+  const names: Names = { inputs: inputs.map((_, i) => `x${i}`), outputs: outputs.map((_, i) => `y${i}`) }
+  const model = tidy(draftOf(inputs, outputs, names, new Map(), opset).draft)
+  return {
+    bytes: bytesOf(name, model, opset),
+    ...names,
+    nodes: allNodes(model.nodes),
+    operators: sorted(counted(model.nodes)),
+    hasDouble: [...model.inputs, ...model.outputs, ...model.constants].some((x) => x.type === 'double'),
   }
 }
 const plainly = ({ draft, decomposed }: Written): { readonly finished: Finished; readonly decomposed: ReadonlyMap<string, number> } => ({
