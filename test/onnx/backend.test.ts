@@ -95,6 +95,16 @@ describe('onnxRuntime()', () => {
     expect((await there({ xs })).data[0]).not.toBeCloseTo(want.data[0]!, 3)
   })
 
+  it('loads the package that is installed, where none is given', async () => {
+    const there = compile(loss, onnxRuntime({ threads: 1, session: { logSeverityLevel: 3 } }))
+    expect(
+      difference(
+        ((await there({ w, x } as never)) as unknown as Tensor).data,
+        (compile(loss)({ w, x } as never) as unknown as Tensor).data,
+      ),
+    ).toBeLessThan(1e-6)
+  })
+
   it('explains a program by its nodes', async () => {
     const e = await compile(loss, backend).explain({ w, x } as never)
     expect(e.backend).toBe('onnxRuntime')
