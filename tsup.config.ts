@@ -78,6 +78,7 @@ const REQUIRE = `import { createRequire as codualRequire } from 'node:module'; c
 const entries: Readonly<Record<string, string>> = {
   index: 'src/index.ts',
   'backends/blas/index': 'src/backends/blas/index.ts',
+  'backends/onnxruntime/index': 'src/backends/onnxruntime/index.ts',
   'check/index': 'src/check/index.ts',
   'check/property': 'src/check/property.ts',
   'display/index': 'src/display/index.ts',

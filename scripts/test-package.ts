@@ -354,6 +354,7 @@ if (!said.includes("the condition 'development'")) throw new Error(said || 'it w
         'codual/minimize',
         'codual/nn',
         'codual/onnx',
+        'codual/onnxruntime',
         'codual/optim',
         'codual/random',
         'codual/reference',

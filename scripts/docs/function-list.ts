@@ -30,6 +30,7 @@ const others: Readonly<Record<string, string>> = {
   'codual/minimize': 'Minimising and fitting: codual/minimize',
   'codual/nn': 'Layers: codual/nn',
   'codual/onnx': 'Models of ONNX: codual/onnx',
+  'codual/onnxruntime': 'ONNX Runtime as a backend: codual/onnxruntime',
   'codual/optim': 'Optimisers: codual/optim',
   'codual/random': 'Random numbers: codual/random',
   'codual/solve': 'Solvers: codual/solve',

@@ -16,6 +16,7 @@ export const entries: Readonly<Record<string, string>> = {
   'codual/minimize': join(root, 'src/minimize/index.ts'),
   'codual/nn': join(root, 'src/nn/index.ts'),
   'codual/onnx': join(root, 'src/onnx/index.ts'),
+  'codual/onnxruntime': join(root, 'src/backends/onnxruntime/index.ts'),
   'codual/optim': join(root, 'src/optim/index.ts'),
   'codual/random': join(root, 'src/random/index.ts'),
   'codual/solve': join(root, 'src/solve/index.ts'),

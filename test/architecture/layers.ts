@@ -24,6 +24,12 @@ export const layers: Readonly<Record<string, Layer>> = {
   // The entry codual/blas.
   'src/backends/blas': { layers: ['src/core', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: ['node:'] },
   'src/backends/webgpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['webgpu', 'node:'] },
+  // The entry codual/onnxruntime: a program is written as a file, and that is run.
+  'src/backends/onnxruntime': {
+    layers: ['src/core', 'src/backends', 'src/onnx/write'],
+    packages: [],
+    optional: ['onnxruntime-node', 'onnxruntime-web'],
+  },
   // The composition root: what binds the operators to rules and a backend.
   'src/instance': {
     layers: ['src/core', 'src/rules', 'src/packs', 'src/modes', 'src/backends/cpu', 'src/backends/reference'],
@@ -55,7 +61,13 @@ export const layers: Readonly<Record<string, Layer>> = {
   // As users' libraries: the public interface, and the checks of options that every public function makes.
   'src/display': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   // How numbers of half precision are read is known where safetensors are.
-  'src/onnx': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/train/dtypes.ts'], packages: ['fp-ts', '@bufbuild/protobuf'] },
+  'src/onnx': {
+    layers: ['src/onnx/write'],
+    parts: ['src/index.ts', 'src/core/errors', 'src/train/dtypes.ts'],
+    packages: ['fp-ts', '@bufbuild/protobuf'],
+  },
+  // Writing looks into programs, as backends do, and composes of the public operations what has no operator.
+  'src/onnx/write': { layers: ['src/core'], parts: ['src/index.ts', 'src/onnx/schema.ts'], packages: ['@bufbuild/protobuf'] },
   // The rules of shapes are types alone: nothing of them is there at run time.
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/core/types'], packages: [] },
   // Drivers on numbers: the function is compiled once, and the loop is plain JavaScript.
@@ -193,7 +205,7 @@ export const importers: Readonly<Record<string, readonly string[]>> = {
   'src/library': ['src/index.ts'],
 }
 /** The same with types: who has rows of a table. */
-const typedBy: Readonly<Record<string, readonly string[]>> = { 'src/core/ops/families.ts': ['src/rules', 'src/backends'] }
+const typedBy: Readonly<Record<string, readonly string[]>> = { 'src/core/ops/families.ts': ['src/rules', 'src/backends', 'src/onnx/write'] }
 
 const within = (path: string, part: string): boolean => path === part || path.startsWith(`${part}/`)
 /** Every import of such a file by somebody else. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { examplesOf as examples } from '../../scripts/docs/described.js'
 import { entries, exportsOf, type PublicName, publicNames, shortPath } from '../../scripts/docs/public-names.js'
 import * as blas from '../../src/backends/blas/index.js'
+import * as onnxruntime from '../../src/backends/onnxruntime/index.js'
 import * as check from '../../src/check/index.js'
 import * as property from '../../src/check/property.js'
 import * as display from '../../src/display/index.js'
@@ -25,6 +26,7 @@ const values: Readonly<Record<string, unknown>> = {
   ...minimize,
   ...nn,
   ...onnx,
+  ...onnxruntime,
   ...optim,
   ...random,
   ...solve,

@@ -18,6 +18,7 @@ describe('package.json', () => {
       './minimize': 'minimize/index',
       './nn': 'nn/index',
       './onnx': 'onnx/index',
+      './onnxruntime': 'backends/onnxruntime/index',
       './optim': 'optim/index',
       './random': 'random/index',
       './reference': 'instance/reference',

@@ -183,7 +183,9 @@ const padded: Operator = {
     const mode = c.text('mode', 'constant')
     if (mode !== 'constant')
       return like(x, pad(x.x, widths, { mode: MODES[mode] ?? c.refuse(`there is no mode ${JSON.stringify(mode)}.`) }))
-    const fill = c.version < 11 ? c.float('value', 0) : c.maybe(2) === undefined ? 0 : c.numbers(2)[0]!
+    const given = c.version < 11 ? undefined : c.maybe(2)
+    // A fill that data decide is an array, and no shape follows from it.
+    const fill = given === undefined ? c.float('value', 0) : (c.known(given)?.[0] ?? reshape(given.x, []))
     return like(x, pad(x.x, widths, fill))
   },
 }
