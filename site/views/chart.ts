@@ -51,7 +51,7 @@ export const newChart = (): Chart => {
               stroke: colour(names[i % names.length]!),
               width: 2,
               pxAlign: 0,
-              ...(series!.points
+              ...((c.points ?? series!.points)
                 ? { paths: () => null, points: { show: true, size: 6, fill: colour(names[i % names.length]!) } }
                 : { points: { show: false } }),
             }),

@@ -1,11 +1,21 @@
 /** A function and its derivative over an interval that the reader chooses. */
-import type { CurveAsked, CurveGiven } from '../run/messages.js'
+import type { CurveAsked, CurveGiven, Unsure } from '../run/messages.js'
 import { newChart } from './chart.js'
 import { about, html } from './dom.js'
+import { numberText } from './numbers.js'
 
 const field = (label: string, value: string, step: string): readonly [HTMLElement, HTMLInputElement] => {
   const input = html('input', { type: 'number', value, step })
   return [html('label', {}, label, ' ', input), input]
+}
+
+const MOST_PLACES = 8
+/** What the checker says of all places; `until` is the last one that it had time for, if that is not all. */
+const verdict = (unsure: readonly Unsure[], of: number, until: number | undefined): string => {
+  const where = until === undefined ? `all ${of} points` : `the points up to x = ${numberText(until)}, where time ran out`
+  return unsure.length === 0
+    ? `Differences confirm the derivative at ${where}.`
+    : `Of ${where}, the checker is not sure of ${unsure.length}, which are marked; differences confirm the derivative at the others.`
 }
 
 /** `entries` is how many numbers the first argument has. */
@@ -16,16 +26,23 @@ export const curveView = (entries: number, curve: (asked: CurveAsked) => Promise
   at.min = '0'
   at.max = String(entries - 1)
   const note = html('p', { class: 'fault', role: 'status' })
+  const sure = html('p', { class: 'about', role: 'status' })
+  const places = html('ul')
   const chart = newChart()
   const draw = (): void => {
     note.textContent = ''
     curve({ entry: Number(at.value), from: Number(from.value), to: Number(to.value) }).then(
-      ({ x, y, dy }) => {
+      ({ x, y, dy, unsure, checkedTo }) => {
+        const at = new Map(unsure.map((u) => [u.x, u.y]))
         const curves = [
           { name: 'f', y },
           { name: "f'", y: dy },
+          ...(unsure.length === 0 ? [] : [{ name: 'not sure', y: x.map((t) => at.get(t) ?? Number.NaN), points: true }]),
         ]
         chart.draw({ title: '', points: false, x, curves })
+        sure.textContent = verdict(unsure, x.length, checkedTo < x.at(-1)! ? checkedTo : undefined)
+        places.replaceChildren(...unsure.slice(0, MOST_PLACES).map((u) => html('li', {}, `x = ${numberText(u.x)}: ${u.text}`)))
+        if (unsure.length > MOST_PLACES) places.append(html('li', {}, `and ${unsure.length - MOST_PLACES} more`))
       },
       (e: Error) => {
         note.textContent = e.message
@@ -41,5 +58,7 @@ export const curveView = (entries: number, curve: (asked: CurveAsked) => Promise
     html('div', { class: 'fields' }, fromLabel, toLabel, ...(entries > 1 ? [entryLabel] : [])),
     note,
     chart.element,
+    sure,
+    places,
   )
 }
