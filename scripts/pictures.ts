@@ -15,11 +15,11 @@ const PAGE = { width: 1180, height: 640 }
 /** A program with something to see in each tab. */
 const shown = `import { f64, fn, grad, matmul, relu, sum } from 'codual'
 
-const loss = fn({ w: f64(2, 3), x: f64(3, 1) }, ({ w, x }) =>
-  sum(relu(matmul(w, x))))
+const loss = fn({ w: f64(2, 2), x: f64(2, 1) }, ({ w, x }) =>
+  sum(relu(matmul(w, matmul(w, x)))))
 
-const w = [[0.5, -1, 0.25], [-0.5, 0.75, 1]]
-const x = [[1], [2], [3]]
+const w = [[0.5, -1], [0.75, 1]]
+const x = [[1], [2]]
 loss({ w, x })
 grad(loss, { wrt: 'w' })({ w, x })
 `
@@ -56,7 +56,8 @@ try {
   const names = readdirSync(join(folder, 'examples'))
     .sort()
     .map((file) => file.replace(/\.ts$/, ''))
-  if (only.length === 0) for (const file of readdirSync(pictures)) if (!names.includes(file.replace(/\.jpg$/, ''))) rmSync(join(pictures, file))
+  if (only.length === 0)
+    for (const file of readdirSync(pictures)) if (!names.includes(file.replace(/\.jpg$/, ''))) rmSync(join(pictures, file))
   for (const [i, name] of names.entries()) {
     if (only.length > 0 && !only.includes(name)) continue
     await show(cards, 'Output')
@@ -71,7 +72,12 @@ try {
       await show(cards, 'Graph')
       if ((await panel.locator('svg').count()) === 0) await show(cards, 'Output')
     }
-    const place = (await ((await drawn.count()) > 0 ? drawn.first() : (await panel.locator('svg').count()) > 0 ? panel.locator('svg').last() : panel).boundingBox())!
+    const place = (await ((await drawn.count()) > 0
+      ? drawn.first()
+      : (await panel.locator('svg').count()) > 0
+        ? panel.locator('svg').last()
+        : panel
+    ).boundingBox())!
     const box = (await panel.boundingBox())!
     const x = Math.max(box.x, Math.min(place.x - 8, box.x + box.width - CARD.width))
     const y = Math.max(box.y, Math.min(place.y - 30, 760 - CARD.height))
@@ -88,7 +94,9 @@ try {
     await finished(page)
     for (const tab of tabs) {
       await show(page, tab)
-      if (tab === 'Modes') for (const name of ['From the start', 'Next', 'Next', 'Next', 'Next']) await page.locator('#panel button', { hasText: name }).click()
+      if (tab === 'Modes')
+        for (const name of ['From the start', 'Next', 'Next', 'Next', 'Next'])
+          await page.locator('#panel button', { hasText: name }).click()
       if (tab === 'Check') {
         await page.locator('#panel button').click()
         await page.locator('#panel pre.good').waitFor({ timeout: 60_000 })

@@ -183,7 +183,10 @@ if (!('gpu' in navigator)) {
 where.addEventListener('change', () => run())
 element('pictures').addEventListener('click', async () => {
   const { openGallery } = await import('./views/gallery.js')
-  openGallery(examples.map(({ name, text }) => ({ name, title: titleOf(name), text })), openExample)
+  openGallery(
+    examples.map(({ name, text }) => ({ name, title: titleOf(name), text })),
+    openExample,
+  )
 })
 stopButton.addEventListener('click', stop)
 document.addEventListener('keydown', (e) => {

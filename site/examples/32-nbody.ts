@@ -39,4 +39,4 @@ plot(
   xs.map(([, y]) => y!),
   { title: 'From Earth to Mars', points: true },
 )
-at(now.params, 1) // 6.9053
+at(now.params, 1) // 6.904545

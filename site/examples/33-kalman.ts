@@ -1,8 +1,7 @@
 // A Kalman filter learns how noisy its world is: a scan carries what is known, and L-BFGS maximises the likelihood of two variances.
-import { add, compile, div, type Expr, exp, f64, fn, log, mul, scan, square, sub, sum, tensor } from 'codual'
+import { add, at, compile, div, type Expr, evaluate, exp, f64, fn, log, mul, scan, square, sub, sum, tensor } from 'codual'
 import { lbfgs } from 'codual/optim'
 import { key, normal } from 'codual/random'
-import { evaluate } from 'codual'
 import { plot } from 'playground'
 
 // A walk with steps of variance 0.1, seen with errors of variance 1.
@@ -14,7 +13,8 @@ const seen = steps!.map((step, i) => {
   return place + errors![i]!
 })
 const filter = (logs: Expr<[2]>, ys: Expr<[number]>) => {
-  const [push, error] = [exp(sub(logs, tensor([0, 1e3]))), exp(sub(logs, tensor([1e3, 0])))].map((x) => sum(x)) as [Expr<[]>, Expr<[]>]
+  const push = exp(at(logs, 0))
+  const error = exp(at(logs, 1))
   return scan(
     ({ mean, variance }, y) => {
       const before = add(variance, push)
@@ -22,7 +22,10 @@ const filter = (logs: Expr<[2]>, ys: Expr<[number]>) => {
       const gain = div(before, total)
       const off = sub(y, mean)
       const next = add(mean, mul(gain, off))
-      return [{ mean: next, variance: mul(sub(1, gain), before) }, { mean: next, loss: add(log(total), div(square(off), total)) }]
+      return [
+        { mean: next, variance: mul(sub(1, gain), before) },
+        { mean: next, loss: add(log(total), div(square(off), total)) },
+      ]
     },
     { mean: tensor(0), variance: tensor(10) },
     ys,
@@ -45,4 +48,4 @@ plot(
   { seen, filtered: known },
   { title: 'a walk' },
 )
-evaluate(exp(now.params)) // [0, 0]
+evaluate(exp(now.params)) // [0.10616, 0.959583]

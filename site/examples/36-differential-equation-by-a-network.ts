@@ -9,7 +9,10 @@ type Net = Exprs<typeof net>
 // x + x^2 times a network: both conditions at 0 hold as it is written.
 const u = (p: Net, x: Expr<[]>) => add(x, mul(square(x), dot(p.v, tanh(add(mul(p.w, x), p.b)))))
 const second = (p: Net, x: Expr<[]>) => jet((t: Expr<[]>) => u(p, t), { order: 2 })(x, [tensor(1)])[1][1]!
-const residuals = vmap(fn({ p: net, x: f64() }, ({ p, x }) => add(second(p, x), u(p, x))), { inAxes: { p: null, x: 0 } })
+const residuals = vmap(
+  fn({ p: net, x: f64() }, ({ p, x }) => add(second(p, x), u(p, x))),
+  { inAxes: { p: null, x: 0 } },
+)
 const places = tensor(Array.from({ length: 30 }, (_, i) => i / 10))
 const method = lbfgs()
 const step = compile(
@@ -23,6 +26,11 @@ for (let i = 0; i < 150; i++) {
   const { params, state } = step(now)
   now = { params, state }
 }
-const solution = compile(vmap(fn({ p: net, x: f64() }, ({ p, x }) => u(p, x)), { inAxes: { p: null, x: 0 } }))({ p: now.params, x: places })
+const solution = compile(
+  vmap(
+    fn({ p: net, x: f64() }, ({ p, x }) => u(p, x)),
+    { inAxes: { p: null, x: 0 } },
+  ),
+)({ p: now.params, x: places })
 plot(places, { network: solution, sine: places.toArray().map(Math.sin) }, { title: 'u' })
 Math.max(...places.toArray().map((x, i) => Math.abs(solution.data[i]! - Math.sin(x)))) < 0.01 // true

@@ -1,5 +1,28 @@
 // A normalising flow in one dimension: a monotone function is bent until two hills become one, and its derivative gives the density.
-import { add, compile, type Expr, type Exprs, evaluate, exp, f64, fn, grad, log, mean, mul, neg, softplus, square, sub, sum, tanh, tensor, treeMap, valueAndGrad, vmap } from 'codual'
+import {
+  add,
+  compile,
+  type Expr,
+  type Exprs,
+  evaluate,
+  exp,
+  f64,
+  fn,
+  grad,
+  log,
+  mean,
+  mul,
+  neg,
+  softplus,
+  square,
+  sub,
+  sum,
+  tanh,
+  tensor,
+  treeMap,
+  valueAndGrad,
+  vmap,
+} from 'codual'
 import { adam, applyUpdates } from 'codual/optim'
 import { key, normal } from 'codual/random'
 import { plot } from 'playground'
@@ -24,7 +47,13 @@ const step = compile(
 )
 const n = 400
 const x = evaluate(add(mul(0.5, normal(key(1), [n])), tensor(Array.from({ length: n }, (_, i) => (i % 2 === 0 ? -2 : 2)))))
-const start = treeMap((t) => evaluate(t), { a: tensor(0), b: tensor(0), scale: mul(0.5, normal(key(2), [6])), shift: mul(2, normal(key(3), [6])), height: mul(0.5, normal(key(4), [6])) })
+const start = treeMap((t) => evaluate(t), {
+  a: tensor(0),
+  b: tensor(0),
+  scale: mul(0.5, normal(key(2), [6])),
+  shift: mul(2, normal(key(3), [6])),
+  height: mul(0.5, normal(key(4), [6])),
+})
 let now = { p: start, state: optimiser.init(start) }
 let last = 0
 for (let i = 0; i < 400; i++) {

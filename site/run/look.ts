@@ -5,9 +5,9 @@ import type { Program } from '../../src/core/graph/program.js'
 import { add, compile, grad, isExpr, isTensor, show, sum, tensor, toProgram, treeLeaves } from '../../src/index.js'
 import type { CurveAsked, CurveGiven, Explained, Look, ModeRow } from './messages.js'
 import { type Inputs, modeRows } from './modes.js'
+import { withoutPlaces } from './printed.js'
 import { together } from './together.js'
 import { jumpInWords, jumpsBetween, unsureAt } from './unsure.js'
-import { withoutPlaces } from './printed.js'
 
 type AnyFunction = (...args: readonly unknown[]) => unknown
 type Arguments = readonly unknown[]

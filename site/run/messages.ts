@@ -92,7 +92,13 @@ export interface Unsure {
 export type Where = 'cpu' | 'webgpu'
 
 export type ToWorker =
-  | { readonly kind: 'run'; readonly script: string; readonly names: readonly string[]; readonly sliders: Readonly<Record<string, number>>; readonly where: Where }
+  | {
+      readonly kind: 'run'
+      readonly script: string
+      readonly names: readonly string[]
+      readonly sliders: Readonly<Record<string, number>>
+      readonly where: Where
+    }
   | { readonly kind: 'look'; readonly id: number; readonly mark: number }
   | { readonly kind: 'check'; readonly id: number; readonly mark: number }
   | { readonly kind: 'modes'; readonly id: number; readonly mark: number }

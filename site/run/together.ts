@@ -1,7 +1,7 @@
 /** Which equations of a derivative belong to which of its program: each was made of a node of the function's while the derivative was traced. */
 import { isScalarProgram, scalarProgramOf } from '../../src/core/graph/expand.js'
-import { applications } from '../../src/core/graph/origin.js'
 import { type Node, OUTPUT, watchApplies } from '../../src/core/graph/expr.js'
+import { applications } from '../../src/core/graph/origin.js'
 import type { Program } from '../../src/core/graph/program.js'
 import { walking } from '../../src/core/graph/source-lines.js'
 
@@ -71,7 +71,8 @@ export const together = (traceProgram: () => Program, traceDerivative: () => Pro
     if (into.size === 0) {
       derives = true
       for (const arg of node.args)
-        if (arg.kind === OUTPUT && isScalarProgram(arg.args[0]!.prim!)) for (const k of found.get(arg.args[0]!)?.equations ?? []) into.add(k)
+        if (arg.kind === OUTPUT && isScalarProgram(arg.args[0]!.prim!))
+          for (const k of found.get(arg.args[0]!)?.equations ?? []) into.add(k)
     }
     if (into.size === 0) return undefined
     const belongs = { equations: [...into].sort((a, b) => a - b), derives }

@@ -29,7 +29,11 @@ const HALVINGS = 36
 /** Where the derivative jumps between two neighbours of `x`: found by halving where it changes far more than elsewhere. */
 export const jumpsBetween = (slope: (x: number) => number, x: readonly number[], dy: readonly number[]): readonly Jump[] => {
   const change = (i: number): number => Math.abs(dy[i + 1]! - dy[i]!)
-  const sorted = x.slice(1).map((_, i) => change(i)).filter(Number.isFinite).sort((a, b) => a - b)
+  const sorted = x
+    .slice(1)
+    .map((_, i) => change(i))
+    .filter(Number.isFinite)
+    .sort((a, b) => a - b)
   const least = Math.max(4 * (sorted[Math.floor(sorted.length / 2)] ?? 0), 1e-6 * (sorted.at(-1) ?? 0))
   const jumps: Jump[] = []
   for (let i = 0; i + 1 < x.length && jumps.length < MOST_JUMPS; i++) {

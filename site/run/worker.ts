@@ -54,7 +54,10 @@ const remembering =
   }
 const { compile, compileAsync, grad, hessian, jacfwd, jacrev, valueAndGrad, vmap } = codual
 const remembered = Object.fromEntries(
-  Object.entries({ compile, compileAsync, grad, hessian, jacfwd, jacrev, valueAndGrad, vmap }).map(([name, f]) => [name, remembering(f as AnyFunction)]),
+  Object.entries({ compile, compileAsync, grad, hessian, jacfwd, jacrev, valueAndGrad, vmap }).map(([name, f]) => [
+    name,
+    remembering(f as AnyFunction),
+  ]),
 )
 
 /** The names that the statements declare, by mark. */
@@ -69,7 +72,8 @@ const numbers = (x: unknown): readonly number[] => {
 }
 const playground = {
   get backend(): unknown {
-    return (backend ??= where === 'cpu' ? codual.cpu() : codual.webgpu())
+    backend ??= where === 'cpu' ? codual.cpu() : codual.webgpu()
+    return backend
   },
   plot: (x: unknown, y: unknown, { title = '', points = false }: Partial<Series> = {}): void => {
     const single = printed(y).kind === 'tensor'

@@ -32,7 +32,9 @@ export const openGallery = (examples: readonly Shown[], chosen: (i: number) => v
       const card = html(
         'button',
         { type: 'button', class: 'card' },
-        ...(picture === undefined ? [] : [html('img', { src: picture, alt: '', width: String(WIDTH), height: String(HEIGHT), loading: 'lazy' })]),
+        ...(picture === undefined
+          ? []
+          : [html('img', { src: picture, alt: '', width: String(WIDTH), height: String(HEIGHT), loading: 'lazy' })]),
         html('span', { class: 'title' }, title),
         html('span', { class: 'about' }, aboutExample(text)),
       )

@@ -35,7 +35,11 @@ const column = (title: string, lines: readonly MarkedLine[], own: boolean): HTML
       const number = first ? numbered(belongs) : ''
       const badge =
         own && first
-          ? html('button', { type: 'button', class: 'number', 'aria-pressed': 'false', 'aria-label': `Mark what belongs to line ${number}` }, number)
+          ? html(
+              'button',
+              { type: 'button', class: 'number', 'aria-pressed': 'false', 'aria-label': `Mark what belongs to line ${number}` },
+              number,
+            )
           : html('span', { class: 'number' }, number)
       return html(
         'span',
@@ -54,7 +58,11 @@ const marking = (box: HTMLElement): void => {
   const lines = [...box.querySelectorAll<HTMLElement>('[data-of]')]
   const ofLine = (line: HTMLElement): readonly string[] => line.dataset.of!.split(' ')
   const mark = (wanted: readonly string[]): void => {
-    for (const line of lines) line.classList.toggle('together', ofLine(line).some((k) => wanted.includes(k)))
+    for (const line of lines)
+      line.classList.toggle(
+        'together',
+        ofLine(line).some((k) => wanted.includes(k)),
+      )
   }
   const lineAt = (e: Event): HTMLElement | null => (e.target as Element).closest<HTMLElement>('[data-of]')
   box.addEventListener('pointerover', (e) => {
@@ -74,7 +82,8 @@ const marking = (box: HTMLElement): void => {
 
 export const programView = ({ program, derivative }: Look): readonly HTMLElement[] => {
   if (program === undefined) return []
-  if (derivative === undefined) return [html('div', { class: 'beside' }, html('div', {}, html('h2', {}, 'Program'), html('pre', {}, program)))]
+  if (derivative === undefined)
+    return [html('div', { class: 'beside' }, html('div', {}, html('h2', {}, 'Program'), html('pre', {}, program)))]
   const box = html(
     'div',
     { class: 'beside' },
