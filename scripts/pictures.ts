@@ -10,7 +10,7 @@ import { root } from './docs/public-names.js'
 
 /** Size of a picture of the gallery, and of a page of the documentation. */
 const CARD = { width: 480, height: 300 }
-const PAGE = { width: 1180, height: 640 }
+const PAGE = { width: 1480, height: 660 }
 
 /** A program with something to see in each tab. */
 const shown = `import { f64, fn, grad, matmul, relu, sum } from 'codual'
@@ -50,7 +50,7 @@ const show = async (page: Page, tab: string): Promise<void> => {
 }
 
 try {
-  const cards = await open({ width: 1180, height: 760 })
+  const cards = await open({ width: 984, height: 760 })
   const pictures = join(folder, 'pictures')
   mkdirSync(pictures, { recursive: true })
   const names = readdirSync(join(folder, 'examples'))
@@ -67,20 +67,20 @@ try {
     const panel = cards.locator('#panel')
     const drawn = panel.locator('.plot canvas, canvas.heat')
     // What is drawn says more than numbers; of a program without a drawing, its graph does; of one that fails, its error.
-    if ((await drawn.count()) > 0) await drawn.first().scrollIntoViewIfNeeded()
+    if ((await drawn.count()) > 0) await drawn.last().scrollIntoViewIfNeeded()
     else if ((await panel.locator('.fault').count()) === 0) {
       await show(cards, 'Graph')
       if ((await panel.locator('svg').count()) === 0) await show(cards, 'Output')
     }
     const place = (await ((await drawn.count()) > 0
-      ? drawn.first()
+      ? drawn.last()
       : (await panel.locator('svg').count()) > 0
         ? panel.locator('svg').last()
         : panel
     ).boundingBox())!
     const box = (await panel.boundingBox())!
     const x = Math.max(box.x, Math.min(place.x - 8, box.x + box.width - CARD.width))
-    const y = Math.max(box.y, Math.min(place.y - 30, 760 - CARD.height))
+    const y = Math.max(box.y, Math.min(place.y - 56, 760 - CARD.height))
     await cards.screenshot({ path: join(pictures, `${name}.jpg`), type: 'jpeg', quality: 62, clip: { x, y, ...CARD } })
     console.log(name)
   }
