@@ -265,7 +265,7 @@ const numbersOf = (tree: unknown): readonly number[] => {
 }
 const POINTS = 201
 /** f and its derivative where one entry of the first argument moves over an interval and all else stays. */
-export const curveOf = (seen: Seen, known: Known, { entry, from, to }: CurveAsked): CurveGiven => {
+export const curveOf = (seen: Seen, known: Known, { entry, from, to, sure }: CurveAsked): CurveGiven => {
   const subject = subjectOf(seen, known)
   if (subject?.args === undefined) throw new Error('Put the cursor on a line that calls a function of arrays.')
   const { f, args } = subject
@@ -277,9 +277,10 @@ export const curveOf = (seen: Seen, known: Known, { entry, from, to }: CurveAske
   const grid = Array.from({ length: POINTS }, (_, i) => from + ((to - from) * i) / (POINTS - 1))
   const single = untyped.treeLeaves(value(...withEntry(args, entry, from))).some((leaf) => isTensor(leaf) && leaf.dtype === 'f32')
   const slopesOf = grid.map(slopeAt)
+  if (!sure) return { x: grid, y: grid.map(valueAt), dy: slopesOf }
   const { unsure, checkedTo } = unsureAt(valueAt, grid, slopesOf, single)
   const jumps = jumpsBetween(slopeAt, grid, slopesOf).filter((jump) => !unsure.some((u) => Math.abs(u.x - jump.x) < 1e-6 * (to - from)))
   const x = [...grid, ...jumps.map((jump) => jump.x)].sort((a, b) => a - b)
   const places = [...unsure, ...jumps.map((jump) => ({ x: jump.x, y: valueAt(jump.x), text: jumpInWords(jump) }))].sort((a, b) => a.x - b.x)
-  return { x, y: x.map(valueAt), dy: x.map(slopeAt), unsure: places, checkedTo }
+  return { x, y: x.map(valueAt), dy: x.map(slopeAt), sure: { unsure: places, checkedTo } }
 }

@@ -72,11 +72,17 @@ export interface CurveAsked {
   readonly entry: number
   readonly from: number
   readonly to: number
+  /** Asks also where the checker is not sure, which takes longer. */
+  readonly sure: boolean
 }
 export interface CurveGiven {
   readonly x: readonly number[]
   readonly y: readonly number[]
   readonly dy: readonly number[]
+  /** What the checker says of the places; where it was asked. */
+  readonly sure?: Sureness
+}
+export interface Sureness {
   /** Where differences of f do not confirm the derivative, and why. */
   readonly unsure: readonly Unsure[]
   /** Up to which x this was asked: all of them, unless it would take too long. */

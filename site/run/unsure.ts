@@ -1,6 +1,6 @@
 /** Where differences do not confirm a derivative: the places of a curve of which the checker is not sure. */
 import { judge, numeral, slopes, type Verdict } from '../../src/check/finite-differences.js'
-import type { Unsure } from './messages.js'
+import type { Sureness, Unsure } from './messages.js'
 
 const EPS = 2 ** -52
 const EPS32 = 2 ** -23
@@ -58,12 +58,7 @@ export interface Jump {
 export const jumpInWords = ({ left, right }: Jump): string => `the derivative jumps from ${numeral(left)} to ${numeral(right)}`
 
 /** `dy` are the derivatives of f at `x`; `single`: f computes in f32. */
-export const unsureAt = (
-  f: (x: number) => number,
-  x: readonly number[],
-  dy: readonly number[],
-  single: boolean,
-): { readonly unsure: readonly Unsure[]; readonly checkedTo: number } => {
+export const unsureAt = (f: (x: number) => number, x: readonly number[], dy: readonly number[], single: boolean): Sureness => {
   const unsure: Unsure[] = []
   const end = performance.now() + MOST_MS
   let checkedTo = x[0] ?? 0

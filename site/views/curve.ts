@@ -29,28 +29,39 @@ export const curveView = (entries: number, curve: (asked: CurveAsked) => Promise
   const sure = html('p', { class: 'about', role: 'status' })
   const places = html('ul')
   const chart = newChart()
-  const draw = (): void => {
-    note.textContent = ''
-    curve({ entry: Number(at.value), from: Number(from.value), to: Number(to.value) }).then(
-      ({ x, y, dy, unsure, checkedTo }) => {
-        const at = new Map(unsure.map((u) => [u.x, u.y]))
-        const curves = [
-          { name: 'f', y },
-          { name: "f'", y: dy },
-          ...(unsure.length === 0 ? [] : [{ name: 'not sure', y: x.map((t) => at.get(t) ?? Number.NaN), points: true }]),
-        ]
-        chart.draw({ title: '', points: false, x, curves })
-        sure.textContent = verdict(unsure, x.length, checkedTo < x.at(-1)! ? checkedTo : undefined)
-        places.replaceChildren(...unsure.slice(0, MOST_PLACES).map((u) => html('li', {}, `x = ${numberText(u.x)}: ${u.text}`)))
-        if (unsure.length > MOST_PLACES) places.append(html('li', {}, `and ${unsure.length - MOST_PLACES} more`))
-      },
-      (e: Error) => {
-        note.textContent = e.message
-      },
-    )
+  let turn = 0
+  const show = ({ x, y, dy, sure: told }: CurveGiven): void => {
+    const marked = new Map(told?.unsure.map((u) => [u.x, u.y]))
+    const curves = [
+      { name: 'f', y },
+      { name: "f'", y: dy },
+      ...(marked.size === 0 ? [] : [{ name: 'not sure', y: x.map((t) => marked.get(t) ?? Number.NaN), points: true }]),
+    ]
+    chart.draw({ title: '', points: false, x, curves })
+    if (told === undefined) return
+    const { unsure, checkedTo } = told
+    sure.textContent = verdict(unsure, x.length, checkedTo < x.at(-1)! ? checkedTo : undefined)
+    places.replaceChildren(...unsure.slice(0, MOST_PLACES).map((u) => html('li', {}, `x = ${numberText(u.x)}: ${u.text}`)))
+    if (unsure.length > MOST_PLACES) places.append(html('li', {}, `and ${unsure.length - MOST_PLACES} more`))
   }
-  for (const input of [from, to, at]) input.addEventListener('change', draw)
-  draw()
+  /** The curves at once, and what the checker says of them when it has. */
+  const draw = async (): Promise<void> => {
+    const mine = ++turn
+    for (const text of [note, sure]) text.textContent = ''
+    places.replaceChildren()
+    const asked = { entry: Number(at.value), from: Number(from.value), to: Number(to.value) }
+    try {
+      for (const sure of [false, true]) {
+        const given = await curve({ ...asked, sure })
+        if (mine !== turn) return
+        show(given)
+      }
+    } catch (e) {
+      note.textContent = (e as Error).message
+    }
+  }
+  for (const input of [from, to, at]) input.addEventListener('change', () => void draw())
+  void draw()
   return html(
     'div',
     {},
