@@ -34,7 +34,8 @@ export const checks = {
   commute: 'grad of vmap is vmap of grad',
   trace: 'the function is called once, not once for each entry, and gives the same expression each time',
   activity: 'the cotangents of some arguments are those of all, and the others cost nothing',
-  'non-finite': 'masked elements do not affect the result; a zero seed at an infinite partial gives zero, and an infinite seed gives the same in both modes',
+  'non-finite':
+    'masked elements do not affect the result; a zero seed at an infinite partial gives zero, and an infinite seed gives the same in both modes',
   jet: 'Taylor mode gives what forward mode within itself gives, to the fourth order',
   sparse: 'sparse Jacobians and Hessians hold every entry, and the right ones',
   wrapped: 'within checkpoint nothing changes; behind stopGradient nothing moves, and all else does',
