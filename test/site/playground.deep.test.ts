@@ -300,6 +300,21 @@ backend.name
     await context.close()
   })
 
+  it('folds long values, which unfold', { timeout: limit }, async () => {
+    const { page, context, type, finished } = await open()
+    await finished()
+    await type("import { arange, reshape } from 'codual'\n\nreshape(arange(60), [30, 2])\n'a'.repeat(5000)\n")
+    await page.click('#run')
+    await finished()
+    expect(await page.locator('#panel tr').count()).toBe(20)
+    await page.locator('#panel summary', { hasText: '10 more rows' }).click()
+    await expect.poll(() => page.locator('#panel tr').count(), patience).toBe(30)
+    expect(await page.locator('#panel tr').last().innerText()).toMatch(/58\s+59/)
+    await page.locator('#panel summary', { hasText: '1,000 more characters' }).click()
+    await expect.poll(async () => (await page.locator('#panel details pre').allInnerTexts()).join('').length, patience).toBe(1000)
+    await context.close()
+  })
+
   it('runs again when a slider moves, and draws a curve while the program runs', { timeout: limit }, async () => {
     const { page, context, type, finished } = await open()
     await finished()
