@@ -454,6 +454,23 @@ typeof worker.document
     expect(compared).toBeGreaterThan(4)
   })
 
+  it('has its first program in the page itself, until the editor is loaded', { timeout: limit }, async () => {
+    const first = readFileSync(join(root, 'site/examples/01-first-derivative.ts'), 'utf8')
+    const page = await browser!.newPage()
+    await page.route('**/assets/page-*.js', () => {})
+    await page.goto(address)
+    expect(await page.locator('#first').innerText()).toBe(first.trimEnd())
+    await page.goto(`${address}#p=abc`)
+    await page.reload()
+    await expect.poll(() => page.locator('#first').count(), patience).toBe(0)
+    await page.close()
+    const whole = await open()
+    await whole.finished()
+    expect(await whole.page.locator('#first').isVisible()).toBe(false)
+    expect(await whole.page.locator('.cm-content').innerText()).toContain(first.split('\n')[2]!)
+    await whole.context.close()
+  })
+
   it('moves nothing about while it opens, wide and on a phone', { timeout: limit }, async () => {
     for (const viewport of [
       { width: 1280, height: 860 },
