@@ -3,7 +3,7 @@ import examples from 'virtual:examples'
 import { newEditor } from './editor.js'
 import { laterLanguage } from './language/client.js'
 import { instrument } from './run/instrument.js'
-import type { FromWorker, Look, Printed } from './run/messages.js'
+import type { FromWorker, Look, Printed, Where } from './run/messages.js'
 import { newSession } from './run/session.js'
 import { markAt, nameOf, newRun } from './run/told.js'
 import { hashOf, programOf } from './share.js'
@@ -19,6 +19,7 @@ const runButton = element<HTMLButtonElement>('run')
 const stopButton = element<HTMLButtonElement>('stop')
 const gallery = element<HTMLSelectElement>('gallery')
 const panel = element('panel')
+const where = element<HTMLSelectElement>('where')
 
 const say = (text: string, bad = false): void => {
   status.textContent = text
@@ -85,7 +86,9 @@ const hear = (message: FromWorker): void => {
     case 'done': {
       ended()
       const { fault } = current
-      say(fault === undefined ? `Ran in ${message.ms.toFixed(0)} ms` : `Stopped by an error in line ${fault.line}`, fault !== undefined)
+      const idle = where.value === 'webgpu' && !/import[^;]*\bbackend\b[^;]*from ['"]playground['"]/.test(current.text)
+      const ran = `Ran in ${message.ms.toFixed(0)} ms${idle ? ' on the CPU: the program does not import backend of playground' : ''}`
+      say(fault === undefined ? ran : `Stopped by an error in line ${fault.line}`, fault !== undefined)
       void show()
     }
   }
@@ -115,7 +118,7 @@ const run = (keepSliders = false): void => {
   running = true
   stopButton.disabled = false
   say('Running ...')
-  session.run(read, output.sliders())
+  session.run(read, output.sliders(), where.value as Where)
   if (view === 'Output') void show()
 }
 const stop = (): void => {
@@ -173,6 +176,18 @@ const editor = newEditor(element('editor'), {
   },
 })
 runButton.addEventListener('click', () => run())
+if (!('gpu' in navigator)) {
+  where.disabled = true
+  where.title = 'This browser has no WebGPU.'
+}
+where.addEventListener('change', () => run())
+element('pictures').addEventListener('click', async () => {
+  const { openGallery } = await import('./views/gallery.js')
+  openGallery(
+    examples.map(({ name, text }) => ({ name, title: titleOf(name), text })),
+    openExample,
+  )
+})
 stopButton.addEventListener('click', stop)
 document.addEventListener('keydown', (e) => {
   if (e.defaultPrevented || !(e.ctrlKey || e.metaKey)) return

@@ -42,6 +42,14 @@ const data = (): Plugin => {
     },
   }
 }
+/** The first example stands in the page itself: it is seen before the editor, which takes its place, is loaded. */
+const withFirstProgram = (): Plugin => ({
+  name: 'first program',
+  transformIndexHtml: (page) => {
+    const text = examples()[0]!.text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+    return page.replace('<div id="editor"></div>', () => `<div id="editor"><pre id="first">${text}</pre></div>`)
+  },
+})
 const withPolicy = (): Plugin => ({
   name: 'policy',
   apply: 'build',
@@ -54,7 +62,7 @@ export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
   define: { 'import.meta.env.BUILT': String(command === 'build') },
-  plugins: [data(), withPolicy(), offline()],
+  plugins: [data(), withFirstProgram(), withPolicy(), offline()],
   // Found by a worker, it would be prepared late, and the page loaded a second time.
   optimizeDeps: { include: ['typescript'] },
   worker: { format: 'es', plugins: () => [data()] },

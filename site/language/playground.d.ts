@@ -1,5 +1,5 @@
 declare module 'playground' {
-  import type { Tensor } from 'codual'
+  import type { Backend, Tensor } from 'codual'
 
   /** Numbers in a row: an array, a typed array or a tensor. */
   export type Numbers = ArrayLike<number> | Tensor
@@ -19,6 +19,11 @@ declare module 'playground' {
    * @example const loss = curve('loss'); for (let i = 0; i < 100; i++) loss(i, 1 / (i + 1))
    */
   export function curve(title: string): (x: number, y: number) => void
+  /**
+   * The backend that is chosen above the program: `cpu()` or `webgpu()`.
+   * @example await compileAsync(f, backend)(x)
+   */
+  export const backend: Backend
   /** A slider beside the output, and where it stands now. Moving it runs the program again. */
   export function slider(name: string, min: number, max: number, start?: number): number
 }

@@ -1,10 +1,13 @@
 /** What a statement of a program is about: the function that it calls, its program, its derivative, its plan. */
 
 import { checkGrad, checks, report } from '../../src/check/index.js'
+import type { Program } from '../../src/core/graph/program.js'
 import { add, compile, grad, isExpr, isTensor, show, sum, tensor, toProgram, treeLeaves } from '../../src/index.js'
 import type { CurveAsked, CurveGiven, Explained, Look, ModeRow } from './messages.js'
 import { type Inputs, modeRows } from './modes.js'
 import { withoutPlaces } from './printed.js'
+import { together } from './together.js'
+import { jumpInWords, jumpsBetween, unsureAt } from './unsure.js'
 
 type AnyFunction = (...args: readonly unknown[]) => unknown
 type Arguments = readonly unknown[]
@@ -168,7 +171,14 @@ export const look = (seen: Seen, known: Known): Look => {
   return {
     program: program.value,
     ...(derivative.value !== undefined && {
-      derivative: { of: own?.name ?? derivative.value.split('\n')[0]!.replace(/\(\w+: .*/, ''), text: derivative.value },
+      derivative: {
+        of: own?.name ?? derivative.value.split('\n')[0]!.replace(/\(\w+: .*/, ''),
+        text: derivative.value,
+        belongs: together(
+          () => programOf(f, args) as Program,
+          () => programOf(derived, args) as Program,
+        ),
+      },
     }),
     ...(derivative.error !== undefined && { note: derivative.error }),
     ...explainedOf(untyped.compile(derivative.value === undefined ? f : derived), args),
@@ -255,14 +265,22 @@ const numbersOf = (tree: unknown): readonly number[] => {
 }
 const POINTS = 201
 /** f and its derivative where one entry of the first argument moves over an interval and all else stays. */
-export const curveOf = (seen: Seen, known: Known, { entry, from, to }: CurveAsked): CurveGiven => {
+export const curveOf = (seen: Seen, known: Known, { entry, from, to, sure }: CurveAsked): CurveGiven => {
   const subject = subjectOf(seen, known)
   if (subject?.args === undefined) throw new Error('Put the cursor on a line that calls a function of arrays.')
   const { f, args } = subject
   const { of } = scalar(f, args)
   const value = untyped.compile(of)
   const slope = untyped.compile(untyped.grad(of))
-  const x = Array.from({ length: POINTS }, (_, i) => from + ((to - from) * i) / (POINTS - 1))
-  const places = x.map((at) => withEntry(args, entry, at))
-  return { x, y: places.map((p) => numbersOf(value(...p))[0]!), dy: places.map((p) => numbersOf(slope(...p))[entry]!) }
+  const valueAt = (t: number): number => numbersOf(value(...withEntry(args, entry, t)))[0]!
+  const slopeAt = (t: number): number => numbersOf(slope(...withEntry(args, entry, t)))[entry]!
+  const grid = Array.from({ length: POINTS }, (_, i) => from + ((to - from) * i) / (POINTS - 1))
+  const single = untyped.treeLeaves(value(...withEntry(args, entry, from))).some((leaf) => isTensor(leaf) && leaf.dtype === 'f32')
+  const slopesOf = grid.map(slopeAt)
+  if (!sure) return { x: grid, y: grid.map(valueAt), dy: slopesOf }
+  const { unsure, checkedTo } = unsureAt(valueAt, grid, slopesOf, single)
+  const jumps = jumpsBetween(slopeAt, grid, slopesOf).filter((jump) => !unsure.some((u) => Math.abs(u.x - jump.x) < 1e-6 * (to - from)))
+  const x = [...grid, ...jumps.map((jump) => jump.x)].sort((a, b) => a - b)
+  const places = [...unsure, ...jumps.map((jump) => ({ x: jump.x, y: valueAt(jump.x), text: jumpInWords(jump) }))].sort((a, b) => a.x - b.x)
+  return { x, y: x.map(valueAt), dy: x.map(slopeAt), sure: { unsure: places, checkedTo } }
 }

@@ -1,4 +1,5 @@
 /** What the page and the worker that runs a program tell each other. */
+import type { Belongs } from './together.js'
 
 /** A value as data: what a message can hold and the page can draw. */
 export type Printed =
@@ -13,11 +14,12 @@ export type Printed =
     }
   | { readonly kind: 'tree'; readonly label: string; readonly entries: readonly (readonly [string, Printed])[] }
 
+/** `points`: of all curves, or of one, points in place of lines. */
 export interface Series {
   readonly title: string
   readonly points: boolean
   readonly x: readonly number[]
-  readonly curves: readonly { readonly name: string; readonly y: readonly number[] }[]
+  readonly curves: readonly { readonly name: string; readonly y: readonly number[]; readonly points?: boolean }[]
 }
 export interface SliderAt {
   readonly name: string
@@ -50,7 +52,7 @@ export interface Explained {
 export interface Look {
   /** The program of the function, or of the expression. */
   readonly program?: string
-  readonly derivative?: { readonly of: string; readonly text: string }
+  readonly derivative?: { readonly of: string; readonly text: string; readonly belongs: readonly (Belongs | undefined)[] }
   readonly explained?: Explained
   /** Whether `check` and `plot` can run: arguments with floats are known. */
   readonly entries: number
@@ -70,15 +72,39 @@ export interface CurveAsked {
   readonly entry: number
   readonly from: number
   readonly to: number
+  /** Asks also where the checker is not sure, which takes longer. */
+  readonly sure: boolean
 }
 export interface CurveGiven {
   readonly x: readonly number[]
   readonly y: readonly number[]
   readonly dy: readonly number[]
+  /** What the checker says of the places; where it was asked. */
+  readonly sure?: Sureness
 }
+export interface Sureness {
+  /** Where differences of f do not confirm the derivative, and why. */
+  readonly unsure: readonly Unsure[]
+  /** Up to which x this was asked: all of them, unless it would take too long. */
+  readonly checkedTo: number
+}
+/** A place of a curve where the checker is not sure of the derivative. */
+export interface Unsure {
+  readonly x: number
+  readonly y: number
+  readonly text: string
+}
+/** Where a program runs what it compiles for `backend` of `playground`. */
+export type Where = 'cpu' | 'webgpu'
 
 export type ToWorker =
-  | { readonly kind: 'run'; readonly script: string; readonly names: readonly string[]; readonly sliders: Readonly<Record<string, number>> }
+  | {
+      readonly kind: 'run'
+      readonly script: string
+      readonly names: readonly string[]
+      readonly sliders: Readonly<Record<string, number>>
+      readonly where: Where
+    }
   | { readonly kind: 'look'; readonly id: number; readonly mark: number }
   | { readonly kind: 'check'; readonly id: number; readonly mark: number }
   | { readonly kind: 'modes'; readonly id: number; readonly mark: number }

@@ -1,7 +1,7 @@
 /** Runs, as the page sees them: each in a worker of its own, which ends with the next. One more stands ready, so that a run starts at once. */
 import { painted } from '../painted.js'
 import type { Instrumented } from './instrument.js'
-import type { CurveAsked, CurveGiven, FromWorker, Look, ModeRow, ToWorker } from './messages.js'
+import type { CurveAsked, CurveGiven, FromWorker, Look, ModeRow, ToWorker, Where } from './messages.js'
 
 export interface Checked {
   readonly ok: boolean
@@ -9,7 +9,7 @@ export interface Checked {
 }
 export interface Session {
   /** Ends the run before and starts this one. */
-  readonly run: (program: Instrumented, sliders: Readonly<Record<string, number>>) => void
+  readonly run: (program: Instrumented, sliders: Readonly<Record<string, number>>, where: Where) => void
   /** Ends the run, wherever it is. */
   readonly stop: () => void
   readonly look: (mark: number) => Promise<Look>
@@ -73,20 +73,20 @@ export const newSession = (on: (message: FromWorker) => void): Session => {
       waiting.set(id, { resolve: resolve as Waiting['resolve'], reject, ...(progress !== undefined && { progress }) })
       current.postMessage({ ...message, id })
     })
-  const begin = (worker: Worker, { script, marks }: Instrumented, sliders: Readonly<Record<string, number>>): void => {
+  const begin = (worker: Worker, { script, marks }: Instrumented, sliders: Readonly<Record<string, number>>, where: Where): void => {
     spare = undefined
     current = worker
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => hear(worker, data)
     worker.onerror = (e) => hear(worker, { kind: 'fault', message: e.message, line: undefined })
-    worker.postMessage({ kind: 'run', script, names: marks.map((m) => m.name ?? ''), sliders } satisfies ToWorker)
+    worker.postMessage({ kind: 'run', script, names: marks.map((m) => m.name ?? ''), sliders, where } satisfies ToWorker)
   }
   return {
-    run: (program, sliders) => {
+    run: (program, sliders, where) => {
       end()
       const mine = turn
       workers.then(
         (start) => {
-          if (mine === turn) begin(spare ?? start(), program, sliders)
+          if (mine === turn) begin(spare ?? start(), program, sliders, where)
         },
         (e: unknown) => on({ kind: 'fault', message: `The library cannot be loaded: ${e}`, line: undefined }),
       )

@@ -16,7 +16,7 @@ import * as random from '../../src/random/index.js'
 import * as solve from '../../src/solve/index.js'
 import * as train from '../../src/train/index.js'
 import * as looking from './look.js'
-import type { FromWorker, Series, ToWorker } from './messages.js'
+import type { FromWorker, Series, ToWorker, Where } from './messages.js'
 import { printed, withoutPlaces } from './printed.js'
 
 const tell = (message: FromWorker): void => postMessage(message)
@@ -53,20 +53,29 @@ const remembering =
     if (typeof made === 'function' && typeof args[0] === 'function') madeOf.set(made, args[0])
     return made
   }
-const { compile, grad, hessian, jacfwd, jacrev, valueAndGrad, vmap } = codual
+const { compile, compileAsync, grad, hessian, jacfwd, jacrev, valueAndGrad, vmap } = codual
 const remembered = Object.fromEntries(
-  Object.entries({ compile, grad, hessian, jacfwd, jacrev, valueAndGrad, vmap }).map(([name, f]) => [name, remembering(f as AnyFunction)]),
+  Object.entries({ compile, compileAsync, grad, hessian, jacfwd, jacrev, valueAndGrad, vmap }).map(([name, f]) => [
+    name,
+    remembering(f as AnyFunction),
+  ]),
 )
 
 /** The names that the statements declare, by mark. */
 let names: readonly string[] = []
 let sliders: Readonly<Record<string, number>> = {}
+let where: Where = 'cpu'
+let backend: unknown
 const numbers = (x: unknown): readonly number[] => {
   const p = printed(x)
   if (p.kind !== 'tensor') throw new TypeError('plot: numbers are wanted: an array, a typed array or a tensor.')
   return p.data
 }
 const playground = {
+  get backend(): unknown {
+    backend ??= where === 'cpu' ? codual.cpu() : codual.webgpu()
+    return backend
+  },
   plot: (x: unknown, y: unknown, { title = '', points = false }: Partial<Series> = {}): void => {
     const single = printed(y).kind === 'tensor'
     const curves = single
@@ -104,7 +113,8 @@ const modules: Readonly<Record<string, object>> = {
 }
 const required = (name: string): object => {
   const found = modules[name]
-  if (found !== undefined) return { __esModule: true, ...found }
+  // A module is not copied: a getter of it makes what it gives when a program asks.
+  if (found !== undefined) return Object.create(found, { __esModule: { value: true } }) as object
   throw new Error(`There is no module ${name} here. Modules: ${Object.keys(modules).join(', ')}.`)
 }
 
@@ -169,7 +179,7 @@ const answer = (id: number, make: () => unknown): void => {
 }
 addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'run') {
-    ;({ names, sliders } = data)
+    ;({ names, sliders, where } = data)
     void run(data.script)
     return
   }

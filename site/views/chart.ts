@@ -15,9 +15,10 @@ export interface Chart {
 
 /** A chart, which follows its width and the theme. It is drawn once it stands in the page. */
 export const newChart = (): Chart => {
-  const heading = html('h2')
+  // Until something is drawn there is neither a heading nor a picture to be named.
+  const heading = html('h2', { hidden: '' })
   const keys = html('p')
-  const place = html('div', { class: 'plot', role: 'img' })
+  const place = html('div', { class: 'plot' })
   const element = html('div', {}, heading, keys, place)
   let plot: uPlot | undefined
   let series: Series | undefined
@@ -51,7 +52,7 @@ export const newChart = (): Chart => {
               stroke: colour(names[i % names.length]!),
               width: 2,
               pxAlign: 0,
-              ...(series!.points
+              ...((c.points ?? series!.points)
                 ? { paths: () => null, points: { show: true, size: 6, fill: colour(names[i % names.length]!) } }
                 : { points: { show: false } }),
             }),
@@ -79,6 +80,7 @@ export const newChart = (): Chart => {
       keys.replaceChildren(
         ...(next.curves.length < 2 ? [] : next.curves.map((c, i) => html('span', { class: `key c${i % names.length}` }, c.name))),
       )
+      place.setAttribute('role', 'img')
       place.setAttribute(
         'aria-label',
         `A plot${next.title === '' ? '' : ` of ${next.title}`}: ${next.curves.map((c) => c.name).join(', ')} over x`,

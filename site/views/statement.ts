@@ -6,8 +6,7 @@ import { curveView } from './curve.js'
 import { html } from './dom.js'
 import { modesView } from './modes.js'
 import { memoryView, planView } from './plan.js'
-
-const code = (title: string, text: string): HTMLElement => html('div', {}, html('h2', {}, title), html('pre', {}, text))
+import { programView } from './program.js'
 
 /** The views of a statement, in the order of the tabs. */
 export const statementViewNames = ['Program', 'Graph', 'Modes', 'Steps', 'Memory', 'Check', 'Plot'] as const
@@ -16,17 +15,7 @@ export type StatementView = (typeof statementViewNames)[number]
 type View = (look: Look, mark: number, session: Session) => readonly HTMLElement[] | Promise<readonly HTMLElement[]>
 
 export const statementViews: Readonly<Record<StatementView, View>> = {
-  Program: ({ program, derivative }) =>
-    program === undefined
-      ? []
-      : [
-          html(
-            'div',
-            { class: 'beside' },
-            code('Program', program),
-            ...(derivative === undefined ? [] : [code(derivative.of, derivative.text)]),
-          ),
-        ],
+  Program: programView,
   Graph: async ({ program, derivative, explained }) => {
     // With the library that lays graphs out.
     const { graphView } = await import('./graph.js')

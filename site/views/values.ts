@@ -5,6 +5,9 @@ import { count, elementText } from './numbers.js'
 
 const ROWS = 20
 const COLUMNS = 12
+/** Rows that a table has when it is unfolded, and characters of a text before it is folded. */
+const MOST_ROWS = 500
+const MOST_CHARACTERS = 4000
 
 type TensorPrinted = Extract<Printed, { readonly kind: 'tensor' }>
 
@@ -16,11 +19,18 @@ const scaleOf = (data: readonly number[]): ((x: number) => number) => {
 const tint = (share: number): string =>
   `color-mix(in srgb, var(--${share < 0 ? 'cold' : 'hot'}) ${Math.round(Math.abs(share) * 30)}%, transparent)`
 
-const matrix = (t: TensorPrinted, rows: number, columns: number, from: number, coloured: boolean): HTMLElement => {
+/** Rows of a matrix as a table, of as many columns as are shown. */
+const rowsOf = (
+  t: TensorPrinted,
+  [first, last]: readonly [number, number],
+  columns: number,
+  from: number,
+  coloured: boolean,
+): HTMLElement => {
   const scale = scaleOf(t.data)
   const body = html('tbody')
   const shownColumns = Math.min(columns, COLUMNS)
-  for (let i = 0; i < Math.min(rows, ROWS); i++) {
+  for (let i = first; i < last; i++) {
     const row = html('tr')
     for (let j = 0; j < shownColumns; j++) {
       const x = t.data[from + i * columns + j]
@@ -31,16 +41,27 @@ const matrix = (t: TensorPrinted, rows: number, columns: number, from: number, c
     if (columns > shownColumns) row.append(html('td', {}, '...'))
     body.append(row)
   }
-  const table = html('table', {}, body)
-  const rest = [
-    rows > ROWS ? `${count.format(rows - ROWS)} more rows` : '',
-    columns > COLUMNS ? `${count.format(columns - COLUMNS)} more columns` : '',
-  ].filter((s) => s !== '')
+  return html('div', { class: 'wide', tabindex: '0', role: 'group', 'aria-label': 'Elements' }, html('table', {}, body))
+}
+/** What is made when it is unfolded. */
+const folded = (summary: string, make: () => HTMLElement): HTMLElement => {
+  const details = html('details', {}, html('summary', { class: 'about' }, summary))
+  details.addEventListener('toggle', () => details.append(make()), { once: true })
+  return details
+}
+const matrix = (t: TensorPrinted, rows: number, columns: number, from: number, coloured: boolean): HTMLElement => {
+  const known = Math.min(rows, Math.ceil((t.data.length - from) / Math.max(1, columns)))
+  const unfolded = Math.min(known, MOST_ROWS)
   return html(
     'div',
     {},
-    html('div', { class: 'wide', tabindex: '0', role: 'group', 'aria-label': 'Elements' }, table),
-    ...(rest.length === 0 ? [] : [html('p', { class: 'about' }, `and ${rest.join(' and ')}`)]),
+    rowsOf(t, [0, Math.min(rows, ROWS)], columns, from, coloured),
+    ...(unfolded > ROWS
+      ? [folded(`${count.format(rows - ROWS)} more rows`, () => rowsOf(t, [ROWS, unfolded], columns, from, coloured))]
+      : rows > ROWS
+        ? [html('p', { class: 'about' }, `and ${count.format(rows - ROWS)} more rows`)]
+        : []),
+    ...(columns > COLUMNS ? [html('p', { class: 'about' }, `and ${count.format(columns - COLUMNS)} more columns`)] : []),
   )
 }
 /** A large matrix as a picture, a pixel for each element. */
@@ -91,7 +112,17 @@ const place = (k: number, shape: readonly number[]): readonly number[] => {
 
 /** A value, whatever it is. */
 export const valueView = (value: Printed): HTMLElement => {
-  if (value.kind === 'text') return html('pre', {}, value.text)
+  if (value.kind === 'text') {
+    const { text } = value
+    if (text.length <= MOST_CHARACTERS) return html('pre', {}, text)
+    const rest = text.length - MOST_CHARACTERS
+    return html(
+      'div',
+      {},
+      html('pre', {}, text.slice(0, MOST_CHARACTERS)),
+      folded(`${count.format(rest)} more characters`, () => html('pre', {}, text.slice(MOST_CHARACTERS))),
+    )
+  }
   if (value.kind === 'tensor') return tensorView(value)
   const rows = value.entries.map(([name, v]) =>
     html('tr', {}, html('th', { class: 'word', scope: 'row' }, name), html('td', { class: 'word' }, valueView(v))),

@@ -34,7 +34,8 @@ export const checks = {
   commute: 'grad of vmap is vmap of grad',
   trace: 'the function is called once, not once for each entry, and gives the same expression each time',
   activity: 'the cotangents of some arguments are those of all, and the others cost nothing',
-  'non-finite': 'a zero seed at an infinite partial gives zero, and an infinite seed gives the same in both modes',
+  'non-finite':
+    'masked elements do not affect the result; a zero seed at an infinite partial gives zero, and an infinite seed gives the same in both modes',
   jet: 'Taylor mode gives what forward mode within itself gives, to the fourth order',
   sparse: 'sparse Jacobians and Hessians hold every entry, and the right ones',
   wrapped: 'within checkpoint nothing changes; behind stopGradient nothing moves, and all else does',
@@ -42,10 +43,10 @@ export const checks = {
   backend: "the backend gives what the reference gives, also into and added to the caller's arrays",
   beside: 'at points beside the given one, and in f32, first derivatives are right too',
   expected: 'the derivative is the one that its author expects',
-  budget: 'what is run keeps within the budget',
+  budget: 'calls, kernels and memory are within the budget',
   registry: 'every primitive has its rules and kernels',
   raises: 'nothing raises an error',
-  inconclusive: 'finite differences decide; off unless asked for, and counted',
+  inconclusive: 'what finite differences cannot decide is a finding; without it they are only counted',
 } as const
 /** The name of a check. */
 export type CheckName = keyof typeof checks

@@ -30,7 +30,7 @@ type Reference = unknown
 export const expectedOptions = {
   /**
    * The cotangents of the arguments, as `vjp` gives them, for `cotangents` (for 1, and so the gradient, of a scalar): of one argument its own, of several a list. What is
-   * undefined or null in it is not held.
+   * undefined or null in it is not compared.
    */
   gradient: raw<Reference>(),
   /** The tangents of the result along `tangents`, as `jvp` gives them. */
@@ -39,7 +39,7 @@ export const expectedOptions = {
 /** The derivatives that an author expects. */
 export type Expected = OptionsOf<typeof expectedOptions>
 export const expectations = {
-  /** A direction to look along beside the random ones: a list with the tangent of each argument, null where it does not move. */
+  /** A direction to check along in addition to the random ones: a list with the tangent of each argument, null where it does not move. */
   tangents: or<readonly unknown[], undefined>(undefined, (given, what, where) =>
     Array.isArray(given) ? given : badInput(where, `${what} is ${shown(given)}.`, 'give a list with the tangent of each argument.'),
   ),

@@ -52,7 +52,7 @@ const backends: Kind<readonly SyncBackend[] | undefined, readonly SyncBackend[]>
 export const checkOptions = {
   /** Draws the same arguments and directions again (default 1). */
   seed: number(),
-  /** Random directions for each comparison. */
+  /** Random directions for each comparison (default one more than there are arguments; 2 for a rule). */
   directions: integer(),
   /** Relative to the size of the derivative. Differences are taken in f64, whatever the dtype of the function. */
   tolerance: number(),
@@ -60,13 +60,13 @@ export const checkOptions = {
   scale: number(),
   /** The modes that are checked (default both): a function with an rrule alone can be checked in reverse. */
   modes,
-  /** Derivatives to which order are checked (default 2). Of order 3 and 4 each is held against differences of the one below, in words of modes. */
+  /** The highest order of the derivatives that are checked (default 2). Those of order 3 and 4 are compared with differences of the order below, for several nestings of the modes. */
   order: orders(1, 2, 3, 4),
   /** A derivative that is off by at most this is right, whatever its size (default 0). */
   atol: number(undefined, { from: 0 }),
   /** Turns single checks off, or on where a program is large. */
   checks: switches,
-  /** Backends that are held against the reference. */
+  /** Backends that are compared with the reference. */
   backends,
   /** What two runs of a backend may differ by, relative to the largest entry (default 0: they give the same bits); and a function may give another expression at each call. */
   nondeterminism: number(undefined, { from: 0 }),

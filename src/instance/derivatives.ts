@@ -37,6 +37,7 @@ export const valueAndGrad: transforms.ValueAndGradFn = /*#__PURE__*/ typed(value
  *
  * Several arguments are given as their tuple; only what varies needs a tangent that is not 0. Cost: a small multiple of f's, whatever the
  * number of inputs.   Source  Griewank and Walther 2008, 3.1.
+ * Errors  ShapeMismatch if the tangent has another shape than x; MissingRule for a rule without frule.
  * @example jvp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
  */
 export const jvp: transforms.JvpFn = /*#__PURE__*/ typed(jvpOf(context))
@@ -45,6 +46,7 @@ export const jvp: transforms.JvpFn = /*#__PURE__*/ typed(jvpOf(context))
  *
  * Several arguments are given as their tuple; `wrt` names those whose cotangents are wanted (all, unless given). Cost: a small multiple
  * of f's, whatever the number of inputs.   Source  Griewank and Walther 2008, 3.2.
+ * Errors  ShapeMismatch if the cotangent has another shape than f(x); MissingRule.
  * @example vjp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
  */
 export const vjp: transforms.VjpFn = /*#__PURE__*/ typed(vjpOf(context))
@@ -60,6 +62,7 @@ export const hvp: transforms.HvpFn = /*#__PURE__*/ typed(hvpOf(context))
  *
  * The residuals are computed once, with the value, and kept as long as the derivative is. `wrt` names the variables (all, unless given); dx
  * is a tangent of these alone.
+ * Errors  ShapeMismatch if dx has another shape than they have.
  * @example linearize((x) => mul(x, x))([1, 2])[1]([1, 10])   // [2, 40]
  */
 export const linearize: transforms.LinearizeFn = /*#__PURE__*/ typed(linearizeOf(context))
@@ -69,6 +72,7 @@ export const linearize: transforms.LinearizeFn = /*#__PURE__*/ typed(linearizeOf
  * The series holds derivatives, not Taylor coefficients (those are d^k/k!), as that of jax.experimental.jet does; those up to `order` that are
  * not given are 0, so jet(f, { order: 4 })(x, [v]) has the derivatives in the direction v. Cost: about order^2 times f's, where nested `jvp`
  * takes 2^order. Several arguments are given as their tuple.   Source  Griewank and Walther 2008, 13; Bettencourt, Johnson and Duvenaud 2019.
+ * Errors  ShapeMismatch if a derivative of x has another shape than x; BadInput unless `order` is at least 1.
  * @example jet((x) => exp(x), { order: 3 })(0, [1])   // [1, [1, 1, 1]]
  */
 export const jet: transforms.JetFn = /*#__PURE__*/ typed(jetOf(context, taylorOf))
@@ -88,6 +92,7 @@ export const vmap: VmapFn = /*#__PURE__*/ typed(vmapOf(context))
  *
  * For functions with fewer inputs than outputs; otherwise `jacrev` is cheaper. Trees give a tree of blocks. `chunk` says how many vectors
  * at once: less memory, more steps.
+ * Errors  NotDifferentiable if no argument is a float; BadInput for an invalid `chunk`.
  * @example jacfwd((x) => mul(x, x))([1, 2])   // [[2, 0], [0, 4]]
  */
 export const jacfwd: transforms.JacFn = /*#__PURE__*/ typed(jacfwdOf(context))
@@ -96,6 +101,7 @@ export const jacfwd: transforms.JacFn = /*#__PURE__*/ typed(jacfwdOf(context))
  *
  * For functions with fewer outputs than inputs; otherwise `jacfwd` is cheaper. Trees give a tree of blocks. `chunk` says how many vectors
  * at once: less memory, more steps.
+ * Errors  NotDifferentiable if no argument is a float; BadInput for an invalid `chunk`.
  * @example jacrev((x) => sum(mul(x, x)))([1, 2])   // [2, 4]
  */
 export const jacrev: transforms.JacFn = /*#__PURE__*/ typed(jacrevOf(context))

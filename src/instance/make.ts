@@ -23,6 +23,7 @@ const operatorsOf = /*#__PURE__*/ from(indexingPack, /*#__PURE__*/ from(tapPack,
 /**
  * codual bound to a registry of rules and a default backend; no module state.
  *
+ * Errors  BadInput unless it is given a registry and a backend.
  * @example
  * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
  * const registry = coreRegistry.with(scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))]))

@@ -12,6 +12,7 @@ import { fromJSONOf } from './functions.js'
  * `toProgram(f, sizes)`; any other at the shapes of example arguments, `toProgram(f)(...examples)`. Captured numbers become literals. `{
  * sites: true }`, after the sizes or where a plain function has none, records the line of each operation, and `show` prints it.
  *
+ * Errors  BadInput if the size of a named axis is not known.
  * @example show(toProgram((x) => sum(mul(x, x)))([1, 2]))   // 'f(x0: f64 [2])\n  y0 = mul(x0, x0) : f64 [2]...'
  */
 export const toProgram: programs.ToProgramFn = /*#__PURE__*/ typed(toProgramCore)

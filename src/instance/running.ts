@@ -24,6 +24,7 @@ export const fn: transforms.FnFn = /*#__PURE__*/ typed(fnOf(context.runtime))
 /**
  * The values of expressions (a tree of them) that depend on no input, on the default backend.
  *
+ * Errors  BadInput for an expression that depends on an input, which leaked out of a trace.
  * @example evaluate({ y: add([1, 2], 3) })   // { y: [4, 5] }
  */
 export const evaluate: running.EvaluateFn = /*#__PURE__*/ typed(evaluateWith(backend))
@@ -40,12 +41,14 @@ export const compile: running.CompileFn = /*#__PURE__*/ typed(compileOn(backend)
 /**
  * `compile` with promises on any backend.
  *
+ * Errors  rejects with an AdException.
  * @example await compileAsync((x) => sum(mul(x, x)), cpu())([1, 2, 3])   // 14
  */
 export const compileAsync: running.CompileAsyncFn = /*#__PURE__*/ typed(compileAsyncOf)
 /**
  * The program of a function (or of expressions) as text: its inputs, one line per equation, its results. Deterministic.
  *
+ * Errors  BadInput if the size of a named axis is not known, or a plain function does not declare its arguments.
  * @example
  * show(fn({ x: f64(2) }, ({ x }) => sum(x)))   // 'fn(x: f64 [2])\n  y0 = sum(x) {axes [0]} : f64 []\n  return y0...'
  * show(mul(tensor([1, 2]), 3))                 // 'expression()\n  y0 = mul(captured0, 3) : f64 [2]\n  return y0'

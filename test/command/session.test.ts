@@ -1,4 +1,4 @@
-// A session at a terminal, key by key: completion, TypeScript, the commands, errors that point, history.
+// A session at a pseudo-terminal, key by key: completion, TypeScript, the commands, errors that point, history.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const CLEAR = '\u0015' // ctrl-u: forget the line
 const UP = '\u001b[A'
 
+const hasScript = existsSync('/usr/bin/script') && process.platform === 'linux'
 /** A prompt that is typed at. */
 class Session {
   readonly #child
@@ -20,7 +21,11 @@ class Session {
   readonly left: Promise<number | null>
   constructor(file: string, env: Readonly<Record<string, string>>) {
     const { NODE_REPL_HISTORY: _, ...rest } = process.env
-    this.#child = spawn(process.execPath, ['--import', 'tsx', 'test/command/terminal.ts', file], {
+    // `script` (of Debian's essential packages) opens the pseudo-terminal; without it the prompt is told that its pipes are a terminal.
+    const [command, ...args] = hasScript
+      ? ['script', '-qfec', `stty cols 100 rows 40; exec '${process.execPath}' --import tsx command/main.ts repl '${file}'`, '/dev/null']
+      : [process.execPath, '--import', 'tsx', 'test/command/terminal.ts', file]
+    this.#child = spawn(command, args, {
       cwd: root,
       env: { ...rest, NO_COLOR: '1', TERM: 'xterm', ...env },
     })
@@ -67,6 +72,10 @@ describe('historyFile', () => {
   })
 })
 
+it.runIf(existsSync('/etc/debian_version'))('has a pseudo-terminal where there is one on every machine', () => {
+  expect(hasScript).toBe(true)
+})
+
 describe('a session', () => {
   let state = ''
   beforeAll(() => {
@@ -94,6 +103,7 @@ describe('a session', () => {
         /matmul, of codual\n\nMatrix product y = A B/,
       )
 
+      if (hasScript) await s.type('process.stdin.isTTY && process.stdout.columns\n', /\n100\ncodual> $/)
       // TypeScript, over several lines, and values.
       await s.type('const square = (x: AnyExpr): AnyExpr => {\n', /\.\.\. $/)
       await s.type('return mul(x, x)\n', /\.\.\. $/)

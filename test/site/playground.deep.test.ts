@@ -9,7 +9,9 @@ import type { PreviewServer } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { examplesOf } from '../../scripts/docs/described.js'
 import { publicNames, shortPath } from '../../scripts/docs/public-names.js'
+import { declarations } from '../../site/build/declarations.js'
 import { addressOf, programOf } from '../../site/docs/programs.js'
+import { languageOf } from '../../site/language/service.js'
 import type { Printed } from '../../site/run/messages.js'
 import { hasChromium, howToHave, openChromium } from '../browser/chromium.js'
 import { sample } from '../depth.js'
@@ -98,6 +100,14 @@ describe.skipIf(!hasChromium)('the playground', () => {
     await show('Program')
     await page.locator('#panel .beside').waitFor()
     expect(await page.locator('#panel').innerText()).toMatch(/y0 = matmul\(w, x\) : f64 \[2, 1\][\s\S]*grad\(fn\)[\s\S]*transpose\(x\)/)
+    // The lines of the derivative of matmul have the number of matmul, and pressing it marks them.
+    await page.locator('#panel button.number', { hasText: '1' }).click()
+    expect(await page.locator('#panel .together').allInnerTexts()).toEqual([
+      expect.stringContaining('matmul(w, x)'),
+      expect.stringContaining('matmul(w, x)'),
+      expect.stringContaining('transpose(x)'),
+      expect.stringContaining('matmul('),
+    ])
     await show('Graph')
     await page.locator('#panel svg').first().waitFor()
     expect(await page.locator('#panel svg').count()).toBe(2)
@@ -111,6 +121,10 @@ describe.skipIf(!hasChromium)('the playground', () => {
       expect.stringMatching(/^y1 = square/),
       expect.stringMatching(/^y2 = sum/),
     ])
+    await page.locator('#panel button', { hasText: 'From the start' }).click()
+    for (let i = 0; i < 4; i++) await page.locator('#panel button', { hasText: 'Next' }).click()
+    expect(await page.locator('#panel [role=status]').innerText()).toBe('Reverse, 1 of 3: the cotangent of y2 is 1.')
+    expect(await page.locator('#panel tbody td:nth-child(4):visible').count()).toBe(1)
     await show('Steps')
     expect(await page.locator('#panel tbody tr').count()).toBeGreaterThan(1)
     await show('Memory')
@@ -121,10 +135,88 @@ describe.skipIf(!hasChromium)('the playground', () => {
     expect(await page.locator('#panel pre').innerText()).toMatch(/^ok[\s\S]*replay: checkGrad\(loss, \{ seed: 1 \}\)\(\{"w":/)
     await show('Plot')
     await page.locator('#panel canvas').waitFor()
+    await page.locator('#panel [role=status]', { hasText: 'Differences confirm the derivative at all 201 points.' }).waitFor()
     expect(complaints).toEqual([])
     await context.close()
     expect(opened).toBeLessThan(20_000)
     expect(underline).toBeLessThan(10_000)
+  })
+
+  it('marks on the plot where the checker is not sure: at a kink', { timeout: limit }, async () => {
+    const { page, context, type, show, finished } = await open()
+    await finished()
+    await type("import { grad, relu, sub, sum } from 'codual'\n\ngrad((x) => sum(relu(sub(x, 0.6151))))([1, 2])\n")
+    await page.click('#run')
+    await finished()
+    await show('Plot')
+    await page.locator('#panel li').waitFor()
+    expect(await page.locator('#panel li').allInnerTexts()).toEqual(['x = 0.6151: the derivative jumps from 0 to 1'])
+    expect(await page.locator('#panel .key').allInnerTexts()).toEqual(['f', "f'", 'not sure'])
+    await context.close()
+  })
+
+  it('opens an example from a picture of the gallery, which axe finds nothing in', { timeout: limit }, async () => {
+    const { page, context, complaints, finished } = await open()
+    await finished()
+    await page.click('#pictures')
+    const cards = page.locator('#dialog .card')
+    const files = readdirSync(join(root, 'site', 'examples')).sort()
+    expect(await cards.count()).toBe(files.length)
+    await cards.last().scrollIntoViewIfNeeded()
+    const loaded = (): Promise<number> =>
+      cards
+        .last()
+        .locator('img')
+        .evaluate((img) => (img as HTMLImageElement).naturalWidth)
+    await expect.poll(loaded, patience).toBeGreaterThan(300)
+    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
+    expect(((await page.evaluate('axe.run()')) as AxeResults).violations.map((v) => v.id)).toEqual([])
+    await page.screenshot({ path: join(pictures, 'playground-gallery.png') })
+    await page.keyboard.press('Escape')
+    expect(await page.locator('#dialog').isVisible()).toBe(false)
+    await page.click('#pictures')
+    await cards.filter({ hasText: 'vmap' }).first().click()
+    await finished()
+    expect(await page.locator('.cm-content').innerText()).toContain('vmap')
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  it('runs a program on the backend of its choice', { timeout: limit }, async () => {
+    const { page, context, type, finished, status } = await open()
+    await finished()
+    const program = `import { compileAsync, f32, fn, grad, mul, sin, sum } from 'codual'
+import { backend } from 'playground'
+
+const f = fn({ x: f32(3) }, ({ x }) => sum(mul(x, sin(x))))
+backend.name
+;(await compileAsync(grad(f), backend)({ x: [0, 1, 2] })).x
+`
+    await type(program)
+    const values = async (): Promise<readonly unknown[]> => (await valuesOf(page)).filter((v) => v.line > 4).map((v) => plain(v.value))
+    await page.click('#run')
+    await finished()
+    const onCpu = await values()
+    expect(onCpu[0]).toBe('cpu')
+    await page.selectOption('#where', 'webgpu')
+    await expect.poll(async () => (await values())[0], patience).toBe('webgpu')
+    await expect.poll(async () => (await values()).length, patience).toBe(2)
+    expect(await status()).toMatch(/^Ran in \d+ ms$/)
+    const onGpu = (await values())[1] as readonly number[]
+    for (const [i, g] of (onCpu[1] as readonly number[]).entries()) expect(onGpu[i]).toBeCloseTo(g, 5)
+    await type('const two = 1 + 1\n')
+    await page.click('#run')
+    await page.locator('#status', { hasText: 'the program does not import backend of playground' }).waitFor()
+    await context.close()
+  })
+
+  it('underlines nothing in an example', { timeout: 3 * limit }, () => {
+    const language = languageOf(declarations())
+    const folder = join(root, 'site', 'examples')
+    const underlined = sample(readdirSync(folder).sort(), 9).flatMap((file) =>
+      language.problems(readFileSync(join(folder, file), 'utf8')).map((p) => `${file}: ${p.message}`),
+    )
+    expect(underlined).toEqual([])
   })
 
   it('shows types and docstrings where the pointer rests, completes names, and imports what is chosen', { timeout: limit }, async () => {
@@ -205,6 +297,21 @@ describe.skipIf(!hasChromium)('the playground', () => {
     await page.click('#run')
     await page.locator('.cm-fault').waitFor()
     expect(await status()).toBe('This cannot be read as TypeScript.')
+    await context.close()
+  })
+
+  it('folds long values, which unfold', { timeout: limit }, async () => {
+    const { page, context, type, finished } = await open()
+    await finished()
+    await type("import { arange, reshape } from 'codual'\n\nreshape(arange(60), [30, 2])\n'a'.repeat(5000)\n")
+    await page.click('#run')
+    await finished()
+    expect(await page.locator('#panel tr').count()).toBe(20)
+    await page.locator('#panel summary', { hasText: '10 more rows' }).click()
+    await expect.poll(() => page.locator('#panel tr').count(), patience).toBe(30)
+    expect(await page.locator('#panel tr').last().innerText()).toMatch(/58\s+59/)
+    await page.locator('#panel summary', { hasText: '1,000 more characters' }).click()
+    await expect.poll(async () => (await page.locator('#panel details pre').allInnerTexts()).join('').length, patience).toBe(1000)
     await context.close()
   })
 
@@ -347,6 +454,23 @@ typeof worker.document
     expect(compared).toBeGreaterThan(4)
   })
 
+  it('has its first program in the page itself, until the editor is loaded', { timeout: limit }, async () => {
+    const first = readFileSync(join(root, 'site/examples/01-first-derivative.ts'), 'utf8')
+    const page = await browser!.newPage()
+    await page.route('**/assets/page-*.js', () => {})
+    await page.goto(address)
+    expect(await page.locator('#first').innerText()).toBe(first.trimEnd())
+    await page.goto(`${address}#p=abc`)
+    await page.reload()
+    await expect.poll(() => page.locator('#first').count(), patience).toBe(0)
+    await page.close()
+    const whole = await open()
+    await whole.finished()
+    expect(await whole.page.locator('#first').isVisible()).toBe(false)
+    expect(await whole.page.locator('.cm-content').innerText()).toContain(first.split('\n')[2]!)
+    await whole.context.close()
+  })
+
   it('moves nothing about while it opens, wide and on a phone', { timeout: limit }, async () => {
     for (const viewport of [
       { width: 1280, height: 860 },
@@ -403,11 +527,11 @@ typeof worker.document
     // From the top: the example, Run, Copy link, the editor, which Tab leaves again.
     await page.locator('#gallery').focus()
     const reached: string[] = []
-    for (let i = 0; i < 4; i++) {
+    for (let i = 0; i < 6; i++) {
       await page.keyboard.press('Tab')
       reached.push(await page.evaluate(() => document.activeElement!.id))
     }
-    expect(reached).toEqual(['run', 'share', 'editor', 'tab-Plot'])
+    expect(reached).toEqual(['pictures', 'run', 'where', 'share', 'editor', 'tab-Plot'])
     await context.close()
   })
 

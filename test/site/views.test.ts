@@ -1,12 +1,20 @@
 /** The parts of the playground that need no browser: what is made of a program's text, of a plan, of values. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { type Instrumented, instrument } from '../../site/run/instrument.js'
 import { modeRows } from '../../site/run/modes.js'
+import { together } from '../../site/run/together.js'
+import { jumpsBetween, unsureAt } from '../../site/run/unsure.js'
 import { hashOf, programOf } from '../../site/share.js'
+import { aboutExample } from '../../site/views/gallery.js'
 import { inPlace, livesOf } from '../../site/views/lives.js'
+import { progressOf, stepInWords } from '../../site/views/modes.js'
 import { numberText, short } from '../../site/views/numbers.js'
+import { markedLines } from '../../site/views/program.js'
 import { graphOf } from '../../site/views/program-graph.js'
-import { add, compile, f64, fn, grad, matmul, mul, scan, show, sin, sum, svd, toProgram } from '../../src/index.js'
+import type { Program } from '../../src/core/graph/program.js'
+import { add, compile, exp, f64, fn, grad, matmul, mul, scan, show, sin, sum, svd, toProgram } from '../../src/index.js'
 import { agrees, expectedOf, plain } from './expected.js'
 
 const read = (text: string): Instrumented => {
@@ -151,6 +159,125 @@ it('a program line by line: values, tangents where all inputs move by one, cotan
     ['y2 = sum(y1) {axes [0]}', 3 * s, 3 + (3 * c + s), 1],
   ])
   expect(() => modeRows(program, new Map())).toThrow(/is not among the arguments/)
+})
+
+describe('lines that belong together', () => {
+  type F = (...args: readonly never[]) => unknown
+  const traced = (f: unknown, ...args: readonly unknown[]) => {
+    const made = (toProgram as unknown as (f: unknown) => unknown)(f)
+    return (typeof made === 'function' ? (made as (...args: readonly unknown[]) => unknown)(...args) : made) as Program
+  }
+  const linesOf = (f: unknown, derivative: unknown, ...args: readonly unknown[]): readonly string[] => {
+    const belongs = together(
+      () => traced(f, ...args),
+      () => traced(derivative, ...args),
+    )
+    return markedLines(show(traced(derivative, ...args) as never), (k) => belongs[k]).map(({ text, belongs: b }) =>
+      `${b === undefined ? '' : `${b.equations}${b.derives ? "'" : ''}`} ${text.trim().replace(/ [:{].*/, '')}`.trim(),
+    )
+  }
+  it('are an equation, the same computed again, and what its derivative is made of', () => {
+    const f = fn({ w: f64(2, 3), x: f64(3, 1) }, ({ w, x }) => sum(matmul(w, x)))
+    expect(linesOf(f, grad(f, { wrt: 'w' }))).toEqual([
+      'grad(fn)(w: f64 [2, 3], x: f64 [3, 1])'.replace(/ [:{].*/, ''),
+      "1' y0 = reshape(1)",
+      "1' y1 = broadcastTo(y0)",
+      "0' y2 = transpose(x)",
+      "0' y3 = matmul(y1, y2)",
+      'return y3',
+    ])
+    const again = fn({ w: f64(2, 2) }, ({ w }) => sum(exp(matmul(w, w))))
+    expect(linesOf(again, grad(again)).slice(1, 3)).toEqual(['0 y0 = matmul(w, w)', '1 y1 = exp(y0)'])
+  })
+  it('are several equations where a map computes them, and the lines of its body', () => {
+    const f: F = (x) => sum(mul(sin(x), exp(x)))
+    const lines = linesOf(f, (grad as unknown as (f: F) => F)(f), [1, 2])
+    expect(lines[1]).toBe("0,1,2' y0, y1 = map(x0)")
+    expect(lines.slice(2, -4).every((line) => line.startsWith("0,1,2' "))).toBe(true)
+    expect(lines.slice(-4)).toEqual(["3' y2 = reshape(1)", "3' y3 = broadcastTo(y2)", "0,1,2' y4 = mul(y3, y1)", 'return y4'])
+  })
+  it('are none of what the derivative adds by itself', () => {
+    const f: F = (x) => matmul(x, x)
+    const x = [
+      [1, 2],
+      [3, 4],
+    ]
+    const lines = linesOf(
+      f,
+      (grad as unknown as (f: F) => F)((x: never) => sum(f(x) as never)),
+      x,
+    )
+    expect(lines.slice(1, 3)).toEqual(['y0 = reshape(1)', 'y1 = broadcastTo(y0)'])
+    expect(lines.slice(3, -1).every((line) => line.startsWith("0' "))).toBe(true)
+  })
+})
+
+it('modes go one equation at a time: forward to the last, then back to the first', () => {
+  expect([0, 1, 3, 4, 6].map((steps) => progressOf(steps, 3))).toEqual([
+    { forward: 0, reverse: 3, at: undefined },
+    { forward: 1, reverse: 3, at: 0 },
+    { forward: 3, reverse: 3, at: 2 },
+    { forward: 3, reverse: 2, at: 2 },
+    { forward: 3, reverse: 0, at: 0 },
+  ])
+  const one = { kind: 'tensor', dtype: 'f64', shape: [], data: [2], size: 1 } as const
+  const rows = [
+    { equation: 'y0 = sin(x0) : f64 []', primal: one, tangent: one },
+    { equation: 'y1 = mul(y0, 3) : f64 []', primal: one, cotangent: one },
+  ]
+  expect([0, 1, 2, 3, 4].map((steps) => stepInWords(steps, rows))).toEqual([
+    'Before the first equation.',
+    'Forward, 1 of 2: y0 = sin(x0) is 2, its tangent 2.',
+    'Forward, 2 of 2: y1 = mul(y0, 3) is 2, its tangent is zero.',
+    'Reverse, 1 of 2: the cotangent of y1 is 2.',
+    'Reverse, 2 of 2: the cotangent of y0 is zero: no result depends on it.',
+  ])
+})
+
+describe('places that the checker is not sure of', () => {
+  const x = Array.from({ length: 41 }, (_, i) => -2 + i / 10)
+  it('are kinks and wrong derivatives, and nothing where both are right', () => {
+    expect(unsureAt(Math.sin, x, x.map(Math.cos), false)).toEqual({ unsure: [], checkedTo: 2 })
+    expect(
+      unsureAt(
+        Math.fround,
+        x,
+        x.map(() => 1),
+        true,
+      ).unsure,
+    ).toEqual([])
+    const kink = unsureAt(Math.abs, x, x.map(Math.sign), false).unsure
+    expect(kink.map((u) => u.text)).toEqual(['a kink: the slopes of the two sides are -1 and 1, the derivative is 0'])
+    expect(kink[0]!.x).toBeCloseTo(0, 12)
+    const wrong = unsureAt(Math.exp, [0, 1], [1, 2], false).unsure
+    expect(wrong).toEqual([{ x: 1, y: Math.E, text: expect.stringMatching(/^differences give 2\.71828\d*, the derivative is 2$/) }])
+  })
+  it('are jumps of the derivative between two points, and no steep part of a smooth one', () => {
+    const slope = (t: number): number => (t > 0.637 ? 1 : 0)
+    const [jump, ...more] = jumpsBetween(slope, x, x.map(slope))
+    expect(more).toEqual([])
+    expect(jump!.x).toBeCloseTo(0.637, 9)
+    expect([jump!.left, jump!.right]).toEqual([0, 1])
+    const steep = (t: number): number => Math.tanh(200 * t)
+    expect(jumpsBetween(steep, x, x.map(steep))).toEqual([])
+  })
+})
+
+describe('the gallery', () => {
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  const examples = readdirSync(`${root}site/examples`).sort()
+  it('has at least 30 examples, each with its picture and with words on what it shows', () => {
+    expect(examples.length).toBeGreaterThan(30)
+    expect(readdirSync(`${root}site/pictures`).sort()).toEqual(examples.map((file) => file.replace(/ts$/, 'jpg')))
+    for (const file of examples) {
+      const picture = readFileSync(`${root}site/pictures/${file.replace(/ts$/, 'jpg')}`)
+      expect([file, picture.subarray(0, 3).toString('hex'), picture.length < 40_000]).toEqual([file, 'ffd8ff', true])
+      expect([file, aboutExample(readFileSync(`${root}site/examples/${file}`, 'utf8')).length > 20]).toEqual([file, true])
+    }
+  })
+  it('says of an example what its first comment says', () => {
+    expect(aboutExample('// One line,\n// and one more.\nf(1) // 2')).toBe('One line, and one more.')
+  })
 })
 
 it('buffers live from the step that writes them to the last that reads them', () => {

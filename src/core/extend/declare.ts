@@ -95,6 +95,7 @@ export const checkedDeclaration = <N extends string, P, A extends readonly ArgKi
  * and `withPrograms`: then printing, saving and planning look into them. Everything else has a default: one result, opaque to planners, no
  * parameters, no samples for the checker. `unary` and `binary` declare elementwise ones. It is applied by `applyPrimitive`; its rules and
  * kernels are given to `definePlugin`.
+ * Errors  BadInput that names the part which is missing or invalid.
  * @example
  * const reversed = primitive({
  *   name: 'reversed',
@@ -180,6 +181,7 @@ const withScalar = <D extends Declaration<string>>(given: D, where: string): D =
  * An elementwise operation of one argument: the function users call, with its primitive. i32 and bool arguments become f64 unless `integers`.
  *
  * Its derivative is a `scalarRule`; backends without a kernel for it call `scalar` at every element. `elementwise` has the general form.
+ * Errors  BadInput for an invalid declaration: no name or function, an unknown option, or a / in the name.
  * @example unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })([1, 2])   // [2, 4]
  */
 export const unary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
@@ -191,6 +193,7 @@ export const unary = <const N extends string, const I extends boolean = false, c
  * An elementwise operation of two arguments, which broadcast: the function users call, with its primitive. A literal takes the dtype of the
  * other argument.
  *
+ * Errors  BadInput for an invalid declaration; when called, ShapeMismatch if the shapes do not broadcast.
  * @example binary({ name: 'times', scalar: (a, b) => a! * b!, source: 'definition' })([1, 2], 3)   // [3, 6]
  */
 export const binary = <const N extends string, const I extends boolean = false, const R extends DType = never>(

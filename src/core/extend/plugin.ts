@@ -268,7 +268,7 @@ export const uniquePlugin = (p: Plugin): Either<AdError, Plugin> =>
 /**
  * The results of a primitive, one expression each. Numbers, arrays and tensors among the arguments are lifted.
  *
- * Errors  those of the primitive's shape rule.
+ * Errors  BadInput unless it is a primitive; those of the primitive's shape rule.
  * @example evaluate(applyPrimitive(coreRegistry.rules.get('abs')!.primitive, [-2])[0])   // 2
  */
 export const applyPrimitive = <N extends string, P, A extends readonly ArgKind[]>(

@@ -80,7 +80,7 @@ const pathsOf = (p: Program): ReadonlyMap<Node, string> => {
  * The meaning of an expression in another domain: an algebra says what a literal, an input, a captured tensor and an application are.
  *
  * The result is the tree of f's result (or of the expressions) with a value of the algebra at each leaf. A shared node is evaluated once.
- * Errors  BadInput when f has no declared shapes.
+ * Errors  BadInput when f has no declared shapes, or a part of the algebra is not a function.
  * @example interpret<number>({ input: () => 0, literal: () => 0, captured: () => 0, apply: (_, args) => [Math.max(0, ...args) + 1] })(fn({ x: f64(3) }, ({ x }) => sum(mul(sin(x), x))))   // 3
  */
 export const interpret = <A>(algebra: Algebra<A>): Interpret<A> => {
