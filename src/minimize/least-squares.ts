@@ -33,7 +33,7 @@ export interface LeastSquares<X> {
   /** Steps tried, and those that were taken. */
   readonly steps: number
   readonly accepted: number
-  /** The greatest cosine of the angles between the residuals and the columns of their Jacobian. */
+  /** The greatest cosine of the angles between the residuals and the columns of their Jacobian (both weighted, of a robust loss). */
   readonly gradient: number
   readonly evaluations: { readonly residuals: number; readonly jacobians: number }
   readonly history: readonly number[]
@@ -41,7 +41,7 @@ export interface LeastSquares<X> {
   readonly residuals: Tensor<[number], 'f64'>
   readonly jacobian: Tensor<[number, number], 'f64'>
   /**
-   * The covariance of x by the linear theory, s^2 (J^T J)^-1, s^2 the sum of squares over m - n; of a robust loss as its weights have it. NaN where the Jacobian has not full rank, or
+   * The covariance of x by the linear theory, s^2 (J^T J)^-1, s^2 the sum of squares over m - n; of a robust loss with each square, and each row of J, weighted by the slope of the loss. NaN where the Jacobian has not full rank, or
    * where there are no more residuals than numbers in x.
    */
   readonly covariance: Tensor<[number, number], 'f64'>
@@ -116,21 +116,33 @@ interface Run<T> {
   dispose(): void
 }
 
-/** Residuals and Jacobian so that half of the sum of squares has the gradient of the loss, and nearly its Hessian.   Source  Triggs et al. 2000. */
-const weighing =
-  (rho: Rho, scale: number, m: number, n: number) =>
+/** Residuals and Jacobian, each row scaled as rho at its residual says. */
+const scaledBy =
+  (
+    rho: Rho,
+    scale: number,
+    m: number,
+    n: number,
+    factors: (z: number, ...at: ReturnType<Rho>) => readonly [residual: number, row: number],
+  ) =>
   ({ residuals, jacobian }: Linearised): Linearised => {
     const r = Float64Array.from(residuals)
     const j = Float64Array.from(jacobian)
     for (let i = 0; i < m; i++) {
       const z = (r[i]! / scale) ** 2
-      const [, first, second] = rho(z)
-      const weight = Math.sqrt(Math.max(2 ** -52, first + 2 * second * z))
-      r[i] = (r[i]! * first) / weight
-      for (let k = 0; k < n; k++) j[i * n + k] = j[i * n + k]! * weight
+      const [residual, row] = factors(z, ...rho(z))
+      r[i] = r[i]! * residual
+      for (let k = 0; k < n; k++) j[i * n + k] = j[i * n + k]! * row
     }
     return { residuals: r, jacobian: j }
   }
+/** Scales so that half of the sum of squares has the gradient of the loss, and nearly its Hessian; a curvature that is negative, or nearly 0, counts as 1e-4 of the slope.   Source  Triggs et al. 2000. */
+const asLoss = (z: number, _: number, first: number, second: number): readonly [number, number] => {
+  const row = Math.sqrt(Math.max(1e-4 * first, first + 2 * second * z))
+  return [row === 0 ? 0 : first / row, row]
+}
+/** Scales so that the sum of squares is that of iteratively reweighted least squares. */
+const asWeights = (_z: number, _: number, first: number): readonly [number, number] => [Math.sqrt(first), Math.sqrt(first)]
 
 /** Runs least squares on residuals of a tree. */
 export const solveSquares = (
@@ -160,14 +172,16 @@ export const solveSquares = (
     }
     const begin = cost(of.residuals(point.start))
     if (!Number.isFinite(begin)) badInput(op, `the residuals at x0 have the sum of squares ${2 * begin}.`, 'begin where they are finite.')
-    const weighed = plain ? (at: Linearised): Linearised => at : weighing(rho, scale, of.m, n)
+    const asIs = (at: Linearised): Linearised => at
+    const weighed = plain ? asIs : scaledBy(rho, scale, of.m, n, asLoss)
+    const reweighed = plain ? asIs : scaledBy(rho, scale, of.m, n, asWeights)
     const limits = limitsOf(rest, point, 1000)
     const ended = levenbergMarquardtMethod(
-      { m: of.m, n, residuals: of.residuals, linearised: of.linearised, cost, weighed },
+      { m: of.m, n, residuals: of.residuals, linearised: of.linearised, cost, weighed, reweighed },
       point.start,
       rest.tolerance === undefined && point.dtype === 'f64' ? { ...limits, tolerance: 1e-10 } : limits,
     )
-    return { ended, weighed: weighed(ended), point, m: of.m, evaluations: of.evaluations }
+    return { ended, weighed: reweighed(ended), point, m: of.m, evaluations: of.evaluations }
   } finally {
     of.dispose()
   }

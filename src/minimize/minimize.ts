@@ -55,7 +55,7 @@ const boundOf = (given: unknown, of: Objective, none: number, what: string): Flo
   if (typeof given === 'number') return new Float64Array(n).fill(Number.isNaN(given) ? badInput('minimize', `${what} is NaN.`) : given)
   const parts: number[] = []
   const like = of.tree(of.start)
-  const walk = (x: unknown, bound: unknown, path: string): void => {
+  const walk = (x: unknown, bound: unknown, path: string): undefined => {
     const where = path === '' ? what : `${what} at ${path}`
     if (isTensor(x)) {
       const size = x.data.length

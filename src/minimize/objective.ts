@@ -1,6 +1,6 @@
 /** A function of a tree as a function of one vector: its value, its gradient and products with its Hessian, compiled once, and how often each was asked for. */
 import { functionOf, shown } from '../core/errors/check-arguments.js'
-import { badDtype, badInput } from '../core/errors/explain.js'
+import { badDtype, badInput, raise } from '../core/errors/explain.js'
 import {
   type AnyExpr,
   compile,
@@ -8,7 +8,6 @@ import {
   type Float,
   f64,
   fn,
-  grad,
   hvp,
   isExpr,
   isTensor,
@@ -89,7 +88,12 @@ export const objectiveOf = (f: unknown, x0: unknown, op: string): Objective => {
   functionOf(f as (x: unknown) => unknown, 'f', op)
   const point = pointOf(x0, op)
   const n = point.start.length
-  const traced = (x: AnyExpr): AnyExpr => (f as (x: unknown) => AnyExpr)(point.inside(x))
+  const traced = (x: AnyExpr): AnyExpr => {
+    const y = (f as (x: unknown) => AnyExpr)(point.inside(x))
+    if ((isExpr(y) || isTensor(y)) && (y.shape.length > 0 || (y.dtype !== 'f64' && y.dtype !== 'f32')))
+      raise({ _tag: 'NotScalar', op, shape: y.shape, dtype: y.dtype })
+    return y
+  }
   const holder = tensor(Float64Array.from(point.start))
   const direction = tensor(new Float64Array(n))
   const result = { value: tensor(0), grad: tensor(new Float64Array(n)) }
