@@ -5,6 +5,7 @@ import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.
 import { type AnyExpr, compile, f64, fn, jacfwd, jacrev, type Tensor, type Tensors, tensor } from '../index.js'
 import { positiveOf } from '../solve/options.js'
 import type { ArrayTree, Unknowns } from '../solve/vectors.js'
+import { lazily } from './lazily.js'
 import { factor, type Linearised, levenbergMarquardtMethod, type SquaresEnded } from './levenberg-marquardt.js'
 import { losses, type Rho } from './loss.js'
 import { type Point, pointOf } from './objective.js'
@@ -73,7 +74,8 @@ export const covarianceOf = (jacobian: Float64Array, m: number, n: number, varia
 
 /** What is compiled: residuals of a vector, and their Jacobian. */
 export interface Residuals {
-  readonly m: number
+  /** The number of residuals. */
+  readonly m: () => number
   readonly residuals: (x: Float64Array) => Float64Array
   readonly linearised: (x: Float64Array) => Linearised
   readonly evaluations: () => { readonly residuals: number; readonly jacobians: number }
@@ -83,31 +85,31 @@ export interface Residuals {
 const residualsOf = (f: (x: unknown) => unknown, point: Point, op: string): Residuals => {
   const n = point.start.length
   const traced = (x: AnyExpr): AnyExpr => flatResult(f(point.inside(x)), op, 'the function')
-  const alone = compile(fn({ x: f64(n) }, ({ x }) => traced(x as AnyExpr) as never)) as unknown as Run<Tensor>
   const counts = { residuals: 0, jacobians: 0 }
-  const m = alone({ x: point.start }).shape[0]!
-  if (m === 0) badInput(op, 'the function returned no residuals.', 'return at least one number.')
-  const jacobian = (n <= m ? jacfwd : jacrev) as unknown as (g: (x: AnyExpr) => AnyExpr) => (x: AnyExpr) => AnyExpr
-  const both = compile(
-    fn({ x: f64(n) }, ({ x }) => ({ r: traced(x as AnyExpr) as never, j: jacobian(traced)(x as AnyExpr) as never })),
-  ) as unknown as Run<{ r: Tensor; j: Tensor }>
+  const alone = lazily(() => compile(fn({ x: f64(n) }, ({ x }) => traced(x as AnyExpr) as never)) as unknown as Run<Tensor>)
+  const m = lazily(() => alone()({ x: point.start }).shape[0]!)
+  const both = lazily(() => {
+    const jacobian = (n <= m() ? jacfwd : jacrev) as unknown as (g: (x: AnyExpr) => AnyExpr) => (x: AnyExpr) => AnyExpr
+    return compile(
+      fn({ x: f64(n) }, ({ x }) => ({ r: traced(x as AnyExpr) as never, j: jacobian(traced)(x as AnyExpr) as never })),
+    ) as unknown as Run<{ r: Tensor; j: Tensor }>
+  })
   return {
     m,
     residuals: (x) => {
       counts.residuals++
-      return alone({ x }).data as Float64Array
+      return alone()({ x }).data as Float64Array
     },
     linearised: (x) => {
       counts.jacobians++
-      const { r, j } = both({ x })
+      const { r, j } = both()({ x })
       const wrong = counts.jacobians === 1 ? j.data.find((v) => !Number.isFinite(v)) : undefined
       if (wrong !== undefined) badInput(op, `the Jacobian at x0 has ${wrong}.`, 'begin where the residuals are differentiable.')
       return { residuals: Float64Array.from(r.data, Number), jacobian: Float64Array.from(j.data, Number) }
     },
     evaluations: () => ({ ...counts }),
     dispose: () => {
-      alone.dispose()
-      both.dispose()
+      for (const made of [alone, both]) made.made()?.dispose()
     },
   }
 }
@@ -163,6 +165,8 @@ export const solveSquares = (
   const of = residualsOf(f, point, op)
   try {
     const n = point.start.length
+    const m = of.m()
+    if (m === 0) badInput(op, 'the function returned no residuals.', 'return at least one number.')
     const rho = losses[loss]
     const plain = loss === 'squares'
     const cost = (r: Float64Array): number => {
@@ -173,15 +177,15 @@ export const solveSquares = (
     const begin = cost(of.residuals(point.start))
     if (!Number.isFinite(begin)) badInput(op, `the residuals at x0 have the sum of squares ${2 * begin}.`, 'begin where they are finite.')
     const asIs = (at: Linearised): Linearised => at
-    const weighed = plain ? asIs : scaledBy(rho, scale, of.m, n, asLoss)
-    const reweighed = plain ? asIs : scaledBy(rho, scale, of.m, n, asWeights)
+    const weighed = plain ? asIs : scaledBy(rho, scale, m, n, asLoss)
+    const reweighed = plain ? asIs : scaledBy(rho, scale, m, n, asWeights)
     const limits = limitsOf(rest, point, 1000)
     const ended = levenbergMarquardtMethod(
-      { m: of.m, n, residuals: of.residuals, linearised: of.linearised, cost, weighed, reweighed },
+      { m, n, residuals: of.residuals, linearised: of.linearised, cost, weighed, reweighed },
       point.start,
       rest.tolerance === undefined && point.dtype === 'f64' ? { ...limits, tolerance: 1e-10 } : limits,
     )
-    return { ended, weighed: reweighed(ended), point, m: of.m, evaluations: of.evaluations }
+    return { ended, weighed: reweighed(ended), point, m, evaluations: of.evaluations }
   } finally {
     of.dispose()
   }

@@ -19,6 +19,8 @@ import {
   valueAndGrad,
 } from '../index.js'
 
+import { lazily } from './lazily.js'
+
 /** How often a driver asked for what. */
 export interface Evaluations {
   readonly values: number
@@ -135,9 +137,4 @@ export const objectiveOf = (f: unknown, x0: unknown, op: string): Objective => {
 type Hvp = (x: AnyExpr, v: AnyExpr) => AnyExpr
 interface Into {
   into(outputs: unknown): (args: unknown) => unknown
-}
-/** What is made when it is first asked for. */
-const lazily = <T>(make: () => T): (() => T) & { readonly made: () => T | undefined } => {
-  let made: T | undefined
-  return Object.assign(() => (made ??= make()), { made: () => made })
 }

@@ -1,5 +1,6 @@
 /** What `minimize` and `leastSquares` take and say: trees, dtypes, saddles, options that stop them, and what they leave behind. */
 import { describe, expect, it } from 'vitest'
+import { cpu } from '../../src/backends/cpu/index.js'
 import {
   AdException,
   type AnyExpr,
@@ -149,6 +150,40 @@ describe('options', () => {
   })
 })
 
+describe('what is left behind', () => {
+  const size = 50_000
+  const zeros = (): AnyExpr => tensor(new Float64Array(size)) as unknown as AnyExpr
+  const constraints = { equal: (x: unknown) => sub(sum(x as AnyExpr), 1) as AnyExpr }
+  const held = (x: unknown): AnyExpr => add(far(x as AnyExpr), sum(mul(zeros(), sum(x as AnyExpr)))) as AnyExpr
+  const broken = () => {
+    throw new Error('enough')
+  }
+  const runs: readonly (readonly [string, () => unknown])[] = [
+    ['lbfgs', () => minimize(held as never, [0, 0] as never)],
+    ['newton', () => minimize(held as never, [0, 0] as never, { method: 'newton' })],
+    ['nelderMead', () => minimize(held as never, [0, 0] as never, { method: 'nelderMead', maxSteps: 3 })],
+    ['bounds', () => minimize(held as never, [0, 0] as never, { bounds: { upper: 1.5 } })],
+    ['constraints', () => minimize(held as never, [0, 0] as never, { constraints })],
+    ['least squares', () => leastSquares((x) => add(sub(x, [1, 2]), sum(zeros())) as AnyExpr, [0, 0])],
+    ['an onStep that throws', () => expect(() => minimize(held as never, [0, 0] as never, { onStep: broken })).toThrow('enough')],
+    [
+      'one within constraints',
+      () => expect(() => minimize(held as never, [0, 0] as never, { constraints, onStep: broken })).toThrow('enough'),
+    ],
+    [
+      'one in least squares',
+      () => expect(() => leastSquares((x) => sub(exp(x), [1, 2]) as AnyExpr, [0, 0], { onStep: broken })).toThrow('enough'),
+    ],
+    ['bounds that are refused', () => refused(() => minimize(held as never, [0, 0] as never, { bounds: { lower: 2, upper: 1 } }))],
+  ]
+  it.each(runs)('%s: no plan', (_, run) => {
+    run()
+    const before = cpu().memoryBytes()
+    for (let k = 0; k < 3; k++) run()
+    expect(cpu().memoryBytes()).toBeLessThanOrEqual(before)
+  })
+})
+
 describe('what is refused', () => {
   const junk: readonly (readonly [string, () => unknown, RegExp])[] = [
     ['NaN in x0', () => minimize(far as never, [Number.NaN, 1] as never), /x0 has NaN/],
@@ -194,6 +229,11 @@ describe('what is refused', () => {
       'constraints that are no functions',
       () => minimize(far as never, [0, 0] as never, { constraints: { equal: 3 as never } }),
       /function/,
+    ],
+    [
+      'constraints that are not finite',
+      () => minimize(far as never, [0, 0] as never, { constraints: { atMost: (x) => log(x as AnyExpr) as AnyExpr } }),
+      /constraints.atMost at x0 has -Infinity/,
     ],
     ['empty constraints', () => minimize(far as never, [0, 0] as never, { constraints: {} }), /empty/],
     [
