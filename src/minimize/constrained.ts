@@ -149,7 +149,7 @@ const search = (
     })
     return { violation, slack: Math.max(violation, slack) }
   }
-  let x = Float64Array.from(point.start)
+  let x: Float64Array = Float64Array.from(point.start)
   let [steps, omega, eta] = [0, 0.1, 10 ** -0.1]
   const history = [first.f.item()]
   const { tolerance } = limits

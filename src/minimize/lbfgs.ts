@@ -58,8 +58,8 @@ export const lbfgsMethod = (
   memory: number,
   { tolerance, maxSteps, onStep }: Limits,
 ): Ended => {
-  let x = intoBox(x0, box)
-  let g = new Float64Array(x.length)
+  let x: Float64Array = intoBox(x0, box)
+  let g: Float64Array = new Float64Array(x.length)
   let value = of.gradient(x, g)
   const history = [value]
   const sized = (): number => relativeGradient(x, box === undefined ? g : projectedSize(x, g, box), value)

@@ -2,14 +2,14 @@
 import { functionOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.js'
-import { type AnyExpr, compile, f64, fn, jacfwd, jacrev, type Tensor, type Tensors, tensor } from '../index.js'
+import { type AnyExpr, compile, f64, fn, jacfwd, jacrev, type Tensor, tensor } from '../index.js'
 import { positiveOf } from '../solve/options.js'
 import type { ArrayTree, Unknowns } from '../solve/vectors.js'
 import { lazily } from './lazily.js'
 import { factor, type Linearised, levenbergMarquardtMethod, type SquaresEnded } from './levenberg-marquardt.js'
 import { losses, type Rho } from './loss.js'
 import { type Point, pointOf } from './objective.js'
-import { driverOptions, limitsOf, type Reason, type StepInfo } from './result.js'
+import { driverOptions, limitsOf, type Reason, type Solved, type StepInfo } from './result.js'
 import { flatResult } from './trees.js'
 
 export const leastSquaresOptions = {
@@ -26,7 +26,7 @@ export interface LeastSquaresOptions<X> extends Omit<Untyped, 'onStep'> {
 }
 /** What `leastSquares` returns. */
 export interface LeastSquares<X> {
-  readonly x: Tensors<X>
+  readonly x: Solved<X>
   /** Half of the sum of squares, or of the loss. */
   readonly value: number
   readonly converged: boolean
@@ -47,7 +47,7 @@ export interface LeastSquares<X> {
    */
   readonly covariance: Tensor<[number, number], 'f64'>
   /** The square roots of its diagonal. */
-  readonly errors: Tensors<X>
+  readonly errors: Solved<X>
 }
 
 /** s^2 (J^T J)^-1 by R: NaN where that has not full rank. */
@@ -195,7 +195,7 @@ export const solveSquares = (
 export const toldOf = <X>({ ended, point, m, evaluations }: ReturnType<typeof solveSquares>, covariance: Float64Array): LeastSquares<X> => {
   const n = point.start.length
   return {
-    x: point.tree(ended.x) as Tensors<X>,
+    x: point.tree(ended.x) as Solved<X>,
     value: ended.value,
     converged: ended.reason === 'gradient' || ended.reason === 'rounding',
     reason: ended.reason,
@@ -207,7 +207,7 @@ export const toldOf = <X>({ ended, point, m, evaluations }: ReturnType<typeof so
     residuals: tensor(ended.residuals, [m]) as Tensor<[number], 'f64'>,
     jacobian: tensor(ended.jacobian, [m, n]) as Tensor<[number, number], 'f64'>,
     covariance: tensor(covariance, [n, n]) as Tensor<[number, number], 'f64'>,
-    errors: point.tree(Float64Array.from({ length: n }, (_, i) => Math.sqrt(covariance[i * n + i]!))) as Tensors<X>,
+    errors: point.tree(Float64Array.from({ length: n }, (_, i) => Math.sqrt(covariance[i * n + i]!))) as Solved<X>,
   }
 }
 const sumOfSquares = (r: Float64Array): number => r.reduce((total, v) => total + v * v, 0)

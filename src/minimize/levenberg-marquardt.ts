@@ -250,7 +250,7 @@ export const levenbergMarquardtMethod = (
   x0: Float64Array,
   { tolerance, maxSteps, onStep }: Limits,
 ): SquaresEnded => {
-  let x = Float64Array.from(x0)
+  let x: Float64Array = Float64Array.from(x0)
   let at = linearised(x)
   let value = cost(at.residuals)
   const history = [value]

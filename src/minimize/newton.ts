@@ -48,8 +48,8 @@ const modelStep = (
 
 /** Minimises by Newton's method in a trust region.   Source  Nocedal and Wright 2006, algorithms 4.1 and 7.2. */
 export const newtonMethod = (of: Objective, x0: Float64Array, { tolerance, maxSteps, onStep }: Limits): Ended => {
-  let x = Float64Array.from(x0)
-  let g = new Float64Array(x.length)
+  let x: Float64Array = Float64Array.from(x0)
+  let g: Float64Array = new Float64Array(x.length)
   let value = of.gradient(x, g)
   const history = [value]
   let radius = Math.max(1, 0.1 * norm(x))

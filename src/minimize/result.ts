@@ -1,9 +1,23 @@
 /** What drivers give, and when they end. */
 import { functionOf } from '../core/errors/check-arguments.js'
 import { type OptionsOf, or } from '../core/errors/options.js'
-import type { Float, Tensors } from '../index.js'
+import type { Expr, Float, NoTangent, Shape, Spec, Static, Tensor } from '../index.js'
 import { positive, wholeOrNone } from '../solve/options.js'
+import type { NumberLists } from '../solve/vectors.js'
 import type { Evaluations, Objective } from './objective.js'
+
+/** The tree of tensors that a search returns for x0: of a number and of an array of numbers too. */
+export type Solved<T> = T extends Expr<infer S, infer D> | Spec<infer S, infer D>
+  ? Tensor<S, D>
+  : T extends number
+    ? Tensor<[], 'f64'>
+    : T extends NumberLists
+      ? Tensor<Shape, 'f64'>
+      : T extends NoTangent | undefined
+        ? T
+        : T extends Static
+          ? NoInfer<T>
+          : { readonly [K in keyof T]: Solved<T[K]> }
 
 /**
  * Why a driver ended: the gradient is small (`gradient`); no step that rounding does not hide lowers the value (`rounding`); the simplex is small (`simplex`); the number of steps
@@ -18,7 +32,7 @@ export interface StepInfo<X> {
   /** The relative size of the gradient, what the tolerance is compared with; NaN for methods without gradients. */
   readonly gradient: number
   /** Where the method is; the tree is made when you ask for it. */
-  readonly x: () => Tensors<X>
+  readonly x: () => Solved<X>
 }
 /** Options of every driver. */
 export const driverOptions = {
@@ -43,7 +57,7 @@ export interface Ended {
 }
 /** What a driver returns. */
 export interface Minimum<X> {
-  readonly x: Tensors<X>
+  readonly x: Solved<X>
   readonly value: number
   /** Has it converged: is the reason that the gradient or the simplex is small, or that rounding hides every further step? */
   readonly converged: boolean
@@ -56,7 +70,7 @@ export interface Minimum<X> {
   readonly history: readonly number[]
 }
 export const minimumOf = <X>({ x, value, gradient, steps, reason, history }: Ended, of: Objective): Minimum<X> => ({
-  x: of.tree(x) as Tensors<X>,
+  x: of.tree(x) as Solved<X>,
   value,
   converged: reason === 'gradient' || reason === 'rounding' || reason === 'simplex',
   reason,

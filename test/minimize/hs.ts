@@ -1,7 +1,9 @@
 // Problems of Hock and Schittkowski: the functions; starting points, bounds, published minima and SLSQP's results are in hs.json.
 import { readFileSync } from 'node:fs'
-import { type AnyExpr, add, at, log, mul, type Operand, pow, sin, square, sub } from '../../src/index.js'
+import { type AnyExpr, add, at, log, mul, pow, sin, square, sub, type Tensor } from '../../src/index.js'
 
+/** What an operation takes. */
+type Operand = AnyExpr | Tensor | number | readonly number[]
 /** One problem: equations = 0, inequalities <= 0; null where a number has no bound. */
 export interface HsProblem {
   readonly number: number

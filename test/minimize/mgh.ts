@@ -16,7 +16,6 @@ import {
   mean,
   mul,
   neg,
-  type Operand,
   pow,
   prod,
   reshape,
@@ -31,6 +30,8 @@ import {
   where,
 } from '../../src/index.js'
 
+/** What an operation takes. */
+type Operand = AnyExpr | Tensor | number | readonly number[]
 /** What one of SciPy's methods reached, and how often it evaluated the function. */
 export interface Reached {
   readonly value: number

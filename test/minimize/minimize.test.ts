@@ -2,7 +2,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { CpuExecutable } from '../../src/backends/cpu/executable.js'
 import {
-  AdException,
   type AnyExpr,
   abs,
   add,
@@ -257,5 +256,4 @@ describe('what is refused', () => {
     ['sigma with a NaN', () => curveFit((p, x) => mul(p, x) as AnyExpr, [1, 2], [1, 2], 1, { sigma: [1, Number.NaN] }), /sigma has NaN/],
   ]
   it.each(junk)('%s', (_, run, message) => expect(refused(run)).toMatch(message))
-  it('throws AdException alone', () => expect(() => minimize(far as never, [Number.NaN, 1] as never)).toThrow(AdException))
 })
