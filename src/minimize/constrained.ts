@@ -54,13 +54,30 @@ const flat = (f: unknown, x: unknown, op: string, what: string): AnyExpr => {
   return parts.length === 1 ? parts[0]! : (concat(parts) as AnyExpr)
 }
 
+interface Compiled {
+  dispose(): void
+}
 /**
  * Minimises f + sum(l h + mu/2 h^2) + sum(max(0, m + mu g)^2 - m^2) / (2 mu) again and again, each time with better multipliers l and m; mu grows where the constraints are not met.
  * Source  Nocedal and Wright 2006, 17.4.
  */
-export const constrainedMethod = (
+export const constrainedMethod = (...given: Given): EndedWithin => {
+  const held: Compiled[] = []
+  try {
+    return search(
+      (x) => {
+        held.push(x)
+        return x
+      },
+      ...given,
+    )
+  } finally {
+    for (const x of held) x.dispose()
+  }
+}
+type Given = [
   f: (x: unknown) => AnyExpr,
-  { equal, atMost }: Constraints,
+  constraints: Constraints,
   point: Point,
   box: Box | undefined,
   memory: number,
@@ -68,17 +85,29 @@ export const constrainedMethod = (
   /** Counts an evaluation of the gradient; the number so far. */
   count: () => number,
   op: string,
+]
+const search = (
+  hold: <T extends Compiled>(x: T) => T,
+  ...[f, { equal, atMost }, point, box, memory, limits, count, op]: Given
 ): EndedWithin => {
   const n = point.start.length
-  const parts = compile(
+  const compiledParts = compile(
     fn({ x: f64(n) }, ({ x }) => {
       const tree = point.inside(x as AnyExpr)
       return { f: f(tree) as never, h: flat(equal, tree, op, 'constraints.equal'), g: flat(atMost, tree, op, 'constraints.atMost') }
     }),
-  ) as unknown as ((args: unknown) => { f: Tensor; h: Tensor; g: Tensor }) & { dispose(): void }
+  ) as unknown as ((args: unknown) => { f: Tensor; h: Tensor; g: Tensor }) & Compiled
+  const parts = hold(compiledParts)
   const first = parts({ x: point.start })
   const [nh, ng] = [first.h.shape[0]!, first.g.shape[0]!]
   if (nh + ng === 0) badInput(op, 'the constraints are empty.', 'leave them out, or give functions that return at least one number.')
+  for (const [what, { data }] of [
+    ['equal', first.h],
+    ['atMost', first.g],
+  ] as const) {
+    const wrong = Array.from(data, Number).find((v) => !Number.isFinite(v))
+    if (wrong !== undefined) badInput(op, `constraints.${what} at x0 has ${wrong}.`, 'begin where the constraints are finite.')
+  }
   const augmented = compile(
     fn({ x: f64(n), l: f64(nh), m: f64(ng), mu: f64() }, ({ x, l, m, mu }) => {
       const lagrangian = (v: AnyExpr): AnyExpr => {
@@ -97,6 +126,7 @@ export const constrainedMethod = (
       return (valueAndGrad(lagrangian as never) as unknown as (v: AnyExpr) => { value: AnyExpr; grad: AnyExpr })(x as AnyExpr) as never
     }),
   )
+  hold(augmented as unknown as Compiled)
   const result = { value: tensor(0), grad: tensor(new Float64Array(n)) }
   const run = (augmented as unknown as { into(outputs: unknown): (args: unknown) => unknown }).into(result)
   const [l, m] = [new Float64Array(nh), new Float64Array(ng)]
@@ -144,11 +174,16 @@ export const constrainedMethod = (
       for (let i = 0; i < nh; i++) l[i] = l[i]! + mu * h[i]!
       for (let i = 0; i < ng; i++) m[i] = Math.max(0, m[i]! + mu * g[i]!)
     }
-    const ended = (reason: Reason): EndedWithin => {
-      parts.dispose()
-      augmented.dispose()
-      return { x, value: now.f.item(), gradient: inner.gradient, steps, reason, history, multipliers: { equal: l, atMost: m }, violation }
-    }
+    const ended = (reason: Reason): EndedWithin => ({
+      x,
+      value: now.f.item(),
+      gradient: inner.gradient,
+      steps,
+      reason,
+      history,
+      multipliers: { equal: l, atMost: m },
+      violation,
+    })
     if (!going) return ended('stopped')
     // where rounding ends a search, the next one would end there too
     if (slack <= tolerance && (inner.gradient <= tolerance || inner.reason === 'rounding'))

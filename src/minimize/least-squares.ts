@@ -5,6 +5,7 @@ import { choice, type OptionsOf, or, type ReadOf, readOptions } from '../core/er
 import { type AnyExpr, compile, f64, fn, jacfwd, jacrev, type Tensor, tensor } from '../index.js'
 import { positiveOf } from '../solve/options.js'
 import type { ArrayTree } from '../solve/vectors.js'
+import { lazily } from './lazily.js'
 import { factor, type Linearised, levenbergMarquardtMethod, type SquaresEnded } from './levenberg-marquardt.js'
 import { losses, type Rho } from './loss.js'
 import { type Point, pointOf } from './objective.js'
@@ -34,7 +35,7 @@ export interface LeastSquares<X> {
   /** Steps tried, and those that were taken. */
   readonly steps: number
   readonly accepted: number
-  /** The greatest cosine of the angles between the residuals and the columns of their Jacobian. */
+  /** The greatest cosine of the angles between the residuals and the columns of their Jacobian (both weighted, of a robust loss). */
   readonly gradient: number
   readonly evaluations: { readonly residuals: number; readonly jacobians: number }
   readonly history: readonly number[]
@@ -42,7 +43,7 @@ export interface LeastSquares<X> {
   readonly residuals: Tensor<[number], 'f64'>
   readonly jacobian: Tensor<[number, number], 'f64'>
   /**
-   * The covariance of x by the linear theory, s^2 (J^T J)^-1, s^2 the sum of squares over m - n; of a robust loss as its weights have it. NaN where the Jacobian has not full rank, or
+   * The covariance of x by the linear theory, s^2 (J^T J)^-1, s^2 the sum of squares over m - n; of a robust loss with each square, and each row of J, weighted by the slope of the loss. NaN where the Jacobian has not full rank, or
    * where there are no more residuals than numbers in x.
    */
   readonly covariance: Tensor<[number, number], 'f64'>
@@ -74,7 +75,8 @@ export const covarianceOf = (jacobian: Float64Array, m: number, n: number, varia
 
 /** What is compiled: residuals of a vector, and their Jacobian. */
 export interface Residuals {
-  readonly m: number
+  /** The number of residuals. */
+  readonly m: () => number
   readonly residuals: (x: Float64Array) => Float64Array
   readonly linearised: (x: Float64Array) => Linearised
   readonly evaluations: () => { readonly residuals: number; readonly jacobians: number }
@@ -84,31 +86,31 @@ export interface Residuals {
 const residualsOf = (f: (x: unknown) => unknown, point: Point, op: string): Residuals => {
   const n = point.start.length
   const traced = (x: AnyExpr): AnyExpr => flatResult(f(point.inside(x)), op, 'the function')
-  const alone = compile(fn({ x: f64(n) }, ({ x }) => traced(x as AnyExpr) as never)) as unknown as Run<Tensor>
   const counts = { residuals: 0, jacobians: 0 }
-  const m = alone({ x: point.start }).shape[0]!
-  if (m === 0) badInput(op, 'the function returned no residuals.', 'return at least one number.')
-  const jacobian = (n <= m ? jacfwd : jacrev) as unknown as (g: (x: AnyExpr) => AnyExpr) => (x: AnyExpr) => AnyExpr
-  const both = compile(
-    fn({ x: f64(n) }, ({ x }) => ({ r: traced(x as AnyExpr) as never, j: jacobian(traced)(x as AnyExpr) as never })),
-  ) as unknown as Run<{ r: Tensor; j: Tensor }>
+  const alone = lazily(() => compile(fn({ x: f64(n) }, ({ x }) => traced(x as AnyExpr) as never)) as unknown as Run<Tensor>)
+  const m = lazily(() => alone()({ x: point.start }).shape[0]!)
+  const both = lazily(() => {
+    const jacobian = (n <= m() ? jacfwd : jacrev) as unknown as (g: (x: AnyExpr) => AnyExpr) => (x: AnyExpr) => AnyExpr
+    return compile(
+      fn({ x: f64(n) }, ({ x }) => ({ r: traced(x as AnyExpr) as never, j: jacobian(traced)(x as AnyExpr) as never })),
+    ) as unknown as Run<{ r: Tensor; j: Tensor }>
+  })
   return {
     m,
     residuals: (x) => {
       counts.residuals++
-      return alone({ x }).data as Float64Array
+      return alone()({ x }).data as Float64Array
     },
     linearised: (x) => {
       counts.jacobians++
-      const { r, j } = both({ x })
+      const { r, j } = both()({ x })
       const wrong = counts.jacobians === 1 ? j.data.find((v) => !Number.isFinite(v)) : undefined
       if (wrong !== undefined) badInput(op, `the Jacobian at x0 has ${wrong}.`, 'begin where the residuals are differentiable.')
       return { residuals: Float64Array.from(r.data, Number), jacobian: Float64Array.from(j.data, Number) }
     },
     evaluations: () => ({ ...counts }),
     dispose: () => {
-      alone.dispose()
-      both.dispose()
+      for (const made of [alone, both]) made.made()?.dispose()
     },
   }
 }
@@ -117,21 +119,33 @@ interface Run<T> {
   dispose(): void
 }
 
-/** Residuals and Jacobian so that half of the sum of squares has the gradient of the loss, and nearly its Hessian.   Source  Triggs et al. 2000. */
-const weighing =
-  (rho: Rho, scale: number, m: number, n: number) =>
+/** Residuals and Jacobian, each row scaled as rho at its residual says. */
+const scaledBy =
+  (
+    rho: Rho,
+    scale: number,
+    m: number,
+    n: number,
+    factors: (z: number, ...at: ReturnType<Rho>) => readonly [residual: number, row: number],
+  ) =>
   ({ residuals, jacobian }: Linearised): Linearised => {
     const r = Float64Array.from(residuals)
     const j = Float64Array.from(jacobian)
     for (let i = 0; i < m; i++) {
       const z = (r[i]! / scale) ** 2
-      const [, first, second] = rho(z)
-      const weight = Math.sqrt(Math.max(2 ** -52, first + 2 * second * z))
-      r[i] = (r[i]! * first) / weight
-      for (let k = 0; k < n; k++) j[i * n + k] = j[i * n + k]! * weight
+      const [residual, row] = factors(z, ...rho(z))
+      r[i] = r[i]! * residual
+      for (let k = 0; k < n; k++) j[i * n + k] = j[i * n + k]! * row
     }
     return { residuals: r, jacobian: j }
   }
+/** Scales so that half of the sum of squares has the gradient of the loss, and nearly its Hessian; a curvature that is negative, or nearly 0, counts as 1e-4 of the slope.   Source  Triggs et al. 2000. */
+const asLoss = (z: number, _: number, first: number, second: number): readonly [number, number] => {
+  const row = Math.sqrt(Math.max(1e-4 * first, first + 2 * second * z))
+  return [row === 0 ? 0 : first / row, row]
+}
+/** Scales so that the sum of squares is that of iteratively reweighted least squares. */
+const asWeights = (_z: number, _: number, first: number): readonly [number, number] => [Math.sqrt(first), Math.sqrt(first)]
 
 /** Runs least squares on residuals of a tree. */
 export const solveSquares = (
@@ -151,6 +165,8 @@ export const solveSquares = (
   const of = residualsOf(f, point, op)
   try {
     const n = point.start.length
+    const m = of.m()
+    if (m === 0) badInput(op, 'the function returned no residuals.', 'return at least one number.')
     const rho = losses[loss]
     const plain = loss === 'squares'
     const cost = (r: Float64Array): number => {
@@ -160,14 +176,16 @@ export const solveSquares = (
     }
     const begin = cost(of.residuals(point.start))
     if (!Number.isFinite(begin)) badInput(op, `the residuals at x0 have the sum of squares ${2 * begin}.`, 'begin where they are finite.')
-    const weighed = plain ? (at: Linearised): Linearised => at : weighing(rho, scale, of.m, n)
+    const asIs = (at: Linearised): Linearised => at
+    const weighed = plain ? asIs : scaledBy(rho, scale, m, n, asLoss)
+    const reweighed = plain ? asIs : scaledBy(rho, scale, m, n, asWeights)
     const limits = limitsOf(rest, point, 1000)
     const ended = levenbergMarquardtMethod(
-      { m: of.m, n, residuals: of.residuals, linearised: of.linearised, cost, weighed },
+      { m, n, residuals: of.residuals, linearised: of.linearised, cost, weighed, reweighed },
       point.start,
       rest.tolerance === undefined && point.dtype === 'f64' ? { ...limits, tolerance: 1e-10 } : limits,
     )
-    return { ended, weighed: weighed(ended), point, m: of.m, evaluations: of.evaluations }
+    return { ended, weighed: reweighed(ended), point, m, evaluations: of.evaluations }
   } finally {
     of.dispose()
   }

@@ -17,14 +17,7 @@ export interface Factored {
 /** Factors A, m x n by rows, and applies Q^T to b; both are overwritten. m may be less than n. */
 export const factor = (a: Float64Array, b: Float64Array, m: number, n: number): Factored => {
   const order = Int32Array.from({ length: n }, (_, j) => j)
-  const norms = new Float64Array(n)
-  for (let j = 0; j < n; j++) {
-    let most = 0
-    for (let i = 0; i < m; i++) most = Math.max(most, Math.abs(a[i * n + j]!))
-    let total = 0
-    if (most > 0) for (let i = 0; i < m; i++) total += (a[i * n + j]! / most) ** 2
-    norms[j] = most * Math.sqrt(total)
-  }
+  const norms = columnNorms(a, m, n)
   const rows = Math.min(m, n)
   for (let k = 0; k < rows; k++) {
     let p = k
@@ -206,8 +199,10 @@ export interface SquaresProblem {
   readonly residuals: (x: Float64Array) => Float64Array
   readonly linearised: (x: Float64Array) => Linearised
   readonly cost: (residuals: Float64Array) => number
-  /** Residuals and Jacobian as a robust loss weighs them; as they are where there is none. */
+  /** Residuals and Jacobian whose half sum of squares has the gradient and nearly the Hessian of a robust loss; as they are where there is none. */
   readonly weighed: (at: Linearised) => Linearised
+  /** Each row by the square root of the slope of the loss: what `gradient` and covariances are measured with. */
+  readonly reweighed: (at: Linearised) => Linearised
 }
 /** Where the search ended. */
 export interface SquaresEnded {
@@ -223,13 +218,39 @@ export interface SquaresEnded {
   readonly accepted: number
 }
 
+/** The norms of the columns of a matrix by rows, without overflow. */
+const columnNorms = (a: Float64Array, m: number, n: number): Float64Array => {
+  const norms = new Float64Array(n)
+  for (let j = 0; j < n; j++) {
+    let [most, total] = [0, 0]
+    for (let i = 0; i < m; i++) most = Math.max(most, Math.abs(a[i * n + j]!))
+    if (most > 0) for (let i = 0; i < m; i++) total += (a[i * n + j]! / most) ** 2
+    norms[j] = most * Math.sqrt(total)
+  }
+  return norms
+}
+/** The greatest cosine between the residuals and a column of the Jacobian. */
+const greatestCosine = ({ residuals, jacobian }: Linearised, m: number, n: number): number => {
+  const columns = columnNorms(jacobian, m, n)
+  const length = norm(residuals)
+  let most = 0
+  if (length > 0)
+    for (let j = 0; j < n; j++) {
+      if (columns[j] === 0) continue
+      let v = 0
+      for (let i = 0; i < m; i++) v += jacobian[i * n + j]! * (residuals[i]! / length)
+      most = Math.max(most, Math.abs(v / columns[j]!))
+    }
+  return most
+}
+
 /** Minimises half a sum of squares.   Source  Moré 1978. */
 export const levenbergMarquardtMethod = (
-  { m, n, residuals, linearised, cost, weighed }: SquaresProblem,
+  { m, n, residuals, linearised, cost, weighed, reweighed }: SquaresProblem,
   x0: Float64Array,
   { tolerance, maxSteps, onStep }: Limits,
 ): SquaresEnded => {
-  let x = Float64Array.from(x0)
+  let x: Float64Array = Float64Array.from(x0)
   let at = linearised(x)
   let value = cost(at.residuals)
   const history = [value]
@@ -248,25 +269,11 @@ export const levenbergMarquardtMethod = (
   })
   for (;;) {
     const w = weighed(at)
-    const columns = new Float64Array(n)
-    for (let j = 0; j < n; j++) {
-      let [most, total] = [0, 0]
-      for (let i = 0; i < m; i++) most = Math.max(most, Math.abs(w.jacobian[i * n + j]!))
-      if (most > 0) for (let i = 0; i < m; i++) total += (w.jacobian[i * n + j]! / most) ** 2
-      columns[j] = most * Math.sqrt(total)
-    }
+    const columns = columnNorms(w.jacobian, m, n)
     const first = steps === 0
     for (let j = 0; j < n; j++) d[j] = first ? columns[j] || 1 : Math.max(d[j]!, columns[j]!)
     if (first) radius = norm(scaled(d, x)) || 1
-    const fnorm = norm(w.residuals)
-    size = 0
-    if (fnorm > 0)
-      for (let j = 0; j < n; j++) {
-        if (columns[j] === 0) continue
-        let v = 0
-        for (let i = 0; i < m; i++) v += w.jacobian[i * n + j]! * (w.residuals[i]! / fnorm)
-        size = Math.max(size, Math.abs(v / columns[j]!))
-      }
+    size = greatestCosine(reweighed(at), m, n)
     if (size <= tolerance) return ended('gradient')
     const factored = factor(Float64Array.from(w.jacobian), Float64Array.from(w.residuals), m, n)
     let moved = false

@@ -1,6 +1,6 @@
 /** A function of a tree as a function of one vector: its value, its gradient and products with its Hessian, compiled once, and how often each was asked for. */
 import { functionOf, shown } from '../core/errors/check-arguments.js'
-import { badDtype, badInput } from '../core/errors/explain.js'
+import { badDtype, badInput, raise } from '../core/errors/explain.js'
 import {
   type AnyExpr,
   compile,
@@ -18,6 +18,8 @@ import {
   treeMap,
   valueAndGrad,
 } from '../index.js'
+
+import { lazily } from './lazily.js'
 
 /** How often a driver asked for what. */
 export interface Evaluations {
@@ -88,7 +90,12 @@ export const objectiveOf = (f: unknown, x0: unknown, op: string): Objective => {
   functionOf(f as (x: unknown) => unknown, 'f', op)
   const point = pointOf(x0, op)
   const n = point.start.length
-  const traced = (x: AnyExpr): AnyExpr => (f as (x: unknown) => AnyExpr)(point.inside(x))
+  const traced = (x: AnyExpr): AnyExpr => {
+    const y = (f as (x: unknown) => AnyExpr)(point.inside(x))
+    if ((isExpr(y) || isTensor(y)) && (y.shape.length > 0 || (y.dtype !== 'f64' && y.dtype !== 'f32')))
+      raise({ _tag: 'NotScalar', op, shape: y.shape, dtype: y.dtype })
+    return y
+  }
   const holder = tensor(Float64Array.from(point.start))
   const direction = tensor(new Float64Array(n))
   const result = { value: tensor(0), grad: tensor(new Float64Array(n)) }
@@ -130,9 +137,4 @@ export const objectiveOf = (f: unknown, x0: unknown, op: string): Objective => {
 type Hvp = (x: AnyExpr, v: AnyExpr) => AnyExpr
 interface Into {
   into(outputs: unknown): (args: unknown) => unknown
-}
-/** What is made when it is first asked for. */
-const lazily = <T>(make: () => T): (() => T) & { readonly made: () => T | undefined } => {
-  let made: T | undefined
-  return Object.assign(() => (made ??= make()), { made: () => made })
 }

@@ -1,6 +1,6 @@
 """Writes mgh.json: the test problems of More, Garbow and Hillstrom (Testing unconstrained optimization software, ACM TOMS 7, 1981), the residuals at the standard starting points, the
 minima that the paper gives, and what SciPy finds with exact derivatives (Jacobians by the complex step; products with the Hessian by central differences of fourth order of the gradient,
-good to about 1e-10).  Usage: python3 mgh.py > mgh.json"""
+good to about 1e-10). `reached` is the number of evaluations after which the value is within 1e-8 of where the method ends, or below 1e-14.  Usage: python3 mgh.py > mgh.json"""
 import json
 import numpy as np
 from scipy.optimize import leastsq, minimize
@@ -172,7 +172,7 @@ PROBLEMS = [
     ('variablyDimensioned10', variablyDimensioned, 1 - count(10) / 10, [0]),
     ('variablyDimensioned40', variablyDimensioned, 1 - count(40) / 40, [0]),
     ('trigonometric10', trigonometric, np.full(10, 0.1), [0, 2.79506e-5]),
-    ('trigonometric30', trigonometric, np.full(30, 1 / 30), [0]),
+    ('trigonometric30', trigonometric, np.full(30, 1 / 30), [0, 5.6548866e-6, 9.8968410e-7]),  # the paper has no local minima for n = 30: these are SciPy's
     ('brownAlmostLinear10', brownAlmostLinear, np.full(10, 0.5), [0, 1]),
     ('brownAlmostLinear30', brownAlmostLinear, np.full(30, 0.5), [0, 1]),
     ('boundaryValue10', boundaryValue, ramp(10) * (ramp(10) - 1), [0]),
@@ -210,6 +210,19 @@ def boxed(x0):
     return x0 - np.where(i % 3 == 1, near, wide), x0 + np.where(i % 3 == 0, near, wide)
 
 
+class Counted:
+    """The sum of squares, and its values so far."""
+    def __init__(self, residuals):
+        self.residuals, self.values = residuals, []
+
+    def __call__(self, x):
+        self.values.append(float(np.sum(self.residuals(x) ** 2)))
+        return self.values[-1]
+
+    def reached(self, end):
+        return next(k + 1 for k, v in enumerate(self.values) if v <= max(end * (1 + 1e-8), 1e-14))
+
+
 out = []
 for name, residuals, x0, minima in PROBLEMS:
     x0 = np.array(x0, dtype=float)
@@ -222,16 +235,17 @@ for name, residuals, x0, minima in PROBLEMS:
         return (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h)
 
     with np.errstate(all='ignore'):
-        b = minimize(value, x0, jac=gradient, method='L-BFGS-B', options=dict(ftol=1e-15, gtol=1e-10, maxiter=10000, maxfun=100000))
+        free, within = Counted(residuals), Counted(residuals)
+        b = minimize(free, x0, jac=gradient, method='L-BFGS-B', options=dict(ftol=1e-15, gtol=1e-10, maxiter=10000, maxfun=100000))
         t = minimize(value, x0, jac=gradient, hessp=product, method='trust-ncg', options=dict(gtol=1e-10, maxiter=500))
         s, _, info, _, _ = leastsq(residuals, x0, Dfun=lambda x: jacobian(residuals, x), ftol=1e-15, xtol=1e-15, gtol=1e-15, maxfev=4000, full_output=True) if len(residuals(x0)) >= len(x0) else None
         lower, upper = boxed(x0)
-        w = minimize(value, x0, jac=gradient, method='L-BFGS-B', bounds=list(zip(lower, upper)), options=dict(ftol=1e-15, gtol=1e-10, maxiter=10000, maxfun=100000))
+        w = minimize(within, x0, jac=gradient, method='L-BFGS-B', bounds=list(zip(lower, upper)), options=dict(ftol=1e-15, gtol=1e-10, maxiter=10000, maxfun=100000))
     out.append({
         'name': name, 'start': x0.tolist(), 'residuals': residuals(x0).tolist(), 'minima': minima,
-        'lbfgs': {'value': b.fun, 'evaluations': int(b.nfev)}, 'newton': {'value': t.fun, 'evaluations': int(t.nfev), 'gradients': int(t.njev), 'products': int(t.nhev)},
+        'lbfgs': {'value': b.fun, 'evaluations': int(b.nfev), 'reached': free.reached(b.fun)}, 'newton': {'value': t.fun, 'evaluations': int(t.nfev), 'gradients': int(t.njev), 'products': int(t.nhev)},
         'leastsq': {'value': value(s), 'evaluations': int(info['nfev']), 'jacobians': int(info['njev'])},
-        'bounded': {'lower': lower.tolist(), 'upper': upper.tolist(), 'value': w.fun, 'evaluations': int(w.nfev)},
+        'bounded': {'lower': lower.tolist(), 'upper': upper.tolist(), 'value': w.fun, 'evaluations': int(w.nfev), 'reached': within.reached(w.fun)},
         **({'data': DATA[name]} if name in DATA else {}),
     })
 print('[\n' + ',\n'.join(json.dumps(o, separators=(',', ':')) for o in out) + '\n]')

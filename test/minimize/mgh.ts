@@ -16,7 +16,6 @@ import {
   mean,
   mul,
   neg,
-  type Operand,
   pow,
   prod,
   reshape,
@@ -31,6 +30,8 @@ import {
   where,
 } from '../../src/index.js'
 
+/** What an operation takes. */
+type Operand = AnyExpr | Tensor | number | readonly number[]
 /** What one of SciPy's methods reached, and how often it evaluated the function. */
 export interface Reached {
   readonly value: number
@@ -44,10 +45,10 @@ export interface MghProblem {
   /** The paper's: of the solution first, then of other local minima and limits. */
   readonly minima: readonly number[]
   readonly data?: readonly number[]
-  readonly lbfgs: Reached
+  readonly lbfgs: Reached & { readonly reached: number }
   readonly newton: Reached & { readonly gradients: number; readonly products: number }
   readonly leastsq: Reached & { readonly jacobians: number }
-  readonly bounded: Reached & { readonly lower: readonly number[]; readonly upper: readonly number[] }
+  readonly bounded: Reached & { readonly reached: number; readonly lower: readonly number[]; readonly upper: readonly number[] }
 }
 export const mgh = JSON.parse(readFileSync(new URL('mgh.json', import.meta.url), 'utf8')) as readonly MghProblem[]
 const dataOf = (name: string): Tensor => tensor([...mgh.find((p) => p.name === name)!.data!])
@@ -75,12 +76,7 @@ const rosenbrock: Residuals = (x) => {
 }
 const powellSingular: Residuals = (x) => {
   const [a, b, c, d] = [at(x, '::4'), at(x, '1::4'), at(x, '2::4'), at(x, '3::4')]
-  return column([
-    add(a, mul(10, b)),
-    mul(Math.sqrt(5), sub(c, d)),
-    square(sub(b, mul(2, c))),
-    mul(Math.sqrt(10), square(sub(a, d))),
-  ])
+  return column([add(a, mul(10, b)), mul(Math.sqrt(5), sub(c, d)), square(sub(b, mul(2, c))), mul(Math.sqrt(10), square(sub(a, d)))])
 }
 const watson: Residuals = (x) => {
   const n = x.shape[0]!

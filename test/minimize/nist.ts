@@ -1,6 +1,6 @@
 // NIST's nonlinear regression problems (StRD): the models; data, starting values and certified values are in nist.json.
 import { readFileSync } from 'node:fs'
-import { type AnyExpr, add, at, atan, cos, div, exp, log, mul, neg, pow, sin, square, sub } from '../../src/index.js'
+import { type AnyExpr, add, at, atan, cos, div, exp, mul, neg, pow, sin, square, sub } from '../../src/index.js'
 
 /** One problem. SciPy's results are those of MINPACK's lmder with tolerances of 1e-15. */
 export interface NistProblem {
