@@ -80,5 +80,5 @@ export const addressOf = (program: string): string => `/playground/#p=${deflateR
 /** The link behind an example; empty where it does not run in a page. */
 export const runLink = (file: string, code: string): string => {
   const program = programOf(file, code)
-  return program === undefined ? '' : `\n[Run in the playground](${addressOf(program)}){.run target="_self"}\n`
+  return program === undefined ? '' : `\n[Run in the playground](${addressOf(program)}){@.run target="_self"@}\n`
 }

@@ -137,6 +137,8 @@ describe.skipIf(!hasChromium)('a sample of the site, built', () => {
       'index.md',
       'start.md',
       'language.md',
+      'linear-algebra.md',
+      'names/codual/at.md',
       'names/codual/cholesky.md',
       'names/codual/types/Rule.md',
       'reference/linear-algebra.md',
@@ -194,6 +196,15 @@ describe.skipIf(!hasChromium)('a sample of the site, built', () => {
     expect(await page.locator('h1').innerText()).toContain('cholesky')
     expect(await page.locator('a.run').getAttribute('href')).toMatch(/^\/codual\/playground\/#p=/)
     await page.close()
+  })
+  it('shows braces and colons as they are written: neither attributes nor emojis are made of them', async () => {
+    const built = (path: string): string => readFileSync(join(root, folder, 'page', path), 'utf8')
+    for (const path of ['linear-algebra.html', 'names/codual/at.html', 'reference/linear-algebra.html']) {
+      expect(built(path), path).not.toMatch(/<t[dh] (?!style|class|align)[^>]*=""/)
+      expect(built(path), path).not.toMatch(/\p{Extended_Pictographic}/u)
+    }
+    expect(built('linear-algebra.html')).toContain('{ sign, logdet }')
+    expect(built('names/codual/cholesky.html')).toContain('target="_self"')
   })
   it('finds a function by its name, without a server', { timeout: 120_000 }, async () => {
     const { page } = await open('/')

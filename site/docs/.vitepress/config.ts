@@ -67,9 +67,13 @@ export default defineConfig({
   markdown: {
     html: false,
     linkify: false,
+    // Braces at the end of a text are mathematics; attributes, of links that run, have a delimiter of their own.
+    attrs: { leftDelimiter: '{@', rightDelimiter: '@}' },
     anchor: { slugify: slugOf },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config: (md) => {
+      // neither are colons in code around a word
+      md.disable('emoji', true)
       // Vue reads {{ in a text as code.
       const { text } = md.renderer.rules
       md.renderer.rules.text = (...given) => (text?.(...given) ?? '').replaceAll('{{', '&#123;&#123;')
@@ -78,7 +82,22 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        // What every page of a name repeats is not what one looks for.
+        _render: (text, env, md) =>
+          env.relativePath?.startsWith('names/')
+            ? md.render(text.replaceAll(/^#{2,6} (?:Signature|See also|Related)\n[\s\S]*?(?=^#{1,6} |$(?![\s\S]))/gm, ''), env)
+            : md.render(text, env),
+        miniSearch: {
+          searchOptions: {
+            // guides before pages of names, and these before types
+            boostDocument: (id) => (id.includes('/types/') ? 0.3 : id.startsWith('/names/') ? 1 : 1.5),
+          },
+        },
+      },
+    },
     outline: [2, 3],
     nav: [
       { text: 'Get started', link: '/start' },
