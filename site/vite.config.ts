@@ -46,7 +46,7 @@ const data = (): Plugin => {
 const withFirstProgram = (): Plugin => ({
   name: 'first program',
   transformIndexHtml: (page) => {
-    const text = examples()[0]!.text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+    const text = examples()[0]!.text.trimEnd().replaceAll('&', '&amp;').replaceAll('<', '&lt;')
     return page.replace('<div id="editor"></div>', () => `<div id="editor"><pre id="first">${text}</pre></div>`)
   },
 })

@@ -161,6 +161,7 @@ describe.skipIf(!hasChromium)('the playground', () => {
     await page.click('#pictures')
     const cards = page.locator('#dialog .card')
     const files = readdirSync(join(root, 'site', 'examples')).sort()
+    await cards.last().waitFor()
     expect(await cards.count()).toBe(files.length)
     await cards.last().scrollIntoViewIfNeeded()
     const loaded = (): Promise<number> =>
