@@ -167,7 +167,11 @@ const cases: Readonly<Record<string, { f: (x: E) => E; smooth: readonly unknown[
 }
 describe('derivatives', () => {
   it('every projection is among them', () => {
-    expect(Object.keys(sets).filter((name) => name.startsWith('project')).sort()).toEqual(Object.keys(cases).sort())
+    expect(
+      Object.keys(sets)
+        .filter((name) => name.startsWith('project'))
+        .sort(),
+    ).toEqual(Object.keys(cases).sort())
   })
   const at = (of: 'smooth' | 'kinks') =>
     Object.entries(cases).flatMap(([name, c]) => (c[of] ?? []).map((x) => [name, JSON.stringify(x), c.f, x] as const))
