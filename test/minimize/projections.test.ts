@@ -330,6 +330,18 @@ describe('edges', () => {
     near(value(projectPSD!(stack)), stack.map((m) => value(projectPSD!(m))), 1e-14) // biome-ignore format: one row
     near(onCpu(vmap!(grad!((m: E) => sum!(mul!(m, projectPSD!(m))))), stack), stack.map((m) => run(grad!((v: E) => sum!(mul!(v, projectPSD!(v)))), m)), 1e-12) // biome-ignore format: one row
   })
+  it('third derivatives of the semidefinite cone, in both modes', () => {
+    const [s, d] = [[[1, 2, 0.3], [2, -1, 1], [0.3, 1, 0.2]], [[0.4, -1, 0.2], [-1, 0.7, 0.5], [0.2, 0.5, 0.6]]] // biome-ignore format: matrices
+    const weights = [[1, 0.3, -2], [0.1, 2, 1], [0.5, 1, 3]] // biome-ignore format: a matrix
+    const f = (t: E): E => sum!(mul!(weights, projectPSD!(ops.add!(s, mul!(t, d)))))
+    for (const by of [grad!, jacfwd!] as unknown as ((g: unknown) => E)[]) {
+      const second = by(by(f))
+      const h = 1e-4
+      const want = ((run(second, h) as unknown as number) - (run(second, -h) as unknown as number)) / (2 * h)
+      expect(Math.abs(want)).toBeGreaterThan(0.01)
+      near(run(by(second), 0), want, 1e-6)
+    }
+  })
   it('matrices of low rank have bounded derivatives', () => {
     const v = [1, 2, -1, 0.5]
     const low = v.map((a) => v.map((b) => a * b))

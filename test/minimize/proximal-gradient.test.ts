@@ -1,6 +1,7 @@
 /** Proximal and projected gradients: minima by their optimality conditions, their derivatives by closed forms and by the checker, and what is not found. */
 import { describe, expect, it } from 'vitest'
 import { checkGrad, report } from '../../src/check/index.js'
+import * as cd from '../../src/index.js'
 import * as projections from '../../src/minimize/projections.js'
 import * as operators from '../../src/minimize/proximal.js'
 import { type ProximalOptions, projectedGradient, proximalGradient } from '../../src/minimize/proximal-gradient.js'
@@ -298,5 +299,22 @@ describe('what is refused', () => {
       for (const options of [{ maxSteps: 0 }, { step: -1 }, { step: 'x' }, { acceleration: 1 }, { tolerance: 0 }, { steps: 1 }])
         expect(message(() => call(f, id, [0], {}, options))).toMatch(new RegExp(`^BadInput: ${op}`))
     }
+  })
+})
+
+describe('types', () => {
+  it('are those of x: shapes and dtypes stay', () => {
+    type Matrix = cd.Expr<[2, 3], 'f32'>
+    const through = (x: Matrix): readonly Matrix[] => [projections.projectSimplex(x), operators.proxNuclear(x, { scale: 0.5 })]
+    const x = cd.tensor([[1, 2, 3], [4, 5, 6]], [2, 3], 'f32') // biome-ignore format: a matrix
+    expect(through(x).map((y) => [y.shape, y.dtype])).toEqual([[[2, 3], 'f32'], [[2, 3], 'f32']]) // biome-ignore format: two of them
+    const { u } = proximalGradient(
+      (v, p) => cd.sum(cd.square(cd.sub(v.u, p))),
+      (v, t, p) => ({ u: operators.proxL1(v.u, { scale: cd.mul(t, p) }) }),
+      { u: x },
+      1,
+    ).x
+    const same: Matrix = u
+    expect(same.shape).toEqual([2, 3])
   })
 })
