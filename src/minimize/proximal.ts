@@ -162,7 +162,10 @@ const ofSingularValues: OfMatrix = /*#__PURE__*/ customRule(
 export const proxNuclear = <const X extends Arg>(x: X, options?: ScaleOptions): Unknowns<X> => {
   const op = 'proxNuclear'
   const [a, t] = [matricesIn(x, op), perMatrix(scaleOf(options, op))]
-  return (a.shape.at(-1) === 0 || a.shape.at(-2) === 0 ? a : ofSingularValues(a, t)) as unknown as Unknowns<X>
+  if (a.shape.at(-1) === 0 || a.shape.at(-2) === 0) return a as unknown as Unknowns<X>
+  // A custom rule takes expressions, so that a number as scale would be f64.
+  const { dtype } = add(a, t) as AnyExpr
+  return ofSingularValues(cast(a, dtype) as AnyExpr, cast(t, dtype) as AnyExpr) as unknown as Unknowns<X>
 }
 
 export const groupLassoOptions = {

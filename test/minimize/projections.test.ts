@@ -197,6 +197,7 @@ describe('derivatives', () => {
   it('at a tie, what has half of a say', () => {
     // one element above the threshold 0, two at it
     near(run(jacfwd!(projectSimplex!), [1, 0, 0]), [[0.5, -0.25, -0.25], [-0.25, 0.375, -0.125], [-0.25, -0.125, 0.375]], 1e-15) // biome-ignore format: a matrix
+    near(run(jacfwd!(projectL1Ball!), [0.5, -0.5]), [[0.75, 0.25], [0.25, 0.75]], 1e-15) // biome-ignore format: a matrix
     near(run(jacrev!(projectNonNegative!), [0, 1]), [[0.5, 0], [0, 1]], 0) // biome-ignore format: a matrix
     near(
       run(

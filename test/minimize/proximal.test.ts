@@ -183,6 +183,7 @@ describe('edges', () => {
       near(numbers(f(x, options)), numbers(f([0.5, 2, -1.7, 0.1, 3], options)), 3e-7)
     }
     const m = [[1, 2, 0.5], [3, -1, 1]] // biome-ignore format: a matrix
+    expect((proxNuclear!(tensor!(m, [2, 3], 'f32')) as E).dtype).toBe('f32')
     near(value(proxNuclear!(tensor!(m, [2, 3], 'f32'))), value(proxNuclear!(m)), 1e-6)
     near(
       run(
