@@ -182,7 +182,7 @@ export type GroupLassoOptions = OptionsOf<typeof groupLassoOptions>
  *
  * Shapes  along the last axis; scale: a number or the leading axes; weights: one for each group.   Rule  of its parts, as `proxL2`; 0 for a group of zeros.
  * Source  Yuan and Lin 2006; jaxopt prox_group_lasso, which takes a group for each leaf.
- * Errors  BadInput for groups that are no whole numbers from 0, or not one for each element, and for a negative scale.
+ * Errors  BadInput unless groups has a whole number from 0 for each element, and for a negative scale.
  * @example proxGroupLasso([3, 4, 0.5], { groups: [0, 0, 1] })   // [2.4, 3.2, 0]
  */
 export const proxGroupLasso = <const X extends Arg>(x: X, options: GroupLassoOptions): Unknowns<X> => {
