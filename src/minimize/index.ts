@@ -7,4 +7,35 @@ export { type LeastSquares, type LeastSquaresOptions, leastSquares } from './lea
 export type { Loss } from './loss.js'
 export { type Bound, type Constrained, type MinimizeOptions, type Multipliers, minimize } from './minimize.js'
 export type { Evaluations } from './objective.js'
+export {
+  type AffineOptions,
+  type BoxOptions,
+  type PlaneOptions,
+  projectAffine,
+  projectBox,
+  projectHalfspace,
+  projectHyperplane,
+  projectL1Ball,
+  projectL2Ball,
+  projectLInfBall,
+  projectNonNegative,
+  projectPSD,
+  projectSecondOrderCone,
+  projectSimplex,
+  type RadiusOptions,
+} from './projections.js'
+export {
+  type ElasticNetOptions,
+  type GroupLassoOptions,
+  type HuberOptions,
+  proxElasticNet,
+  proxGroupLasso,
+  proxHuber,
+  proxL1,
+  proxL2,
+  proxNuclear,
+  proxSquaredL2,
+  type ScaleOptions,
+} from './proximal.js'
+export { type ProximalOptions, projectedGradient, proximalGradient } from './proximal-gradient.js'
 export type { Minimum, Reason, StepInfo } from './result.js'
