@@ -105,7 +105,8 @@ export const arctan = (x: X): X => {
   const first = cast(atan(cast(r, 'f32')), 'f64')
   const t = div(sin(first), cos(first))
   const rest = div(sub(r, t), add(mul(r, t), 1))
-  const angle = add(first, sub(rest, div(mul(rest, square(rest)), 3)))
+  // An angle that is as small as the rounding of an f32 is its tangent.
+  const angle = add(first, rest)
   return signed(where(isLarge, sub(Math.PI / 2, angle), angle), x)
 }
 /** The angle of (x, y), given that of a slope. */
