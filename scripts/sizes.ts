@@ -34,7 +34,8 @@ export const weighed: readonly Weighed[] = [
   { name: '`minimize` of codual/minimize', code: `export { minimize } from 'codual/minimize'`, most: 103_000 },
   { name: '`curveFit` of codual/minimize', code: `export { curveFit } from 'codual/minimize'`, most: 103_000 },
   { name: '`fromONNX` of codual/onnx', code: `export { fromONNX } from 'codual/onnx'`, most: 238_800 },
-  { name: '`toONNX` of codual/onnx', code: `export { toONNX } from 'codual/onnx'`, most: 238_800 },
+  { name: '`toONNX` of codual/onnx', code: `export { toONNX } from 'codual/onnx'`, most: 82_000 },
+  { name: '`onnxRuntime` of codual/onnxruntime', code: `export { onnxRuntime } from 'codual/onnxruntime'`, most: 79_000 },
   { name: '`render` of codual/display', code: `export { render } from 'codual/display'`, most: 86_500 },
   { name: 'everything of `codual`', code: `export * from 'codual'`, most: 357_200 },
 ]

@@ -74,7 +74,7 @@ describe('onnxRuntime()', () => {
 
   it('runs loops, tensors that are captured, and targets that are written or added to', async () => {
     const scale = tensor([2, 3], [2], 'f64')
-    const f = fn({ xs: f64(5, 2) }, ({ xs }) => (scan((c: AnyExpr, v: AnyExpr) => [add(mul(c, scale), v), c] as const, tensor([0, 0], [2], 'f64') as never, xs as AnyExpr) as unknown as readonly AnyExpr[])[0]!) // biome-ignore format: one loop
+    const f = fn({ xs: f64(5, 2) }, ({ xs }) => (scan((c: AnyExpr, v: AnyExpr) => [add(mul(c, scale), v), c] as const, tensor([0, 0], [2], 'f64') as unknown as AnyExpr, xs as AnyExpr) as unknown as readonly AnyExpr[])[0]!) // biome-ignore format: one loop
     const xs = tensor(
       Array.from({ length: 10 }, (_, i) => i / 10),
       [5, 2],

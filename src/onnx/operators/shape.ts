@@ -186,7 +186,7 @@ const padded: Operator = {
     const given = c.version < 11 ? undefined : c.maybe(2)
     // A fill that data decide is an array, and no shape follows from it.
     const fill = given === undefined ? c.float('value', 0) : (c.known(given)?.[0] ?? reshape(given.x, []))
-    return like(x, pad(x.x, widths, fill))
+    return like(x, (pad as (x: AnyExpr, widths: [number, number][], fill: number | AnyExpr) => AnyExpr)(x.x, widths, fill))
   },
 }
 const triangle: Operator = {

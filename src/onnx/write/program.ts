@@ -42,6 +42,8 @@ const written = (w: Writer, writing: Writing, n: Node, args: readonly Ref[]): re
   if (same >= 0) return [args[same]!]
   const row = rowOf(writing, prim)
   const results = resultAvals(n)
+  // Nothing needs no operator, and some of ONNX Runtime's fail at it.
+  if (results.every((y) => y.size === 0)) return results.map(({ dtype, shape }) => w.constant(typeNameOf[dtype], shape, []))
   if (row !== undefined && isDirect(row, w, n)) {
     const made = row.write!(w, args, n.payload, results, (inner, outputs, given) => writeNodes(inner, writing, outputs, given))
     return Array.isArray(made) ? (made as readonly Ref[]) : [made as Ref]

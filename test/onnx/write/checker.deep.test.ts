@@ -95,7 +95,7 @@ describe.skipIf(python === undefined)("the checker of Python's onnx", () => {
   it('finds a file that is wrong', () => {
     const prim = families.contract.matmul as unknown as AnyPrimitive
     const bytes = bytesOf(caseOf(prim, prim.samples[0]!, 'f32')!.program)!
-    const text = Buffer.from(bytes).toString('latin1').replace('MatMul', 'MatMux')
+    const text = Buffer.from(bytes).toString('latin1').replaceAll('MatMul', 'MatMux')
     expect(checked({ wrong: Buffer.from(text, 'latin1') }).bad).toContain('MatMux')
   })
 })

@@ -84,7 +84,10 @@ describe('training steps, loops and branches', () => {
     const step = fn(
       { params: network, state: treeMap(specOf as never, state as never) as never, x: f64('n', 3), y: f64('n', 1) } as never,
       (({ params, state, x, y }: { params: never; state: never; x: never; y: never }) => {
-        const { value, grad: g } = valueAndGrad(loss, { wrt: 'params' })({ params, x, y } as never) as { value: AnyExpr; grad: never }
+        const { value, grad: g } = valueAndGrad(loss, { wrt: 'params' })({ params, x, y } as never) as unknown as {
+          readonly value: AnyExpr
+          readonly grad: never
+        }
         const { updates, state: next } = optimiser.update(g, state, params) as unknown as { readonly updates: never; readonly state: never }
         return { loss: value, params: applyUpdates(params, updates), state: next }
       }) as never,
@@ -111,7 +114,7 @@ describe('training steps, loops and branches', () => {
     await holds(run, { t: 6 })
     await holds(valueAndGrad(run as never), { t: 6 })
     const back = fn({ xs: f32(5, 2) }, ({ xs }) =>
-      scan((c: AnyExpr, x: AnyExpr) => [add(c, x), mul(c, x)] as const, tensor([0, 0], [2], 'f32') as never, xs as AnyExpr, {
+      scan((c: AnyExpr, x: AnyExpr) => [add(c, x), mul(c, x)] as const, tensor([0, 0], [2], 'f32') as unknown as AnyExpr, xs as AnyExpr, {
         reverse: true,
       }),
     )
@@ -303,8 +306,8 @@ describe('what is not written', () => {
   })
 
   it('writes primitives of users by their compositions, and names those without', async () => {
-    const twice = primitive({ name: 'twice', family: 'mine', args: ['float'], shapeRule: ([x]) => x!, meaning: ([x], _p, [y]) => y!.data.forEach((_, i) => { y!.data[i] = 2 * x!.data[i]! }), source: 'test' } as never) // biome-ignore format: one row
-    const composed = primitive({ name: 'triple', family: 'mine', args: ['float'], shapeRule: ([x]) => x!, expand: ([x]) => mul(x!, 3), source: 'test' } as never) // biome-ignore format: one row
+    const twice = primitive({ name: 'twice', family: 'mine', args: ['float'], shapeRule: ([x]) => x!, meaning: ([x], _p, [y]) => y!.data.forEach((_, i) => { y!.data[i] = 2 * x!.data[i]! }), source: 'test' }) // biome-ignore format: one row
+    const composed = primitive({ name: 'triple', family: 'mine', args: ['float'], shapeRule: ([x]) => x!, expand: ([x]) => mul(x!, 3), source: 'test' }) // biome-ignore format: one row
     const of = (p: unknown) => fn({ x: f64(2) }, ({ x }) => applyPrimitive(p as never, [x] as never)[0] as AnyExpr)
     expect(toONNX(of(composed)).decomposed).toEqual({ triple: 1 })
     await holds(of(composed))

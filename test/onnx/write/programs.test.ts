@@ -51,16 +51,7 @@ function declares(f: AnyDeclared): boolean {
     return false
   }
 }
-const quick = new Set([
-  'flow.loss',
-  'gru.loss',
-  'kalman.filterStep',
-  'pinn.loss',
-  'transformer.loss',
-  'vae.loss',
-  'control.iterate',
-  'substitution.loss',
-])
+const quick = new Set(['flow.loss', 'gru.loss', 'kalman.filterStep', 'pinn.loss', 'transformer.loss', 'vae.loss', 'substitution.loss'])
 const tried = functions.filter(({ name }) => deep || quick.has(name))
 /** Programs that are others at other sizes: loops that are written out, blocks of them, steps up to a limit; and axes that must be equal. */
 const FIXED = [

@@ -105,7 +105,8 @@ export const arctan = (x: X): X => {
   const first = cast(atan(cast(r, 'f32')), 'f64')
   const t = div(sin(first), cos(first))
   const rest = div(sub(r, t), add(mul(r, t), 1))
-  const angle = add(first, sub(rest, div(mul(rest, square(rest)), 3)))
+  // An angle that is as small as the rounding of an f32 is its tangent.
+  const angle = add(first, rest)
   return signed(where(isLarge, sub(Math.PI / 2, angle), angle), x)
 }
 /** The angle of (x, y), given that of a slope. */
@@ -243,7 +244,7 @@ const cotangents = (n: number): readonly number[] => {
 const polygammaPositive = (n: number, x: X): X => {
   const up = 12 + n
   const y = add(x, up)
-  const places = Array.from({ length: up }, (_, k) => reciprocal(add(x, k)))
+  const places: readonly X[] = Array.from({ length: up }, (_, k) => reciprocal(add(x, k)))
   if (n === 0) {
     const r = reciprocal(square(y))
     const tail = mul(
@@ -255,12 +256,12 @@ const polygammaPositive = (n: number, x: X): X => {
     )
     return sub(
       sub(sub(log(y), div(0.5, y)), tail),
-      places.reduce<X>((s, p) => add(s, p)),
+      places.reduce((s, p) => add(s, p) as X),
     )
   }
   const s = n + 1
   const raised = (z: X, k: number): X => pow(z, k)
-  let sum = places.map((p) => raised(p, s)).reduce<X>((a, b) => add(a, b))
+  let sum = places.map((p) => raised(p, s)).reduce((a, b) => add(a, b) as X)
   const inverse = reciprocal(y)
   sum = add(sum, add(div(raised(inverse, n), n), mul(raised(inverse, s), 0.5)))
   let [coefficient, factor] = [s, 2]

@@ -132,7 +132,6 @@ export const indexingRows: RowsOf<typeof indexing> = {
   gather: {
     write: (w, [x, at], params, [y]) => {
       const { axis, batchDims } = params
-      if (y!.size === 0) return w.constant(x!.type, y!.shape, [])
       if (batchDims === 0) return w.node('Gather', [x, clamped(w, at!, x!.shape[axis]!)], { axis }, { shape: y!.shape })
       const rows = asRows(x!.shape, params)
       const front = w.reshape(w.transpose(x!, rows.perm), rows.rows)
@@ -151,10 +150,7 @@ export const indexingRows: RowsOf<typeof indexing> = {
   setAt: { write: written(replaced), since: 18 },
   scatterReduce: { write: (w, xs, p, ys, inside) => written(added(p.mode))!(w, xs, p, ys, inside), since: 18 },
   takeAlongAxis: {
-    write: (w, [x, at], { axis }) =>
-      size(at!.shape) === 0
-        ? w.constant(x!.type, at!.shape, [])
-        : w.node('GatherElements', [x, clamped(w, at!, x!.shape[axis]!)], { axis }, { shape: at!.shape }),
+    write: (w, [x, at], { axis }) => w.node('GatherElements', [x, clamped(w, at!, x!.shape[axis]!)], { axis }, { shape: at!.shape }),
   },
   scatterAddAlong: {
     write: (w, [x, at, u], { axis }) =>
@@ -170,7 +166,6 @@ export const indexingRows: RowsOf<typeof indexing> = {
   }),
   dynamicSlice: {
     write: (w, [x, at], p, [y]) => {
-      if (y!.size === 0) return w.constant(x!.type, y!.shape, [])
       if (p.batchDims > 0) {
         const line = w.reshape(x!, [size(x!.shape)])
         return w.node('Gather', [line, places(w, at!, x!.shape, p)], { axis: 0 }, { shape: y!.shape })

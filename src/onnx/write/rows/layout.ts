@@ -74,11 +74,17 @@ export const layoutRows: RowsOf<typeof layout> = {
 }
 
 /** Axes are an input: of sums from operator set 13 on, of others from 18. */
+const reduced = (w: Writer, op: string, from: number, x: Ref, axes: readonly number[]): Ref => {
+  const like = { shape: x.shape.filter((_, i) => !axes.includes(i)) }
+  return w.opset >= from ? w.node(op, [x, w.ints(axes)], { keepdims: 0 }, like) : w.node(op, [x], { axes, keepdims: 0 }, like)
+}
+/** A reduction; of several axes of f32 the last by itself, so that runtimes which add up in one f32 add up less. */
 export const reduction = (op: string, from: number): Row<{ readonly axes: readonly number[] }> => ({
-  write: (w, [x], { axes }, [y]) => {
+  write: (w, [x], { axes }) => {
     if (axes.length === 0) return x!
-    const like = { shape: y!.shape }
-    return w.opset >= from ? w.node(op, [x, w.ints(axes)], { keepdims: 0 }, like) : w.node(op, [x], { axes, keepdims: 0 }, like)
+    if (op !== 'ReduceSum' || x!.type !== 'float' || axes.length === 1) return reduced(w, op, from, x!, axes)
+    const lead = axes.slice(0, -1)
+    return reduced(w, op, from, reduced(w, op, from, x!, axes.slice(-1)), lead)
   },
 })
 const position = (op: string): Row<{ readonly axis: number }> => ({

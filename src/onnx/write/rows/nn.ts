@@ -188,12 +188,12 @@ const picked = (w: Writer, x: Ref, at: Ref): Ref => {
 export const nnRows: RowsOf<typeof nn> = {
   conv: {
     only: ['f32'],
-    write: (w, [x, k], p, [y]) => (y!.size === 0 ? w.constant(x!.type, y!.shape, []) : conv(w, x!, k!, p, y!.shape)),
+    write: (w, [x, k], p, [y]) => conv(w, x!, k!, p, y!.shape),
     as: ([x, k], p) => convAs(x!, k!, p),
   },
   convInput: {
     only: ['f32'],
-    write: (w, [y, k], p, [x]) => (x!.size === 0 ? w.constant(y!.type, x!.shape, []) : convInput(w, y!, k!, p, x!.shape)),
+    write: (w, [y, k], p, [x]) => convInput(w, y!, k!, p, x!.shape),
     as: ([y, k], p) => convInputAs(y!, k!, p),
   },
   convKernel: {
@@ -207,15 +207,12 @@ export const nnRows: RowsOf<typeof nn> = {
   avgPool: {
     only: ['f32'],
     write: (w, [x], p, [y]) =>
-      y!.size === 0
-        ? w.constant(x!.type, y!.shape, [])
-        : w.node('AveragePool', [x], { ...poolAttributes(p), count_include_pad: Number(p.countIncludePad === true) }, { shape: y!.shape }),
+      w.node('AveragePool', [x], { ...poolAttributes(p), count_include_pad: Number(p.countIncludePad === true) }, { shape: y!.shape }),
     as: ([x], p) => avgPoolAs(x!, p),
   },
   avgPoolInput: { as: ([y], p) => avgPoolInputAs(y!, p) },
   maxPool: {
     write: (w, [x], p, [y]) => {
-      if (y!.size === 0) return [w.constant(x!.type, y!.shape, []), w.constant('int32', y!.shape, [])]
       const [values, at] = w.all('MaxPool', [x], poolAttributes(p), [
         { type: x!.type, shape: y!.shape },
         { type: 'int64', shape: y!.shape },
@@ -227,13 +224,12 @@ export const nnRows: RowsOf<typeof nn> = {
     },
   },
   poolGather: {
-    write: (w, [x, at], _p, [y]) => (y!.size === 0 ? w.constant(x!.type, y!.shape, []) : picked(w, x!, at!)),
+    write: (w, [x, at]) => picked(w, x!, at!),
   },
   unpool: {
     write: (w, [y, at], _p, [x]) => {
       const [n, c, h, width] = x!.shape as readonly [number, number, number, number]
       const none = w.expand(w.scalar(y!.type, 0), [n, c, h * width])
-      if (x!.size === 0) return w.reshape(none, x!.shape)
       return w.reshape(w.node('ScatterElements', [none, flat(w, at!), flat(w, y!)], { axis: 2, reduction: 'add' }), x!.shape)
     },
   },

@@ -1,7 +1,7 @@
 /** Rows of special functions, comparisons, logic and bits. */
 import type { bitwise, compare, special } from '../../../core/ops/families.js'
 import type { ShiftByParams, ShiftKind } from '../../../core/ops/shift.js'
-import { type AnyExpr, add, and, bitwiseAnd, eq, floorDivide, ge, le, lt, mul, sub, where } from '../../../index.js'
+import { type AnyExpr, add, and, bitwiseAnd, cast, eq, floorDivide, ge, le, lt, mul, sub, where } from '../../../index.js'
 import { as, type Row, type RowsOf, refused, test } from '../row.js'
 import * as fn from './functions.js'
 
@@ -59,7 +59,7 @@ const power = (k: number): number => (k === 31 ? -(2 ** 31) : 2 ** k)
 const shifted = (x: AnyExpr, kind: ShiftKind, count: number): AnyExpr => {
   if (count === 0) return x
   if (kind === 'left') return mul(x, power(count))
-  const right = count === 31 ? where(lt(x, 0), -1, 0) : floorDivide(x, power(count))
+  const right = count === 31 ? where(lt(x, 0), cast(-1, 'i32'), cast(0, 'i32')) : floorDivide(x, power(count))
   return kind === 'right' ? right : bitwiseAnd(right, 2 ** (32 - count) - 1)
 }
 /** By counts that are computed: bit after bit of the count. One outside of 0 to 31 shifts every bit out. */
