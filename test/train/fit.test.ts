@@ -95,9 +95,9 @@ it('an optimiser of some leaves: the others stay to the bit, and the loss falls 
   expect([...done.params.b.data]).toEqual([0.125])
   expect([...done.params.w.data].every((w, i) => Math.abs(w - [2, -1, 0][i]!) < 0.5)).toBe(true)
   expect(seen.at(-1)!).toBeLessThan(seen[0]! / 4)
-  expect(reason(await fitTo(line, { x, y }, { ...options, optimizer: only(sgd({ learningRate: 0.1 }), (path) => path === 'W') })())).toMatch(
-    /only: the mask takes none of the leaves: b, w\./,
-  )
+  expect(
+    reason(await fitTo(line, { x, y }, { ...options, optimizer: only(sgd({ learningRate: 0.1 }), (path) => path === 'W') })()),
+  ).toMatch(/only: the mask takes none of the leaves: b, w\./)
 })
 
 describe('fit', () => {
