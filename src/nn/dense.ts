@@ -109,7 +109,7 @@ export interface Embedding<N extends number, F extends number, D extends Float> 
  * @example
  * const words = embedding(5, 2)
  * fn({ p: words.declared, x: i32('n') }, ({ p, x }) => words.apply(p, x))({ p: words.init(key(1)), x: [0, 4, 0] }).shape // [3, 2]
- * const scores = fn({ p: words.declared, h: f32('n', 2) }, ({ p, h }) => words.attend(p, h)) // of all 5 words, for each vector
+ * const scores = fn({ p: words.declared, h: f32('n', 2) }, ({ p, h }) => words.attend(p, h))
  * scores({ p: words.init(key(1)), h: [[1, 0], [0, 1], [1, 1]] }).shape // [3, 5]
  */
 export const embedding = <const N extends number, const F extends number, D extends Float = 'f32'>(

@@ -38,7 +38,7 @@ type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? 
 type Slices<I extends Shape, R extends Shape> = [number] extends [I['length']] ? Shape : [...I, ...R]
 /** gather(x, indices, { axis }): slices of x, the first axis by default; x[indices]. */
 export interface GatherFn {
-  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Expr<[N, ...R], D>, indices: Index<I>): Expr<Slices<I, R>, D>
+  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Expr<[N, ...R], D>, indices: Expr<I, 'i32'>): Expr<Slices<I, R>, D>
   <I extends Expr | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
     x: Expr<S, D> | Plain,
     indices: Indices<I, 'gather'>,
@@ -101,11 +101,11 @@ export type DynamicSliceFn = <I extends Starts, const Z extends readonly number[
 /** oneHot(indices, n, dtype?): 1 at the index, 0 elsewhere. */
 export interface OneHotFn {
   <I extends Shape, const N extends Dim, Zero = 0, R extends MadeDim<N, Zero> = N>(
-    indices: Index<I>,
+    indices: Expr<I, 'i32'>,
     n: Size<N>,
   ): Expr<OneHot<I, R>, WeakF64>
   <I extends Shape, const N extends Dim, D extends DType, Zero = 0, R extends MadeDim<N, Zero> = N>(
-    indices: Index<I>,
+    indices: Expr<I, 'i32'>,
     n: Size<N>,
     dtype: D,
   ): Expr<OneHot<I, R>, D>
