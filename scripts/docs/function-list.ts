@@ -92,6 +92,15 @@ const typedOptions = (checker: ts.TypeChecker, name: string, signatures: readonl
       return optionsOf(checker, boundOf(checker, signature, p, d.type), name).map((option) => option.replace(/\?$/, ''))
     }),
   )
+/** Has an overload that takes the arguments before place `at` the option too, and does it need it? One without options, or whose options are all optional, does not. */
+const needs = (checker: ts.TypeChecker, name: string, signature: ts.Signature, at: number, option: string): boolean => {
+  const p = parametersOf(signature)[at]
+  if (p === undefined) return parametersOf(signature).length < at
+  if (!/options|settings/.test(p.name)) return true
+  const d = p.valueDeclaration
+  const declared = d !== undefined && ts.isParameter(d) ? d : undefined
+  return declared?.questionToken === undefined && optionsOf(checker, boundOf(checker, signature, p, declared?.type), name).includes(option)
+}
 /** A function as a call of the overload that takes most: `sum(x, { axis?, keepdims? })`. What another overload lacks may be left out. */
 const callOf = (checker: ts.TypeChecker, name: string, signatures: readonly ts.Signature[]): string => {
   // The one with the most parameters says all; among equals the last, which is the general one.
@@ -105,7 +114,10 @@ const callOf = (checker: ts.TypeChecker, name: string, signatures: readonly ts.S
     const declared = d !== undefined && ts.isParameter(d) ? d : undefined
     if (i === said.length - 1 && /options|settings/.test(p.name)) {
       const options = optionsOf(checker, boundOf(checker, fullest, p, declared?.type), name)
-      if (options.length > 0) return `{ ${options.join(', ')} }`
+      // what another overload leaves out may be left out
+      const marked = options.map((o) => (o.endsWith('?') || signatures.every((s) => needs(checker, name, s, i, o)) ? o : `${o}?`))
+      const inLine = [...marked.filter((o) => !o.endsWith('?')), ...marked.filter((o) => o.endsWith('?'))]
+      if (options.length > 0) return `{ ${inLine.join(', ')} }`
     }
     const rest = declared?.dotDotDotToken !== undefined
     const optional = declared?.questionToken !== undefined || declared?.initializer !== undefined || (i >= fewest && !rest)

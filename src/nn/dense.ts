@@ -98,17 +98,19 @@ export interface Embedding<N extends number, F extends number, D extends Float> 
   readonly declared: { readonly table: Spec<[N, F], D> }
   readonly init: (key: Key) => Tensors<{ readonly table: Spec<[N, F], D> }>
   apply<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Expr<S, 'i32'>, run?: Run): Expr<[...S, F], D>
-  /** Tied: the scores of all words for a vector, x times the transposed table. */
+  /** Tied: the scores of all words for vectors x, which are x times the transposed table. The parameters are those of `apply`. */
   attend<S extends Shape>(params: Given<{ readonly table: Spec<[N, F], D> }>, x: Expr<readonly [...S, F], D>): Expr<[...S, N], D>
 }
 /**
- * A vector for each of `words` indices; `attend` is its transpose, with the same table.
+ * A vector for each of `words` indices; `attend(params, x)` is its transpose, with the same table: scores of all words for the vectors x, [..., features] -> [..., words].
  *
  * An index out of range is clamped, as in `take`; a negative one counts from the end.
  * Shapes  x: [...] of i32 -> [..., features]; table: [words, features].   Dtype  f32, or the option's.   Options dtype, init: unless given, normal numbers of variance 1 / features.
  * @example
  * const words = embedding(5, 2)
  * fn({ p: words.declared, x: i32('n') }, ({ p, x }) => words.apply(p, x))({ p: words.init(key(1)), x: [0, 4, 0] }).shape // [3, 2]
+ * const scores = fn({ p: words.declared, h: f32('n', 2) }, ({ p, h }) => words.attend(p, h))
+ * scores({ p: words.init(key(1)), h: [[1, 0], [0, 1], [1, 1]] }).shape // [3, 5]
  */
 export const embedding = <const N extends number, const F extends number, D extends Float = 'f32'>(
   words: N,

@@ -71,7 +71,7 @@ export {
   rnn,
 } from './recurrent.js'
 export { type SummaryRow, summary, summaryOf } from './summary.js'
-export { type FromTorch, fromTorch, type TorchOptions, toTorch } from './torch.js'
+export { type FromTorch, type FromTorchOptions, fromTorch, type TorchOptions, toTorch } from './torch.js'
 export {
   type Activation,
   type BlockParams,

@@ -2,7 +2,7 @@
 import { recordOf, shown } from '../core/errors/check-arguments.js'
 import { badDtype, badInput, badShape, showShape } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
-import { func, type OptionsOf, readOptions } from '../core/errors/options.js'
+import { func, type Kind, type OptionsOf, or, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, at, cast, concat, evaluate, isTensor, reshape, slice, stack, type Tensor, transpose, treeMap } from '../index.js'
 import { inputIn, isSpec } from './guard.js'
 import { type AnyLayer, type DeclaredOf, type InTorch, layerOf, type StateOf, shapeOf, type Tensors } from './layer.js'
@@ -72,12 +72,25 @@ const namesIn = (entries: readonly Entry[], rename: (name: string) => string, op
   }
   return names
 }
+const textOption = (standard: string): Kind<string> =>
+  or<string, string>(standard, (given, what, where) =>
+    typeof given === 'string' ? given : badInput(where, `${what} is ${shown(given)}.`, 'give a text.'),
+  )
 export const torchOptions = {
   /** The name in the state dict of an array that PyTorch's own layers would call `name`: of models whose layers have other names. */
   rename: func<((name: string) => string) | undefined>(),
+  /** What the names of this model begin with in the state dict, where it is a part of the one there: 'backbone.'. What `rename` takes and gives is without it. */
+  prefix: textOption(''),
 }
-/** Options of `fromTorch` and `toTorch`. */
+export const fromTorchOptions = {
+  ...torchOptions,
+  /** Is an array of the state dict, which is no part of this model, left out? By its name, without the prefix. */
+  ignore: func<((name: string) => boolean) | undefined>(),
+}
+/** Options of `toTorch`. */
 export type TorchOptions = OptionsOf<typeof torchOptions>
+/** Options of `fromTorch`. */
+export type FromTorchOptions = OptionsOf<typeof fromTorchOptions>
 
 const inverse = (axes: readonly number[]): readonly number[] => axes.map((_, i) => axes.indexOf(i))
 const part = (x: AnyExpr, { axis, from, size }: NonNullable<InTorch['slice']>): AnyExpr => {
@@ -104,6 +117,37 @@ const tensorsIn = (given: Flat): Flat =>
     ]),
   )
 
+/** The tensors whose names begin so, by the rest of these. */
+const under = (prefix: string, tensors: Flat): Flat => {
+  if (prefix === '') return tensors
+  const found = Object.entries(tensors).filter(([name]) => name.startsWith(prefix))
+  if (found.length === 0)
+    badInput(
+      'fromTorch',
+      `no tensor has a name that begins with '${prefix}': they are ${listed(Object.keys(tensors))}.`,
+      'give a prefix of the names in the file, or none.',
+    )
+  return Object.fromEntries(found.map(([name, t]) => [name.slice(prefix.length), t]))
+}
+/** What to do about arrays that only one of model and file has. */
+const adviceOn = (
+  known: ReadonlySet<string>,
+  missing: readonly string[],
+  left: readonly string[],
+  given: readonly string[],
+  prefix: string,
+): string => {
+  const [first] = known
+  const longer = first === undefined ? undefined : given.find((name) => name.endsWith(`.${first}`))?.slice(0, -first.length)
+  if (longer !== undefined && [...known].every((name) => given.includes(`${longer}${name}`)))
+    return `the model is a part of the one in the file: { prefix: '${prefix}${longer}' }.`
+  if (missing.length === 0)
+    return 'where the file has more than the model, such as a head, say what to leave out: { ignore: (name) => boolean }.'
+  if (left.length === 0)
+    return 'where the model has more than the file, such as a new head, load the part that both have: fromTorch(part, tensors), and init the rest.'
+  return 'give the tensors of this model; where its layers have other names, say so by the option rename, where it is a part of a larger one by prefix, and what it does not have by ignore.'
+}
+
 /** A model's parameters and running state. */
 export interface FromTorch<L> {
   readonly params: Tensors<DeclaredOf<L>>
@@ -114,20 +158,21 @@ export interface FromTorch<L> {
  *
  * Names are PyTorch's: `0.weight` in a sequence, `conv.bias` in a record; matrices are transposed, since PyTorch keeps them as [out, in]. Repeated layers are `0.`, `1.` ... there,
  * stacked here. Arrays of a layer of your own keep their names (`0.w`), unless it declares `torch: { weight: { at: 'w', axes: [1, 0] } }`. Other float dtypes are cast.
- * `num_batches_tracked` is ignored. Options rename: other names, by PyTorch's own.
+ * `num_batches_tracked` is ignored. Options rename: other names, by PyTorch's own; prefix: what names begin with where the model is a part of the one in the file, whose other arrays are left out; ignore:
+ * which arrays of the file the model does not have.
  * Errors  BadInput that lists missing and unexpected arrays, and for two arrays of the same name; ShapeMismatch if a shape differs; DTypeMismatch for arrays that are not floats.
  * @example
  * const model = sequential(dense(2, 1))
  * fromTorch(model, { '0.weight': tensor([[3, 4]], [1, 2], 'f32'), '0.bias': tensor([5], [1], 'f32') }).params // [{ w: [[3], [4]], b: [5] }]
  */
-export const fromTorch = <L extends AnyLayer>(layer: L, given: Flat, options?: TorchOptions): FromTorch<L> => {
-  const { rename = (name: string) => name } = readOptions(torchOptions, options, 'fromTorch')
+export const fromTorch = <L extends AnyLayer>(layer: L, given: Flat, options?: FromTorchOptions): FromTorch<L> => {
+  const { rename = (name: string) => name, prefix, ignore = () => false } = readOptions(fromTorchOptions, options, 'fromTorch')
   const entries = entriesOf(layerOf(layer, 'fromTorch'), '', '', [])
-  const tensors = tensorsIn(given)
+  const tensors = under(prefix, tensorsIn(given))
   const names = namesIn(entries, rename, 'fromTorch')
   const known = new Set(names.values())
   const missing = [...known].filter((name) => !Object.hasOwn(tensors, name))
-  const left = Object.keys(tensors).filter((name) => !known.has(name) && !name.endsWith('num_batches_tracked'))
+  const left = Object.keys(tensors).filter((name) => !known.has(name) && !name.endsWith('num_batches_tracked') && !ignore(name))
   if (missing.length > 0 || left.length > 0)
     badInput(
       'fromTorch',
@@ -135,7 +180,7 @@ export const fromTorch = <L extends AnyLayer>(layer: L, given: Flat, options?: T
         .filter(Boolean)
         .join('; ')
         .concat('.'),
-      'give the tensors of this model; where its layers have other names, say so by the option rename.',
+      adviceOn(known, missing, left, Object.keys(tensors), prefix),
     )
   const filled = (declared: unknown, where: 'params' | 'state'): unknown =>
     declared === null || declared === undefined
@@ -186,7 +231,7 @@ const listed = (names: readonly string[]): string =>
 /**
  * A model's parameters and running state as a state dict of PyTorch: the inverse of `fromTorch`, ready for `encodeSafetensors` of codual/train.
  *
- * Options rename, as for `fromTorch`.   Errors  BadInput if the parameters are not the model's.
+ * Options rename, prefix, as for `fromTorch`.   Errors  BadInput if the parameters are not the model's.
  * @example
  * const model = sequential(dense(2, 1))
  * toTorch(model, [{ w: tensor([3, 4], [2, 1], 'f32'), b: tensor([5], [1], 'f32') }])['0.weight'] // [[3, 4]]
@@ -197,7 +242,7 @@ export const toTorch = <L extends AnyLayer>(
   state: Tensors<StateOf<L>> | null = null,
   options?: TorchOptions,
 ): Flat => {
-  const { rename = (name: string) => name } = readOptions(torchOptions, options, 'toTorch')
+  const { rename = (name: string) => name, prefix } = readOptions(torchOptions, options, 'toTorch')
   layerOf(layer, 'toTorch')
   const leaves = new Map<string, AnyExpr>()
   for (const [where, tree] of [
@@ -224,7 +269,7 @@ export const toTorch = <L extends AnyLayer>(
   const joint = [...pieces].map(([name, list]) => {
     const sorted = [...list].sort((a, b) => a.from - b.from)
     return [
-      name,
+      prefix + name,
       sorted.length === 1 ? sorted[0]!.x : (concat(sorted.map(({ x }) => x) as never, { axis: sorted[0]!.axis }) as AnyExpr),
     ] as const
   })

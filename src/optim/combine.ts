@@ -161,36 +161,67 @@ export const ema = (options: EmaOptions): Transformation<EmaState> => {
     },
   })
 }
-/** Which leaves take part: a tree of true and false like the parameters, or a function of a leaf's path (`layers[0].w`). */
+/** Which leaves take part: a tree of true and false like the parameters, or a function of a leaf's path (`layers.0.w`). */
 export type Mask = ((path: string) => boolean) | { readonly [key: string]: unknown } | readonly unknown[] | boolean
 /** The tree, NoTangent at the leaves that do not take part. */
-const selected = (tree: unknown, mask: Mask): unknown => {
+const selected = (tree: unknown, mask: Mask, op: string): unknown => {
   const flag = (x: unknown, path: string): boolean =>
-    typeof x === 'boolean' ? x : badInput(`masked: ${path || 'mask'}`, `the mask is ${shown(x)} there, not true or false.`)
-  if (typeof mask === 'function') return treeMap((x: unknown, path) => (flag(mask(path), path) ? x : NoTangent), tree)
+    typeof x === 'boolean' ? x : badInput(`${op}: ${path || 'mask'}`, `the mask is ${shown(x)} there, not true or false.`)
   const paths: string[] = []
   treeMap((_, path) => paths.push(path), tree)
-  let at = 0
-  return treeZip((x: unknown, m: unknown) => (flag(m, paths[at++] ?? '') ? x : NoTangent), tree, mask as unknown)
+  if (typeof mask !== 'function') {
+    let at = 0
+    return treeZip((x: unknown, m: unknown) => (flag(m, paths[at++] ?? '') ? x : NoTangent), tree, mask as unknown)
+  }
+  let any = false
+  const part = treeMap((x: unknown, path) => {
+    const takes = flag(mask(path), path)
+    any ||= takes
+    return takes ? x : NoTangent
+  }, tree)
+  if (!any && paths.length > 0)
+    badInput(
+      op,
+      `the mask takes none of the leaves: ${paths.slice(0, 6).join(', ')}${paths.length > 6 ? ` and ${paths.length - 6} more` : ''}.`,
+      'a path is written as these are; where no leaf is meant, give a tree of false.',
+    )
+  return part
 }
-/**
- * A transformation of some leaves alone. The others pass unchanged; `chain(adam(...), masked(setToZero(), fixed))` holds them fixed.
- *
- * Errors  BadInput if the mask differs in structure from the parameters, or holds anything but true and false.
- * @example evaluate(masked(scale(0), (path) => path === 'b').update({ w: tensor(1), b: tensor(2) }, { count: tensor(0, [], 'i32') }).updates)   // { w: 1, b: 0 }
- */
-export const masked = <S>(transformation: Transformation<S>, mask: Mask): Transformation<Masked<S>> => {
-  const { init, update } = rawOf(transformation, 'masked')
+/** A transformation of the leaves that a mask takes; `others` makes the updates of the rest of their gradient. */
+const ofSome = <S>(
+  transformation: Transformation<S>,
+  mask: Mask,
+  op: string,
+  others: (gradient: unknown) => unknown,
+): Transformation<Masked<S>> => {
+  const { init, update } = rawOf(transformation, op)
   if (typeof mask !== 'function' && typeof mask !== 'boolean' && (typeof mask !== 'object' || mask === null))
-    badInput('masked', `${shown(mask)} is no mask.`, 'give a tree of true and false, or a function of paths.')
+    badInput(op, `${shown(mask)} is no mask.`, 'give a tree of true and false, or a function of paths.')
   return typed<Masked<S>>({
-    init: (params) => init(selected(params, mask)),
+    init: (params) => init(selected(params, mask, op)),
     update: (gradient, state, params) => {
-      const done = update(selected(gradient, mask), state, params)
-      return { updates: over(gradient, done.updates), state: done.state }
+      const done = update(selected(gradient, mask, op), state, params)
+      return { updates: over(others(gradient), done.updates), state: done.state }
     },
   })
 }
+/**
+ * A transformation of some leaves alone; the gradients of the others pass unchanged, for what follows in a chain. An optimiser of some leaves is `only(optimiser, mask)`: behind
+ * `masked(optimiser, mask)` the gradients of the others would be added to the parameters.
+ *
+ * Errors  BadInput if the mask differs in structure from the parameters, holds anything but true and false, or is a function that takes no leaf.
+ * @example evaluate(masked(scale(0), (path) => path === 'b').update({ w: tensor(1), b: tensor(2) }, { count: tensor(0, [], 'i32') }).updates)   // { w: 1, b: 0 }
+ */
+export const masked = <S>(transformation: Transformation<S>, mask: Mask): Transformation<Masked<S>> =>
+  ofSome(transformation, mask, 'masked', (gradient) => gradient)
+/**
+ * An optimiser of some leaves alone; the others stay as they are. Their updates are 0, and their gradients are not computed.
+ *
+ * Errors  BadInput if the mask differs in structure from the parameters, holds anything but true and false, or is a function that takes no leaf.   Source  As optax's selective_transform.
+ * @example evaluate(only(sgd({ learningRate: 0.1 }), (path) => path.startsWith('head')).update({ body: tensor(1), head: tensor(2) }, { count: tensor(0, [], 'i32') }).updates)   // { body: 0, head: -0.2 }
+ */
+export const only = <S>(transformation: Transformation<S>, mask: Mask): Transformation<Masked<S>> =>
+  ofSome(transformation, mask, 'only', (gradient) => treeMap((g: AnyExpr) => zerosLike(g), gradient))
 
 /** The state of `multiSteps`. */
 export interface MultiStepsState<S> {

@@ -15,6 +15,7 @@ export {
   masked,
   multiSteps,
   type NoState,
+  only,
   scale,
   setToZero,
   weightDecay,

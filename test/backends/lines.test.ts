@@ -54,6 +54,22 @@ it('running results are those of the meanings', () => {
   )
 })
 
+it('running results along the first and the middle axis are those of the meanings in wide arrays, more than one strip of lines', () => {
+  const shapes = [[[3, 7], 0], [[3, 8], 0], [[4, 27], 0], [[3, 2048], 0], [[2, 2049], 0], [[3, 4107], 0], [[2, 3, 2061], 1], [[1, 9], 0], [[2, 1, 2050], 1]] as const // biome-ignore format: one row
+  for (const [shape, axis] of shapes)
+    for (const dtype of ['f64', 'f32', 'i32'] as const)
+      for (const reverse of [false, true]) {
+        const x = drawn(shape, dtype, 7 * shape[0] + axis, 0.02)
+        for (const exclusive of [false, true]) {
+          bothAlike((p) => cd.cumsum(p as never, { axis, reverse, exclusive }), x)
+          bothAlike((p) => cd.cumprod(p as never, { axis, reverse, exclusive }), x)
+        }
+        bothAlike((p) => cd.cummax(p as never, { axis, reverse }), x)
+        bothAlike((p) => cd.cummin(p as never, { axis, reverse }), x)
+        if (dtype !== 'i32') bothAlike((p, q) => cd.linearRecurrence(p as never, q as never, { axis, reverse }), x, drawn(shape, dtype, 11))
+      }
+})
+
 it('rows by indices are those of the meaning, also from the end and out of range', () => {
   fc.assert(
     fc.property(

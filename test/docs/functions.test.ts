@@ -46,6 +46,11 @@ it('shows the options of each function, and what may be left out', () => {
     'take(x, indices, { axis? })',
     'maxPool(x, { window, stride?, padding?, ceilMode?, dilation? })',
     'tensor(data, shape?, dtype?)',
+    // what only some overloads take
+    'decodeSafetensors(bytes, { like? })',
+    'load(path, { like? })',
+    'decodeCheckpoint(bytes, { like })',
+    'geomspace(from, to, n, { dtype?, endpoint? })',
     'f64(...shape)',
     'adam({ learningRate, b1?, b2?, eps?, weightDecay? })',
   ])

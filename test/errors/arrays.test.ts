@@ -1,6 +1,6 @@
 // What the functions of arrays refuse: one error that names the function and says why.
 import { describe, expect, it } from 'vitest'
-import { type AdError, isAdException, tensor } from '../../src/index.js'
+import { type AdError, fn, i32, isAdException, tensor } from '../../src/index.js'
 import { untyped as cd } from '../rules/untyped.js'
 
 const errorOf = (f: () => unknown): Pick<AdError, '_tag'> & { readonly text: string } => {
@@ -17,6 +17,8 @@ const A = tensor([[1, 2, 3], [4, 5, 6]]) // biome-ignore format: one row
 const k = tensor([0, 1, 0], [3], 'i32')
 type Row = readonly [name: string, call: () => unknown, tag: AdError['_tag'], says?: RegExp]
 
+/** A size that is an expression. */
+const COMPUTED = /fix: it has to be known when the program is built: give a number that the program captures, x\.shape\[0\] of an input/
 const rows: readonly Row[] = [
   // sizes that NumPy needs not
   ['nonzero', () => cd.nonzero!(v), 'BadInput', /known before.*size.*NumPy/s],
@@ -50,6 +52,27 @@ const rows: readonly Row[] = [
   ['segmentMax', () => cd.segmentMax!(A, k, 2), 'ShapeMismatch'],
   ['segmentProd', () => cd.segmentProd!(3, k, 2), 'ShapeMismatch'],
   ['segmentMean', () => cd.segmentMean!(v, k, 2.5), 'BadInput'],
+  ['segmentSum', () => fn({ n: i32() }, ({ n }) => cd.segmentSum!(v, k, n) as never)({ n: 2 }), 'BadInput', COMPUTED],
+  [
+    'segmentSum',
+    () => cd.segmentSum!(v, k, tensor(2, [], 'i32')),
+    'BadInput',
+    /a tensor \(i32 \[\]\) is not a number of segments[\s\S]*item\(\) of a tensor/,
+  ],
+  ...(
+    [
+      ['oneHot', (n) => cd.oneHot!(k, n)],
+      ['zeros', (n) => cd.zeros!([n])],
+      ['reshape', (n) => cd.reshape!(v, [n])],
+      ['broadcastTo', (n) => cd.broadcastTo!(v, [n, 3])],
+      ['arange', (n) => cd.arange!(n)],
+      ['eye', (n) => cd.eye!(n)],
+      ['bincount', (n) => cd.bincount!(k, { size: n })],
+      ['unique', (n) => cd.unique!(v, { size: n })],
+      ['scan', (n) => cd.scan!((c: unknown) => [c, null], v, null, { length: n })],
+    ] satisfies readonly (readonly [string, (n: unknown) => unknown])[]
+  ).map(([name, f]): Row => [name, () => fn({ n: i32() }, ({ n }) => f(n) as never)({ n: 2 }), 'BadInput', COMPUTED]),
+  ['segmentSoftmax', () => cd.segmentSoftmax!(A, [0, 1, 1], 2), 'ShapeMismatch'],
   ['bincount', () => cd.bincount!(k, { size: 3, weights: [1] }), 'ShapeMismatch'],
   ['histogram', () => cd.histogram!(v, { weights: [1] }), 'ShapeMismatch'],
   ['histogram', () => cd.histogram!(v, { bins: [1] }), 'ShapeMismatch'],

@@ -46,6 +46,39 @@ describe('state dicts that do not fit', () => {
     expect(() => nn.fromTorch(two, cd.evaluate(fc as never) as never, { rename })).toThrow(/rename gives 'fc\.weight'/)
     expect(() => nn.fromTorch(model, good, { renamed: 1 } as never)).toThrow(/renamed/)
   })
+  const head = { 'fc.weight': cd.tensor([[1]], [1, 1], 'f32'), 'fc.bias': cd.tensor([2], [1], 'f32') }
+  const within = Object.fromEntries(Object.entries({ ...good }).map(([name, t]) => [`net.body.${name}`, t]))
+  it('a part of a file is loaded into a model by prefix, and goes back under it; what the file has more is left out by ignore', () => {
+    const wanted = nn.fromTorch(model, good).params
+    expect(nn.fromTorch(model, { ...within, ...head }, { prefix: 'net.body.' }).params).toEqual(wanted)
+    expect(nn.fromTorch(model, { ...good, ...head }, { ignore: (name) => name.startsWith('fc.') }).params).toEqual(wanted)
+    const renamed = Object.fromEntries(Object.entries(within).map(([name, t]) => [name.replace('0.', 'lin.'), t]))
+    const seen: string[] = []
+    const options = { prefix: 'net.body.', rename: (name: string) => name.replace('0.', 'lin.') }
+    const ignore = (name: string) => seen.push(name) > 0
+    expect(nn.fromTorch(model, { ...renamed, 'net.body.more': head['fc.bias'] }, { ...options, ignore }).params).toEqual(wanted)
+    expect(seen).toEqual(['more'])
+    expect(nn.toTorch(model, wanted as never, undefined, options)).toEqual(renamed)
+    // what is ignored is not found either, and what the model needs is not ignored
+    expect(() => nn.fromTorch(model, { ...within, ...head }, { prefix: 'net.' })).toThrow(
+      /the tensors lack 0\.weight, 0\.bias; nothing in the model is called body\.0\.weight, body\.0\.bias/,
+    )
+    expect(nn.fromTorch(model, good, { ignore: () => true }).params).toEqual(wanted)
+  })
+  it('says what to do about a part: the prefix that fits, what to ignore, what to load by itself', () => {
+    const of = (file: object, options?: object) => () => nn.fromTorch(model, file as never, options)
+    expect(of({ ...within, ...head })).toThrow(/fix: the model is a part of the one in the file: \{ prefix: 'net\.body\.' \}/)
+    expect(of({ ...within, ...head }, { prefix: 'net.' })).toThrow(/\{ prefix: 'net\.body\.' \}/)
+    expect(of({ ...good, ...head })).toThrow(
+      /nothing in the model is called fc\.weight, fc\.bias\.[\s\S]*fix: where the file has more than the model[\s\S]*\{ ignore: \(name\) => boolean \}/,
+    )
+    expect(of({ '0.weight': good['0.weight'] })).toThrow(
+      /lack 0\.bias\.[\s\S]*fix: where the model has more than the file[\s\S]*fromTorch\(part, tensors\)/,
+    )
+    expect(of(head)).toThrow(/rename[\s\S]*prefix[\s\S]*ignore/)
+    expect(of(good, { prefix: 'net.' })).toThrow(/no tensor has a name that begins with 'net\.': they are 0\.weight, 0\.bias/)
+    expect(of(good, { prefix: 3 })).toThrow(/prefix is 3\./)
+  })
   it('other names by rename; what PyTorch only counts is passed over; other float dtypes are cast', () => {
     const { params } = nn.fromTorch(
       model,

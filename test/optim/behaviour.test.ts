@@ -131,6 +131,46 @@ describe('what goes before an optimiser', () => {
       expect(cd.evaluate(t.update(g, state).updates)).toEqual({ w: cd.tensor([-3, -0]), b: cd.tensor(-4) })
     }
   })
+  it('only: what the mask leaves out stays, whatever its gradient, over many steps; by paths and by a tree', () => {
+    const begin = { body: [{ w: cd.tensor([1, 2]) }], head: { w: cd.tensor([3]) }, n: of([7], [], 'i32') }
+    const inner = optim.momentum({ learningRate: 0.1 })
+    const alone = { head: begin.head }
+    for (const mask of [(path: string) => path.startsWith('head'), { body: [{ w: false }], head: { w: true }, n: true }] as const) {
+      const t = optim.only(inner, mask)
+      let [params, state] = [begin, t.init(begin)]
+      let [reference, own] = [alone, inner.init(alone)]
+      expect(state.velocity).toEqual({ body: [{ w: cd.NoTangent }], head: { w: cd.tensor([0]) }, n: cd.NoTangent })
+      for (let i = 0; i < 5; i++) {
+        const gradient = { body: [{ w: cd.tensor([1e300, Number.NaN]) }], head: params.head, n: cd.NoTangent }
+        const done = cd.evaluate(t.update(gradient, state, params))
+        params = cd.evaluate(optim.applyUpdates(params, done.updates as never)) as typeof params
+        state = done.state
+        const other = cd.evaluate(inner.update(reference, own))
+        reference = cd.evaluate(optim.applyUpdates(reference, other.updates))
+        own = other.state
+      }
+      expect(params.body).toEqual(begin.body)
+      expect(params.n).toEqual(begin.n)
+      expect(params.head).toEqual(reference.head)
+      expect(params.head.w.data[0]).not.toBe(3)
+    }
+  })
+  it('only computes no gradient of what it leaves out', () => {
+    const params = { body: cd.f64(64, 64), head: cd.f64(64) }
+    const loss = cd.fn({ params, x: cd.f64(8, 64) }, ({ params, x }) =>
+      cd.sum(cd.square(cd.matmul(cd.tanh(cd.matmul(x, params.body)), params.head))),
+    )
+    const flops = (t: optim.Transformation<unknown>): number => {
+      const step = cd.fn({ params, state: t.init(params), x: cd.f64(8, 64) }, ({ params, state, x }) => {
+        const { updates } = t.update(cd.grad(loss, { wrt: 'params' })({ params, x }) as never, state as never, params as never)
+        return optim.applyUpdates(params, updates as never)
+      })
+      return cd.compile(step as never).explain().flops
+    }
+    const sgd = optim.sgd({ learningRate: 0.1 })
+    // the gradient of the body is a product of [64, 8] and [8, 64]
+    expect(flops(sgd) - flops(optim.only(sgd, (path) => path === 'head'))).toBeGreaterThan(2 * 64 * 64 * 8)
+  })
   it('multiSteps: zeros until the last of them, then the mean; the inner state waits', () => {
     const t = optim.multiSteps(optim.momentum({ learningRate: 1 }), 3)
     const x = cd.tensor([0])

@@ -45,6 +45,7 @@ const transformations: Readonly<Record<string, () => optim.Transformation<unknow
   shampoo: () => optim.shampoo({ learningRate: oneCycle }) as optim.Transformation<unknown>,
   lookahead: () => optim.lookahead(optim.sgd({ learningRate: oneCycle }), { every: 4 }) as unknown as optim.Transformation<unknown>,
   scheduleFree: () => optim.scheduleFree({ learningRate: oneCycle, warmupSteps: 3 }) as optim.Transformation<unknown>,
+  only: () => optim.only(optim.adam({ learningRate: oneCycle }), (path) => path !== 'b') as unknown as optim.Transformation<unknown>,
   chain: () =>
     optim.chain(
       optim.clipByGlobalNorm(1),

@@ -167,6 +167,7 @@ describe('at the edges', () => {
     expect(value(cd.segmentSum!(empty, [], 2))).toEqual([0, 0])
     expect(value(cd.segmentMax!(empty, [], 1))).toEqual([Number.NEGATIVE_INFINITY])
     expect(value(cd.segmentMean!(tensor([1]), [1], 2))).toEqual([0, 1])
+    expect(value(cd.segmentSoftmax!(empty, [], 2))).toEqual([])
     expect(value(cd.bincount!([], { size: 2 }))).toEqual([0, 0])
     expect((cd.nonzero!(empty, { size: 2 }) as unknown[]).map(value)).toEqual([[0, 0]])
     expect(value((cd.unique!(empty, { size: 1 }) as { counts: unknown }).counts)).toEqual([0])
@@ -175,6 +176,39 @@ describe('at the edges', () => {
     expect(value(cd.nansum!(empty))).toBe(0)
     expect(value(cd.maxAt!(tensor([1]), [[]], tensor([], [0])))).toEqual([1])
     expect(value(cd.polyval!([], [1, 2]))).toEqual([0, 0])
+  })
+  it('segmentSoftmax is the softmax of each segment; rows of none are 0, masked ones too, whatever stands there', () => {
+    const ids = [2, 0, 2, 7, 0, -1, 2]
+    const rows = [[1, -2], [300, 0.5], [Number.NEGATIVE_INFINITY, 3], [Number.NaN, 1e300], [299, -0.5], [1e308, 5], [0, 1]] // biome-ignore format: a table
+    const got = value(cd.segmentSoftmax!(tensor(rows), ids, 4)) as number[][]
+    const wanted = rows.map((row, i) =>
+      row.map((_, c) => {
+        if (ids[i]! < 0 || ids[i]! > 3) return 0
+        const own = rows.flatMap((other, j) => (ids[j] === ids[i] ? [other[c]!] : []))
+        const most = Math.max(...own)
+        return Math.exp(rows[i]![c]! - most) / own.reduce((sum, x) => sum + Math.exp(x - most), 0)
+      }),
+    )
+    for (const [i, row] of wanted.entries()) for (const [c, w] of row.entries()) expect(got[i]![c], `${i}, ${c}`).toBeCloseTo(w, 14)
+    const bars = gradOf(
+      (x) =>
+        cd.sum!(
+          cd.mul!(
+            cd.segmentSoftmax!(x, ids, 4),
+            rows.map((_, i) => [i, 1]),
+          ),
+        ),
+      tensor(rows),
+    ) as number[][]
+    expect([bars[3], bars[5]]).toEqual([[0, 0], [0, 0]]) // biome-ignore format: one row
+    expect(bars.flat().every(Number.isFinite)).toBe(true)
+    // of a single segment it is softmax, and so are its derivatives
+    const x = tensor([0.3, -1, 2])
+    const weighted = (f: F) => (v: unknown) => cd.sum!(cd.mul!(f(v), [1, -2, 5]))
+    const [a, b] = [(v: unknown) => cd.segmentSoftmax!(v, [0, 0, 0], 1), (v: unknown) => cd.softmax!(v)].map(
+      (f) => gradOf(weighted(f), x) as number[],
+    )
+    for (const [i, w] of b!.entries()) expect(a![i]).toBeCloseTo(w, 14)
   })
   it('of numbers', () => {
     for (const f of ['median', 'nanmedian', 'ptp', 'nanmean', 'nanmax', 'average', 'trunc', 'nanToNum'])

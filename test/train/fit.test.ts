@@ -1,7 +1,7 @@
 // Fitting: what it comes to, by hand beside `train`; that it follows from its key, goes on to the bit, ends early, and says what is wrong.
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
-import { adafactor, adam, applyUpdates, chain, clipByGlobalNorm, muon, scheduleFree, sgd } from '../../src/optim/index.js'
+import { adafactor, adam, applyUpdates, chain, clipByGlobalNorm, muon, only, scheduleFree, sgd } from '../../src/optim/index.js'
 import * as random from '../../src/random/index.js'
 import {
   accuracy,
@@ -86,6 +86,19 @@ const classify = {
   validation: 0.25,
   metrics: { accuracy: accuracy({ threshold: 0 }), auc: auc(), f1: f1({ threshold: 0 }) },
 } as const
+
+it('an optimiser of some leaves: the others stay to the bit, and the loss falls all the same', async () => {
+  const params = { w: cd.tensor([0.5, 0.25, -1], [3, 1]), b: cd.tensor([0.125], [1]) }
+  const seen: number[] = []
+  const optimizer = only(sgd({ learningRate: 0.1 }), (path) => path === 'w')
+  const done = right(await fitTo(line, { x, y }, { ...options, optimizer, params, onProgress: ({ loss }) => void seen.push(loss) })())
+  expect([...done.params.b.data]).toEqual([0.125])
+  expect([...done.params.w.data].every((w, i) => Math.abs(w - [2, -1, 0][i]!) < 0.5)).toBe(true)
+  expect(seen.at(-1)!).toBeLessThan(seen[0]! / 4)
+  expect(
+    reason(await fitTo(line, { x, y }, { ...options, optimizer: only(sgd({ learningRate: 0.1 }), (path) => path === 'W') })()),
+  ).toMatch(/only: the mask takes none of the leaves: b, w\./)
+})
 
 describe('fit', () => {
   it('is the same as the loop by hand, to the bit', async () => {

@@ -1,4 +1,4 @@
-/** The CPU facet of scans and sorting: each element waits for the one before, so loops go along lines, one element at a time. Sorting counts digits. */
+/** The CPU facet of scans and sorting: each element waits for the one before, so loops go along lines, one element at a time, or one row of lines side by side. Sorting counts digits. */
 import { planned, whole } from '../../core/extend/kernel-table.js'
 import type { scans } from '../../core/ops/families.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
@@ -6,7 +6,7 @@ import { placesIn, type RunningParams, type ScanParams, type SortParams } from '
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'
 import { emitRanks, isRanked, rankScratchBytes } from './wasm/ranks.js'
-import { emitRecurrence, emitRunning, type Lines } from './wasm/running.js'
+import { emitRecurrence, emitRunning, type Lines, runningScratchBytes } from './wasm/running.js'
 import { emitSelect, isFew, type Places, selectScratchBytes } from './wasm/select.js'
 import { emitSort, type Sorted, sortScratchBytes } from './wasm/sort.js'
 
@@ -18,7 +18,8 @@ const linesOf = (k: OpaqueKernel): Lines => {
 const running = (kind: Parameters<typeof emitRunning>[1]) =>
   whole<WholeKernelOf>((k: OpaqueKernel) => {
     const { exclusive = false } = k.params as Partial<ScanParams>
-    return { emit: (module, name) => emitRunning(module, kind, linesOf(k), exclusive, name), scratchBytes: 0 }
+    const lines = linesOf(k)
+    return { emit: (module, name) => emitRunning(module, kind, lines, exclusive, name), scratchBytes: runningScratchBytes(lines) }
   })
 
 /** Lines from which on counting three digits pays. */
@@ -38,7 +39,10 @@ export const scanKernels: CpuTable<typeof scans> = {
   cumprod: running('cumprod'),
   cummax: running('cummax'),
   cummin: running('cummin'),
-  linearRecurrence: whole((k: OpaqueKernel) => ({ emit: (module, name) => emitRecurrence(module, linesOf(k), name), scratchBytes: 0 })),
+  linearRecurrence: whole((k: OpaqueKernel) => {
+    const lines = linesOf(k)
+    return { emit: (module, name) => emitRecurrence(module, lines, name), scratchBytes: runningScratchBytes(lines) }
+  }),
   sort: whole((k: OpaqueKernel) => {
     const places = selected(k)
     if (isFew(places.to, places.size))

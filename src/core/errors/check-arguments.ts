@@ -6,7 +6,7 @@
 import type { DType } from '../types/dtype.js'
 import { badInput } from './explain.js'
 import { meantBy, meantDtype, meantItems, meantList, meantOption, needless } from './hints.js'
-import { arrayInWords, objectInWords, reading, unreadable } from './language.js'
+import { arrayInWords, holds, objectInWords, reading, unreadable } from './language.js'
 
 /** Every name of the options O, so that none is forgotten. */
 export type Names<O> = { readonly [K in keyof Required<O>]: true }
@@ -117,13 +117,22 @@ const copied = <A>(given: readonly A[]): readonly A[] => [...given]
 
 /** A whole number. */
 export const integerOf = (given: unknown, what: string, where: string): number =>
-  Number.isSafeInteger(given) ? (given as number) : badInput(where, `${what} must be a whole number, not ${shown(given)}.`)
+  Number.isSafeInteger(given) ? (given as number) : badInput(where, `${what} must be a whole number, not ${shown(given)}.`, computed(given))
+/** What to do where a whole number, or one of a list, is an expression or a tensor; undefined where it is neither. */
+export const computed = (given: unknown): string | undefined =>
+  holds(() => (Array.isArray(given) ? given : [given]).some((x) => typeof x === 'object' && x !== null && arrayInWords(x) !== undefined))
+    ? 'it has to be known when the program is built: give a number that the program captures, x.shape[0] of an input (if need be of one that is there for its size alone), or item() of a tensor.'
+    : undefined
 /** An array of whole numbers: a shape, axes, positions. */
 export const integersOf = (given: unknown, what: string, where: string): readonly number[] =>
   reading(`${where}: ${what}`, () =>
     Array.isArray(given) && !given.includes(undefined) && given.every(Number.isSafeInteger)
       ? copied(given)
-      : badInput(where, `${what} must be an array of whole numbers, not ${shown(given)}.`, meantList(given, where, what)),
+      : badInput(
+          where,
+          `${what} must be an array of whole numbers, not ${shown(given)}.`,
+          computed(given) ?? meantList(given, where, what),
+        ),
   )
 
 /** A number, NaN and infinities included. */

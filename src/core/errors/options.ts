@@ -5,6 +5,7 @@
 
 import type { DType } from '../types/dtype.js'
 import {
+  computed,
   dtypeOf,
   flagOf,
   functionOf,
@@ -187,5 +188,5 @@ export const wholeNumber = ({ from = 0, to = Infinity }: Range, reason: (given: 
   needed((given, _what, where) =>
     Number.isInteger(given) && (given as number) >= from && (given as number) <= to
       ? (given as number)
-      : badInput(where, reason(given), fix),
+      : badInput(where, reason(given), computed(given) ?? fix),
   )

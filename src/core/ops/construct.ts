@@ -1,6 +1,6 @@
 /** Constructors of arrays (zeros, arange, eye, ...) and compositions of layout operations (diag, tril, triu). */
 
-import { dtypeOf, listOf, numberOf, shown } from '../errors/check-arguments.js'
+import { computed, dtypeOf, listOf, numberOf, shown } from '../errors/check-arguments.js'
 import { badDtype, badInput, badShape, showShape } from '../errors/explain.js'
 import { dtype, flag, type OptionsOf, readOptions } from '../errors/options.js'
 import { aval, shapeGiven } from '../graph/aval.js'
@@ -32,7 +32,7 @@ import { declares } from './operation.js'
 import { iotaNode, triangleOf } from './positions.js'
 
 const lengthOf = (n: number, op: string): number =>
-  Number.isInteger(n) && n >= 0 ? n : badInput(op, `${shown(n)} is not a length.`, `give a non-negative integer.`)
+  Number.isInteger(n) && n >= 0 ? n : badInput(op, `${shown(n)} is not a length.`, computed(n) ?? 'give a non-negative integer.')
 
 /**
  * An array of one value. Without a dtype it takes that of the floats that it is combined with, else f64. The value may be a scalar

@@ -164,7 +164,13 @@ type Pick<
         ? Shape
         : Walk<S, T, O, A, Ok<R>, B, Gathered[P], [...K, 0]>
     : never
-  : Shape
+  : H extends { readonly dtype: infer X }
+    ? 'i32' extends X
+      ? Shape
+      : IndexError<NotIndices<X>, `${K['length']}`>
+    : Shape
+/** What is said of indices whose dtype X is not i32. */
+export type NotIndices<X> = `indices are i32, and this is ${X & string}: cast it to 'i32'`
 type Wrong<M, O extends Shape, K extends readonly unknown[]> = IndexError<
   `${M & string}; x has shape ${Show<O>}`,
   `${K['length'] & number}`

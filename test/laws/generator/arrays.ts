@@ -199,7 +199,9 @@ const builders: Readonly<Record<string, Builder>> = {
     awayFrom(d, v, () => [-1, 0.5])
     d.op('digitize', ref(v), [-1, 0.5])
   },
-  ...Object.fromEntries(['segmentSum', 'segmentProd', 'segmentMax', 'segmentMin', 'segmentMean'].map((n) => [n, segments(n)])),
+  ...Object.fromEntries(
+    ['segmentSum', 'segmentProd', 'segmentMax', 'segmentMin', 'segmentMean', 'segmentSoftmax'].map((n) => [n, segments(n)]),
+  ),
   ...Object.fromEntries(['maxAt', 'minAt', 'mulAt'].map((n) => [n, places(n)])),
   cummax: along('cummax', 1, (d) => (d.chance(0.3) ? { reverse: true } : {})),
   cummin: along('cummin', 1, (d) => (d.chance(0.3) ? { reverse: true } : {})),

@@ -142,6 +142,7 @@ const places: readonly Row[] = [
     ] as const
   ).map(([name, becomes, exact]): Row => ({ name, becomes: [becomes], shapes: [[5]], f: (x) => cd[name](x, [0, 1, 0, 1, 1], 2), exact })),
   { name: 'segmentMean', becomes: ['floats'], shapes: [[5]], f: (x) => cd.segmentMean(x, [0, 1, 0, 1, 1], 2) },
+  { name: 'segmentSoftmax', becomes: ['floats'], shapes: [[5]], f: (x) => cd.segmentSoftmax(x, [0, 1, 0, 1, 1], 2) },
   {
     name: 'scatterAdd',
     becomes: ['stays'],

@@ -152,6 +152,7 @@ const SIZES: Readonly<Record<string, readonly number[]>> = {
   segmentMin: [2],
   segmentProd: [2],
   segmentMean: [2],
+  segmentSoftmax: [2],
 }
 /** Numbers inside of lists of a template that is no shape: so long, or so many in all, something has to be. */
 const fixedBy = (t: Template, into: Set<number>): void => {

@@ -1,6 +1,6 @@
 /** Indexing by computed positions: gather, scatterAdd, setAt, oneHot, takeAlongAxis, searchsorted, and windows. */
 
-import { dtypeOf, integersOf, settled, shown } from '../../errors/check-arguments.js'
+import { computed, dtypeOf, integersOf, settled, shown } from '../../errors/check-arguments.js'
 import { badDtype, badInput } from '../../errors/explain.js'
 import { choice, type OptionsOf } from '../../errors/options.js'
 import { aval } from '../../graph/aval.js'
@@ -93,7 +93,8 @@ export const setAt: SetAtFn = update(setAtPrimitive as never)
  */
 export const oneHot: OneHotFn = typed((indices: unknown, n: number, dtype?: DType): AnyExpr => {
   const i = liftIndices(indices, 'oneHot')
-  if (!(Number.isInteger(n) && n >= 0)) badInput('oneHot', `${shown(n)} is not a number of classes.`, `give a non-negative integer.`)
+  if (!(Number.isInteger(n) && n >= 0))
+    badInput('oneHot', `${shown(n)} is not a number of classes.`, computed(n) ?? 'give a non-negative integer.')
   const hit = asNode(eq(asExpr(reshapeNode(i, [...i.shape, 1])), asExpr(iotaNode([n], 0, 'i32'))))
   return asExpr(constantOf(dtype, (d) => castNode(hit, dtypeOf(d, 'oneHot'))))
 })

@@ -29,7 +29,7 @@ import type { AddDim } from '../shape-layout.js'
 import type { Longer } from '../sizes.js'
 import type { PromoteArgs } from './elementwise.js'
 import type { Convolved, ConvolveMode, NoneOf } from './fft.js'
-import type { Index } from './index-ops.js'
+import type { Indices } from './index-ops.js'
 import type { ExprsOfShapes, PromoteAll } from './layout.js'
 import type { AxisOptions } from './reduce.js'
 
@@ -297,7 +297,10 @@ export type HistogramFn<Options> = <D extends DType = WeakF64, const O extends O
   x: Expr<Shape, D> | Plain,
   options?: O,
 ) => { readonly counts: Expr<[Bins<O>], Counted<O>>; readonly edges: Expr<[AddDim<Bins<O>, 1>], Edged<D, O>> }
-export type BincountFn<Options> = <const O extends Options>(x: Index | PlainIndex, options: O) => Expr<[SizeIn<O>], Weighed<O>>
+export type BincountFn<Options> = <const O extends Options, I extends Expr | PlainIndex>(
+  x: Indices<I, 'bincount'>,
+  options: O,
+) => Expr<[SizeIn<O>], Weighed<O>>
 export type DigitizeFn<Options> = <S extends Shape = Shape>(
   x: Expr<S> | Plain,
   bins: Expr | readonly number[],
@@ -308,14 +311,23 @@ type Segments<S extends Shape, N extends Dim> = [number] extends [S['length']]
   : S extends readonly [unknown, ...infer R extends Shape]
     ? [N, ...R]
     : Shape
+type Ids = Expr | readonly number[] | Int32Array
 /** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to; booleans count in i32. */
-export type SegmentFn = <const N extends Dim, S extends Shape = Shape, D extends DType = WeakF64, Zero = 0, R extends MadeDim<N, Zero> = N>(
+export type SegmentFn<Op extends string> = <
+  I extends Ids,
+  const N extends Dim,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  Zero = 0,
+  R extends MadeDim<N, Zero> = N,
+>(
   x: Expr<S, D> | Plain,
-  ids: Index | readonly number[] | Int32Array,
+  ids: Indices<I, Op>,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, AsNumber<D>>
 /** segmentMax, segmentMin: the dtype stays. */
-export type SegmentChoiceFn = <
+export type SegmentChoiceFn<Op extends string> = <
+  I extends Ids,
   const N extends Dim,
   S extends Shape = Shape,
   D extends DType = WeakF64,
@@ -323,11 +335,12 @@ export type SegmentChoiceFn = <
   R extends MadeDim<N, Zero> = N,
 >(
   x: Expr<S, D> | Plain,
-  ids: Index | readonly number[] | Int32Array,
+  ids: Indices<I, Op>,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, NoInfer<D>>
 /** segmentMean: in floats. */
-export type SegmentMeanFn = <
+export type SegmentMeanFn<Op extends string> = <
+  I extends Ids,
   const N extends Dim,
   S extends Shape = Shape,
   D extends DType = WeakF64,
@@ -335,15 +348,21 @@ export type SegmentMeanFn = <
   R extends MadeDim<N, Zero> = N,
 >(
   x: Expr<S, D> | Plain,
-  ids: Index | readonly number[] | Int32Array,
+  ids: Indices<I, Op>,
   segments: Size<N>,
 ) => Expr<Segments<S, R>, AsFloat<D>>
+/** segmentSoftmax: a share for each row. */
+export type SegmentSoftmaxFn<Op extends string> = <I extends Ids, S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Expr<S, D> | Plain,
+  ids: Indices<I, Op>,
+  segments: number,
+) => Expr<S, AsFloat<D>>
 
 // ---- choices
 
-export type PutAlongAxisFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type PutAlongAxisFn = <I extends Expr | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Expr<S, D> | Plain,
-  indices: Index | PlainIndex,
+  indices: Indices<I, 'putAlongAxis'>,
   values: Expr | Plain,
   options?: AxisOptions,
 ) => Expr<S, D>

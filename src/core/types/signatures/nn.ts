@@ -9,7 +9,7 @@ import type { Gather, HasAxis } from '../shape-index.js'
 import type { Linear, Targets } from '../shape-products.js'
 import type { Conv, ConvOptions, Convolved, Pool, Pooled, PoolOptions } from '../shape-windows.js'
 import type { PromoteArgs3 } from './elementwise.js'
-import type { Index } from './index-ops.js'
+import type { Indices } from './index-ops.js'
 import type { AxisOptions } from './reduce.js'
 
 type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? A : Default
@@ -127,10 +127,13 @@ export type LocalResponseNormFn<Options> = <S extends Shape = Shape, D extends D
 ) => Expr<S, AsFloat<D>>
 /** embedding(table, indices): rows of a table, one vector for each index. */
 export interface EmbeddingFn {
-  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Expr<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
-  <I extends Index | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64>(
+  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(
+    table: Expr<[N, ...R], D>,
+    indices: Expr<I, 'i32'>,
+  ): Expr<[...I, ...R], D>
+  <I extends Expr | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64>(
     table: Expr<S, D> | NumberArray,
-    indices: I,
+    indices: Indices<I, 'embedding'>,
   ): Expr<Ok<Gather<S, ShapeOf<I>>>, NoInfer<D>>
 }
 /** dropout(x, mask, rate): x / (1 - rate) where the mask holds, 0 elsewhere. */

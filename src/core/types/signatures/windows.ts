@@ -5,7 +5,7 @@ import type { Box, Dim, Guard, Known, Shape, SizesIn, ZeroOf } from '../shape.js
 import type { Pool, Pooled, PoolOptions, WindowSizes } from '../shape-windows.js'
 import type { Both, Open, Over, SizeIn, Times } from '../sizes.js'
 import type { NoneOf } from './fft.js'
-import type { Index } from './index-ops.js'
+import type { Indices } from './index-ops.js'
 import type { MaxPoolOptions } from './nn.js'
 
 /** How many images there are. */
@@ -30,9 +30,14 @@ export type MaxPoolWithIndicesFn = <const O extends PoolOptions & MaxPoolOptions
   options: Guard<Pool<X, O, 'maxPoolWithIndices'>, O>,
 ) => { readonly values: Expr<Pooled<X, O>, AsFloat<D>>; readonly indices: Expr<Pooled<X, O>, 'i32'> }
 /** maxUnpool(x, indices, { size }): zeros with x at the indices of the flattened positions. */
-export type MaxUnpoolFn<Options> = <const O extends Options, S extends Shape = Shape, D extends DType = WeakF64>(
+export type MaxUnpoolFn<Options> = <
+  I extends Expr | PlainIndex,
+  const O extends Options,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+>(
   x: Expr<S, D> | Plain,
-  indices: Index | PlainIndex,
+  indices: Indices<I, 'maxUnpool'>,
   options: O,
 ) => Expr<Resized<S, O extends { readonly size: infer Z } ? Z : number>, AsFloat<D>>
 /** resize(x, size, { method, alignCorners, antialias, coordinates, ... }): x [n, c, ...positions] with other positions. */
@@ -160,6 +165,7 @@ type Aligned<S extends Shape, B extends Shape, Z> = S extends readonly [unknown,
   : Shape
 /** roiAlign(x, boxes, images, { size, samplingRatio, spatialScale, aligned, mode }): x [n, c, h, w] over boxes [k, 4] of images [k]. */
 export type RoiAlignFn<Options extends { readonly size: unknown }> = <
+  I extends Expr | PlainIndex,
   const O extends Options,
   S extends Shape = Shape,
   D extends DType = WeakF64,
@@ -168,7 +174,7 @@ export type RoiAlignFn<Options extends { readonly size: unknown }> = <
 >(
   x: Expr<S, D> | Plain,
   boxes: Expr<B, E> | NumberArray,
-  images: Index | PlainIndex,
+  images: Indices<I, 'roiAlign'>,
   options: O,
 ) => Expr<Aligned<S, B, O['size']>, AsFloat<Promote<D, E>>>
 /** nonMaxSuppression(boxes, scores, { iou, score, size, fill, format }): the indices of boxes [n, 4] that are kept. */
