@@ -22,7 +22,7 @@ const oneCall = HEAD + written(matmul, parameters, 0)
 const wrongCall = oneCall.replace(/given<Real<\[/g, 'given<Real<[99, ')
 const refusedCall = oneCall.replace(/cd\.matmul\((\w+), (\w+)/, 'cd.matmul($1, [$2, $2, "x"]')
 const randomRows = RANDOM_HEAD + ROWS.map((row, i) => randomWritten(row, 'parameter', i)).join('\n')
-const generic = (names: readonly string[]): string => programOf('../../../../src/index.js', SETTINGS.slice(0, 1), names, ['cd.add(y, y)'])
+const generic = (names: string[]): string => programOf('../../../../src/index.js', SETTINGS.slice(0, 1), names, ['cd.add(y, y)'])
 
 const texts: Readonly<Record<string, string>> = {
   ...Object.fromEntries(NAMES.map((name) => [name, below(textOf(name))])),
