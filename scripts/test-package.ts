@@ -383,12 +383,9 @@ if (!said.includes("the condition 'development'")) throw new Error(said || 'it w
             throw new Error(`docs/sizes.md says ${was} kB: write what it is now, npm run test:package -- --sizes`)
         })
       await step('an import takes at most 2 times the CPU time of that of jax-js', () => {
-        // Other work on the machine only adds to it: what is too much is measured again, twice at most.
+        // Other work on the machine only adds to it: where it is too much both are measured more often, three times as often at most.
         let least = importCost(user, root)
-        for (let again = 0; again < 2 && least.ratio > 2; again++) {
-          const next = importCost(user, root)
-          if (next.ratio < least.ratio) least = next
-        }
+        for (let again = 0; again < 2 && least.ratio > 2; again++) least = importCost(user, root, least.times)
         console.log(`      ${least.text}`)
         if (least.ratio > 2) throw new Error(least.text)
       })

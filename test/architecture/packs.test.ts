@@ -37,9 +37,13 @@ beforeAll(async () => {
 })
 const allNeeds = (pack: Pack): ReadonlySet<Pack> => new Set([pack, ...pack.needs.flatMap((p) => [...allNeeds(p)])])
 
+type Module = Readonly<Record<string, { readonly primitive?: unknown } | undefined>>
+const imported = new Map<string, Module>()
 const primitiveAt = async ({ path, name }: Declared): Promise<AnyPrimitive | undefined> => {
   if (!path.startsWith('src/core/')) return undefined
-  const value = ((await import(join(root, path))) as Readonly<Record<string, { readonly primitive?: unknown } | undefined>>)[name]
+  const module = imported.get(path) ?? ((await import(join(root, path))) as Module)
+  imported.set(path, module)
+  const value = module[name]
   const found = value?.primitive ?? value
   return isPrimitive(found) ? found : undefined
 }

@@ -57,7 +57,9 @@ describe.skipIf(library === undefined)('products by the library', () => {
         const [rows, columns] = leading > 0 ? [leading, 1] : [1, -leading]
         // As BLAS asks of it.
         expect(Math.abs(leading)).toBeGreaterThanOrEqual(leading > 0 ? n : m)
-        for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) expect(size * (i * rows + j * columns) - (i * row + j * column)).toBe(0)
+        for (let i = 0; i < m; i++)
+          for (let j = 0; j < n; j++)
+            if (size * (i * rows + j * columns) !== i * row + j * column) expect.fail(`element ${i}, ${j} lies elsewhere`)
       }),
       { numRuns: count(2000, 10_000) },
     )
@@ -119,7 +121,8 @@ describe.skipIf(library === undefined)('products by the library', () => {
           const most = runs(f, reference(), ...[x, y].map(magnitudes))
           const share = 2 * (k + 3) * (dtype === 'f32' ? 2 ** -24 : 2 ** -53)
           for (let i = 0; i < want.data.length; i++)
-            expect(Math.abs(got.data[i]! - want.data[i]!)).toBeLessThanOrEqual(share * most.data[i]!)
+            if (!(Math.abs(got.data[i]! - want.data[i]!) <= share * most.data[i]!))
+              expect.fail(`element ${i} is ${got.data[i]}, not ${want.data[i]} (${share * most.data[i]!})`)
         },
       ),
       { numRuns: count(300, 1000) },

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
 
 type E = cd.AnyExpr
 const cpu = cd.cpu({ poison: true })
@@ -62,7 +63,7 @@ it('extremes and their positions along an axis', () => {
       expect(run((t) => cd.argmax(t as never, { axis: 1 } as never), x)).toEqual(lines.map((line, l) => first(line, most[l]!)))
       expect(run((t) => cd.argmin(t as never, { axis: 1 } as never), x)).toEqual(lines.map((line, l) => first(line, least[l]!)))
     }),
-    { numRuns: 400 },
+    { numRuns: count(80, 400) },
   )
 })
 

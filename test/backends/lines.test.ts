@@ -5,6 +5,7 @@ import { random } from '../../src/check/index.js'
 import { asExpr } from '../../src/core/graph/expr.js'
 import { iotaNode } from '../../src/core/ops/positions.js'
 import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
 
 type E = cd.AnyExpr
 type DType = 'f64' | 'f32' | 'i32'
@@ -50,7 +51,7 @@ it('running results are those of the meanings', () => {
         else bothAlike((p) => running[kind](p as never, { axis, reverse }), x)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: count(60, 300) },
   )
 })
 
@@ -96,7 +97,7 @@ it('rows by indices are those of the meaning, also from the end and out of range
         bothAlike((p, i, u) => cd.scatterAdd(p as never, i as never, u as never, { axis } as never), x, at, added)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: count(60, 300) },
   )
 })
 
@@ -176,7 +177,7 @@ it('elements added along an axis are those of the meaning', () => {
         bothAlike(gradient as never, drawn(shape, dtype, seed), at, weights)
       },
     ),
-    { numRuns: 200 },
+    { numRuns: count(40, 200) },
   )
 })
 
@@ -199,7 +200,7 @@ it('places among sorted numbers are those of the meaning, of NaN too', () => {
         bothAlike((p, q) => (cd.vmap as unknown as (f: unknown) => (...xs: E[]) => E)(search)(p!, q!), sorted, both)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: count(60, 300) },
   )
 })
 
@@ -250,7 +251,7 @@ it('sorting is that by comparison, stable, for lines short and long', () => {
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: count(30, 150) },
   )
 })
 
@@ -293,7 +294,7 @@ it('some places of an order are those of all of it, for lines short, long and lo
           }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: count(30, 150) },
   )
 })
 

@@ -5,6 +5,7 @@ import type { Access, Body, Fold, LoopOutput } from '../../src/backends/plan/ker
 import type { TypedArray } from '../../src/core/graph/ndarray.js'
 import { compare, elementwise } from '../../src/core/ops/families.js'
 import type { DType } from '../../src/core/types/dtype.js'
+import { count } from '../depth.js'
 import { byMeaning, byPlain, byWasm, type Case, dense, loop, op } from './loop-harness.js'
 
 const { add, mul, sub, square, exp, maximum, where, cast, neg, lgamma } = elementwise
@@ -422,7 +423,7 @@ describe('random loops', () => {
         close(byWasm(c), 'wasm')
         close(byPlain(c), 'plain')
       }),
-      { numRuns: 400 },
+      { numRuns: count(80, 400) },
     )
   })
   it('a square and its sum in one pass', () => {

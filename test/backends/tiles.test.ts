@@ -40,6 +40,6 @@ describe('tiles', () => {
         [1024, 24],
         [300, 200],
       ] as const)
-        expect(transposed(rows, columns, dtype, makeCpu({ verify: true })), `${dtype} ${rows} x ${columns}`).toBe(true)
+        expect(transposed(rows, columns, dtype, makeCpu({ verify: dtype === 'f32' })), `${dtype} ${rows} x ${columns}`).toBe(true)
   })
 })

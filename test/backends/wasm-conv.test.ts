@@ -8,6 +8,7 @@
 import { describe, expect, it } from 'vitest'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
+import { count } from '../depth.js'
 import { below, type ConvShape, kinds, random, run, visit } from './conv-harness.js'
 
 const check = (shape: ConvShape, type: FloatName, madd = false): void => {
@@ -175,7 +176,7 @@ for (const type of ['f32', 'f64'] as const) {
       check({ ...base, height: 1, width: 1, padding: square(1) }, type)
     })
     it('random shapes', () => {
-      for (let i = 0; i < 60; i++) {
+      for (let i = 0; i < count(12, 60); i++) {
         const groups = 1 + below(3)
         const kernel = [1 + below(4), 1 + below(6)] as const
         const pad = (): readonly [number, number] => [below(4), below(4)]

@@ -10,6 +10,7 @@ import { convOutput } from '../../src/backends/cpu/wasm/conv-shape.js'
 import { byWinograd, type Direction, emitWinograd, winogradScratchBytes } from '../../src/backends/cpu/wasm/conv-winograd.js'
 import { emitWinogradKernel, winogradKernelScratchBytes } from '../../src/backends/cpu/wasm/conv-winograd-kernel.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
+import { some } from '../depth.js'
 import { below, type ConvShape, type Emitter, random, run, visit } from './conv-harness.js'
 
 type Kind = Direction | 'kernel'
@@ -197,7 +198,7 @@ describe('3 x 3 convolutions by minimal filtering', () => {
     expect(reached.blocks).toBeGreaterThan(4)
   })
   it('every width of the last vector of tiles', () => {
-    for (let width = 16; width < 25; width++)
+    for (const width of some([16, 17, 18, 19, 20, 21, 22, 23, 24], 3))
       for (const kind of kinds) if (byWinograd('f32', { ...base, width }, kind)) check({ ...base, width }, kind, false)
   })
   it('kernel gradients of many tiles are added up in f64', () => {

@@ -26,7 +26,7 @@ const tried = deep
   ? rightFunctions
   : some(
       rightFunctions.filter((r) => !long.test(r.name)),
-      36,
+      24,
     )
 
 describe('called right', () => {

@@ -62,7 +62,7 @@ describe('the table of wrong functions', () => {
       ? []
       : [{ ...w, f, args, entries: expected.entries }]
   })
-  it.each(some(gradients, 30).map((w) => [w.name, w] as const))('says what is given: %s', (_name, { f, args, rule, entries }) => {
+  it.each(some(gradients, 12).map((w) => [w.name, w] as const))('says what is given: %s', (_name, { f, args, rule, entries }) => {
     const { grad } = makeCodual(rule === undefined ? coreRegistry : coreRegistry.with(rule), cpu())
     for (const { path, index, given, derivative } of entries) {
       const [, argument, leaf] = /^argument (\d)(?:\.(\w))?$/.exec(path)!
@@ -79,14 +79,14 @@ describe('the table of wrong functions', () => {
 })
 
 describe('found', () => {
-  it.each(some(all, 36).map((w) => [w.name, w] as const))('%s', (name, w) => {
+  it.each(some(all, 20).map((w) => [w.name, w] as const))('%s', (name, w) => {
     expect(checked(w)._tag).toBe(name in missed ? 'Right' : 'Left')
   })
 })
 
 describe('named first', () => {
   const told = wrongFunctions.filter(({ expected: { checks = [], path, entries } }) => checks.length > 0 || path !== undefined || entries)
-  it.each(some(told, 20).map((w) => [w.name, w] as const))('%s', (_name, w) => {
+  it.each(some(told, 12).map((w) => [w.name, w] as const))('%s', (_name, w) => {
     const c = checked(w)
     const first = c._tag === 'Left' ? named(c.left[0]!) : undefined
     const { checks = [], path = '', entries } = w.expected

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
 
 type E = cd.AnyExpr
 type Tree = E | readonly E[]
@@ -109,7 +110,7 @@ describe('associativeScan', () => {
         const [vf, vs] = [fast, slow].map((f) => (vmap!(f, { inAxes }) as Call)(...wide))
         near(vf, vs)
       }),
-      { numRuns: 40, seed: 20_271_203 },
+      { numRuns: count(8, 40), seed: 20_271_203 },
     )
   })
   it('goes along any axis, over trees, and over no elements or one', () => {

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
 import { type Case, cases, type E, scanned, unrolled } from './steps.js'
 
 type Call = (...xs: readonly unknown[]) => unknown
@@ -69,7 +70,7 @@ const loops = fc.record({
   reverse: fc.boolean(),
   seed: fc.integer({ min: 1, max: 1e6 }),
 })
-const law = (name: string, holds: (loop: Loop, wrt: readonly number[]) => void, runs = 40): void =>
+const law = (name: string, holds: (loop: Loop, wrt: readonly number[]) => void, runs = count(12, 40)): void =>
   it(name, () => {
     fc.assert(
       fc.property(loops, ({ at, length, reverse, seed }) => {
@@ -115,7 +116,7 @@ describe('a scan is the loop in JavaScript', () => {
       ])
         near(of.grad!(inner(scan, inside!), { mode: outside })(args[k]), of.grad!(inner(plain, inside!), { mode: outside })(args[k]), 1e-10)
     },
-    20,
+    count(6, 20),
   )
   law('vmap over any of its arguments, and the gradient of that', ({ args, scan, plain }) => {
     for (let k = 0; k < args.length; k++) {

@@ -14,6 +14,7 @@ import { families } from '../../src/core/ops/families.js'
 import { programToJSON } from '../../src/core/programs/encode.js'
 import { fromJSONCore } from '../../src/core/programs/json.js'
 import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
 import { randomFunction } from '../laws/programs.js'
 
 type Any = (...xs: readonly unknown[]) => never
@@ -56,7 +57,7 @@ describe('numbers and bytes', () => {
     for (const x of [0, -0, Number.NaN, Infinity, -Infinity, 5e-324, Number.MAX_VALUE, 0.1, 2 ** 53]) expect(holds(x), String(x)).toBe(true)
     fc.assert(
       fc.property(fc.double(), (x) => holds(x)),
-      { seed: 1, numRuns: 500 },
+      { seed: 1, numRuns: count(100, 500) },
     )
   })
   it('what is no number is none', () => {
@@ -71,7 +72,7 @@ describe('numbers and bytes', () => {
         expect(text).toBe(Buffer.from(bits).toString('base64'))
         expect(bytesFromJSON(text, 'bool', bits.length)).toEqual(bits)
       }),
-      { seed: 2, numRuns: 200 },
+      { seed: 2, numRuns: count(50, 200) },
     )
     const floats = Float64Array.of(1, -0, Number.NaN, -Infinity, 5e-324)
     const back = bytesFromJSON(bytesToJSON(floats), 'f64', 5) as Float64Array
@@ -97,7 +98,7 @@ describe('round trips', () => {
         const xs = shapes.map(([m, n]) => Float64Array.from({ length: m * n }, () => 2 * next() - 1))
         expect(oracle.prepare(q).run(xs)).toEqual(oracle.prepare(p).run(xs))
       }),
-      { seed: 3, numRuns: 60 },
+      { seed: 3, numRuns: count(15, 60) },
     )
   })
   it('every sample of every shipped primitive, but what holds functions', () => {
@@ -315,18 +316,18 @@ describe('mutations', () => {
           if (linearize(e.right.outputs).nodes.every((n) => n.aval.size < 1e5)) oracle.prepare(e.right)
         }
       }),
-      { seed: 4, numRuns: 600 },
+      { seed: 4, numRuns: count(150, 600) },
     )
-    expect(lefts).toBeGreaterThan(300)
+    expect(lefts).toBeGreaterThan(count(75, 300))
   })
   it('any JSON at all', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (x) => E.isLeft(read(x))),
-      { seed: 5, numRuns: 300 },
+      { seed: 5, numRuns: count(60, 300) },
     )
     fc.assert(
       fc.property(fc.anything(), (x) => E.isLeft(read({ ...small(), nodes: [x] }))),
-      { seed: 6, numRuns: 200 },
+      { seed: 6, numRuns: count(50, 200) },
     )
   })
 })

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkGrad, report } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
+import { some } from '../depth.js'
 
 type Any = (...xs: readonly unknown[]) => never
 const op = cd as unknown as Readonly<Record<string, Any>>
@@ -195,11 +196,11 @@ describe('samples', () => {
   })
   const image = wave([1, 1, 2, 3])
   const grid = cd.tensor([[[[-0.9, 0.13], [1.23, -0.52]]]]) // biome-ignore format: one row
-  it.each([{}, { padding: 'reflection', alignCorners: true }, { method: 'cubic', padding: 'border' }, { method: 'nearest' }])(
+  it.each(some([{}, { method: 'cubic', padding: 'border' }, { method: 'nearest' }, { padding: 'reflection', alignCorners: true }], 1))(
     'of a grid have right derivatives: %o',
     (how) => right((y, g) => op.gridSample!(y, g, how), image, grid),
   )
-  it.each(['avg', 'max'])('of boxes have right derivatives: %s', (mode) =>
+  it.each(some(['max', 'avg'], 1))('of boxes have right derivatives: %s', (mode) =>
     right((y, b) => op.roiAlign!(y, b, [0], { size: [1, 2], samplingRatio: 2, mode }), image, cd.tensor([[-0.61, 0.52, 1.37, 1.88]])),
   )
   it('of an affine map have right derivatives', () => right((t) => op.affineGrid!(t, [2, 3]), wave([1, 2, 3])))

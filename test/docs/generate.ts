@@ -1,6 +1,6 @@
 // Examples as modules: one generated file per source file, in which every public name and the file's own exports are in scope.
 // No fixtures: an example declares what it uses, and may import from other packages.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import ts from 'typescript'
 import type { Example } from '../../scripts/docs/extract.js'
@@ -130,7 +130,12 @@ const moduleOf = (source: string, examples: readonly Example[], name: string): M
   put(0, '}')
   mkdirSync(folder, { recursive: true })
   const content = `${text.join('\n')}\n`
-  if (!same(path, content)) writeFileSync(path, content)
+  if (!same(path, content)) {
+    // At once: another process that makes the same modules may be about to read it.
+    const whole = join(root, 'out', `example-${process.pid}.ts`)
+    writeFileSync(whole, content)
+    renameSync(whole, path)
+  }
   return { path, source, examples, lines }
 }
 const same = (path: string, content: string): boolean => {
@@ -150,7 +155,7 @@ export const generate = (examples: readonly Example[]): readonly Module[] => {
   }
   const modules = [...groups].map(([key, es]) => moduleOf(es[0]!.file, es, key.replaceAll(/[^\w-]+/g, '_')))
   const current = new Set(modules.map((m) => m.path))
-  for (const f of readdirSync(folder)) if (!current.has(join(folder, f))) rmSync(join(folder, f))
+  for (const f of readdirSync(folder)) if (!current.has(join(folder, f))) rmSync(join(folder, f), { force: true })
   return modules
 }
 

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
 
 type E = cd.AnyExpr
 type Float = 'f32' | 'f64'
@@ -160,7 +161,7 @@ describe.each(['f64', 'f32'] as const)('of %s', (dtype) => {
           holdsEigh(a, w!.slice(k * n, (k + 1) * n), part(v!, k, n, n), eps)
         })
       }),
-      { numRuns: 120 },
+      { numRuns: count(24, 120) },
     )
   })
   it.each([1, 2, 3, 5, 8])('%i rows, well apart: as in plain loops, in any stack', (n) => {

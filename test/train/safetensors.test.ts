@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AdError, explain, f32, f64, isAdException, NoTangent, registerTree, type Tensor, tensor } from '../../src/index.js'
 import { type Checkpoint, decodeCheckpoint, decodeSafetensors, encodeCheckpoint, encodeSafetensors } from '../../src/train/index.js'
+import { count } from '../depth.js'
 
 const fixture = (name: string): Uint8Array => readFileSync(new URL(`../golden/safetensors/${name}.safetensors`, import.meta.url))
 const right = <A>(e: { readonly _tag: 'Left'; readonly left: AdError } | { readonly _tag: 'Right'; readonly right: A }): A => {
@@ -129,9 +130,9 @@ describe('a round trip', () => {
         same(x, back)
         expect(encodeSafetensors(right(decodeSafetensors(bytes)).tensors)).toEqual(bytes)
       }),
-      { numRuns: 300 },
+      { numRuns: count(60, 300) },
     )
-    expect(kept).toBeGreaterThan(200)
+    expect(kept).toBeGreaterThan(count(40, 200))
   })
   it('of an empty tree, of a tensor alone, of keys with dots', () => {
     expect(right(decodeSafetensors(encodeSafetensors({}))).tensors).toEqual({})
@@ -370,7 +371,7 @@ describe('bytes that someone made up', () => {
   }
   const clean = Object.getOwnPropertyNames(Object.prototype)
   it('fuzzed, never throw: any bytes; changed, cut and repeated files; any JSON as a header', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), harmless), { numRuns: 500 })
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), harmless), { numRuns: count(100, 500) })
     fc.assert(
       fc.property(
         fc.constantFrom(...samples),
@@ -381,7 +382,7 @@ describe('bytes that someone made up', () => {
           harmless(bytes)
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: count(600, 3000) },
     )
     fc.assert(
       fc.property(fc.constantFrom(...samples), fc.nat(), fc.nat(), (sample, from, to) => {
@@ -389,7 +390,7 @@ describe('bytes that someone made up', () => {
         harmless(sample.subarray(0, cut[1]))
         harmless(Uint8Array.from([...sample.subarray(0, cut[1]), ...sample.subarray(cut[0])]))
       }),
-      { numRuns: 500 },
+      { numRuns: count(100, 500) },
     )
     const strange = fc.oneof(
       fc.constantFrom('F32', 'I64', 'BOOL', '__proto__', null, -1, 2 ** 53, 1e308, 0.5),
@@ -408,7 +409,7 @@ describe('bytes that someone made up', () => {
           harmless(file(header, data))
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: count(400, 2000) },
     )
   })
 })

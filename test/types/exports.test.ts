@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as codual from '../../src/index.js'
 import * as operations from '../operations.js'
-import { compile, hoverOf } from './harness.js'
 
 const folder = new URL('../../src/', import.meta.url)
 const names = [
@@ -52,23 +51,6 @@ describe('run time and types agree', () => {
     ).toEqual(['i32', 'f64', 'f64', 'f64', 'i32', 'bool'])
     expect(dtype(codual.linearRecurrence(i, i))).toBe('f64')
     expect(dtype(codual.dynamicUpdateSlice(i, [3], [0]))).toBe('i32')
-  })
-  it('primitives: an operation has one at run time where its type says so', () => {
-    const typed = compile(
-      'primitives',
-      `import type * as codual from '../../../src/index.js'
-       type All = typeof codual
-       type Named<K extends keyof All> = All[K] extends { readonly primitive: { readonly name: infer N extends string } } ? \`\${K} \${N}\` : never
-       export declare const names: { [K in keyof All]: Named<K> }[keyof All]`,
-    )
-    expect(typed.errors).toEqual([])
-    const named = (op: unknown): string | undefined => (op as { readonly primitive?: { readonly name: string } }).primitive?.name
-    expect([...hoverOf(typed, 'names').matchAll(/"(\w+ \w+)"/g)].map(([, pair]) => pair).sort()).toEqual(
-      Object.entries(codual)
-        .filter(([, op]) => named(op) !== undefined)
-        .map(([name, op]) => `${name} ${named(op)}`)
-        .sort(),
-    )
   })
   it('assertShape of a tensor is that tensor', () => {
     expect(codual.assertShape(i, [2])).toBe(i)

@@ -1,68 +1,83 @@
-// The type level: fixtures that compile, errors that name both shapes at the argument that clashes, budgets in instantiations and bytes.
+// The type level, some of it, in one program: fixtures, errors that name both shapes at the argument that clashes, calls under type parameters and drawn ones. *.deep.test.ts have all of it.
 import { describe, expect, it } from 'vitest'
-import { compile, declarationsOf, hoverOf, lineOf, listed, message, spanOf, textOf } from './harness.js'
+import * as operations from '../operations.js'
+import { drawnCalls, HEAD, KNOWLEDGE, suits, written } from './drawn/calls.js'
+import { RANDOM_HEAD, ROWS, randomWritten } from './drawn/random.js'
+import { compile, compileAll, lineOf, listed, message, spanOf, textOf } from './harness.js'
+import { CALLS } from './parameters/calls.js'
+import { programOf, SETTINGS } from './parameters/program.js'
 
-describe('correct code', () => {
-  // Those of results take long: versions.deep.test.ts compiles all fixtures.
-  for (const name of [
-    'nat',
-    'shapes',
-    'ops',
-    'lenet',
-    'lstm',
-    'generic',
-    'library',
-    'library-more',
-    'errors',
-    'custom',
-    'captured',
-    'first-hour',
-    'trial',
-    'control',
-    'indexing',
-    'authoring',
-    'batching',
-    'authors',
-    'layers',
-    'recurrent-layers',
-    'sizes',
-    'sizes-generic',
-    'dtypes-unknown',
-    'fit',
-    'any-tree',
-    'layer-errors',
-    'schedules',
-    'lists',
-  ])
-    it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
-      expect(listed(compile(name).errors)).toEqual([])
-    })
+/** A fixture as a file one folder further down. */
+const below = (text: string): string => text.replaceAll("'../../../src/", "'../../../../src/").replaceAll("'./", "'../")
+const NAMES = ['ops', 'shapes', 'lenet', 'errors', 'first-hour', 'lists', 'any-tree']
+/** Without its expectations: what the compiler says is looked at. */
+const told = (name: string): string => textOf(name).replaceAll('@ts-expect-error', 'expected')
+const wrongOp = textOf('ops').replace('is(a.dot(v, v))<F<[]>>()', 'is(a.dot(v, v))<F<[1]>>()')
+const staleError = textOf('errors').replace('a.add(m23, m45)', 'a.add(m23, m23)')
 
-  it('a wrong expectation in a fixture is seen', () => {
-    const wrong = textOf('ops').replace('is(a.dot(v, v))<F<[]>>()', 'is(a.dot(v, v))<F<[1]>>()')
-    expect(compile('ops', wrong).errors).toHaveLength(1)
-    const stale = textOf('errors').replace('a.add(m23, m45)', 'a.add(m23, m23)')
-    expect(compile('errors', stale).errors.map((d) => d.code)).toEqual([2578])
+const parameters = KNOWLEDGE.find((k) => k.name === 'parameters')!
+const drawn = drawnCalls(1, 60, 1).filter((c) => suits(c, parameters) && c.step.op !== 'crossEntropy')
+const matmul = drawnCalls(1, 300, 1).find((c) => c.step.op === 'matmul')!
+const oneCall = HEAD + written(matmul, parameters, 0)
+const wrongCall = oneCall.replace(/given<Real<\[/g, 'given<Real<[99, ')
+const refusedCall = oneCall.replace(/cd\.matmul\((\w+), (\w+)/, 'cd.matmul($1, [$2, $2, "x"]')
+const randomRows = RANDOM_HEAD + ROWS.map((row, i) => randomWritten(row, 'parameter', i)).join('\n')
+const generic = (names: string[]): string => programOf('../../../../src/index.js', SETTINGS.slice(0, 1), names, ['cd.add(y, y)'])
+
+const texts: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(NAMES.map((name) => [name, below(textOf(name))])),
+  'told errors': below(told('errors')),
+  'told optim': below(told('optim')),
+  'told trees': below(told('trees')),
+  'wrong op': below(wrongOp),
+  'stale error': below(staleError),
+  drawn: HEAD + drawn.map((c, i) => written(c, parameters, i)).join('\n'),
+  'one call': oneCall,
+  'wrong call': wrongCall,
+  'refused call': refusedCall,
+  random: randomRows,
+  generic: generic(['concat', 'split', 'einsum', 'at', 'solve', 'conv']),
+  'wrong generic': generic(['einsum', 'exp']).replace('cd.exp(v)', 'cd.matmul(m, m)'),
+}
+const found = new Map(compileAll(new Map(Object.entries(texts))).map(({ name, errors }) => [name, errors]))
+const errorsOf = (name: string) => found.get(name)!
+const saidOf = (name: string): string => errorsOf(name).map(message).join('\n')
+
+describe('what compiles', () => {
+  it.each([...NAMES, 'drawn', 'one call', 'random', 'generic'])('%s, and each @ts-expect-error in it is needed', (name) => {
+    expect(listed(errorsOf(name))).toEqual([])
+  })
+  it('is drawn of many operations', () => {
+    expect(new Set(drawn.map((c) => c.step.op)).size).toBeGreaterThan(100)
   })
 })
 
-describe.each(['errors', 'indexing', 'layer-errors'])('%s', (name) => {
-  const text = textOf(name)
-  const { errors } = compile(name, text.replaceAll('@ts-expect-error', 'expected'))
-  const expected = text.split('\n').flatMap((line, i) => {
-    const m = /^ *\/\/ @ts-expect-error at `(.*)`: (.*)$/.exec(line)
-    return m === null ? [] : [{ line: i + 1, at: m[1] ?? '', says: m[2] ?? '' }]
+describe('what is wrong is seen', () => {
+  it('in a fixture', () => {
+    expect(wrongOp).not.toBe(textOf('ops'))
+    expect(errorsOf('wrong op')).toHaveLength(1)
+    expect(errorsOf('stale error').map((d) => d.code)).toEqual([2578])
   })
+  it('in a result, and a call that does not compile', () => {
+    for (const text of [wrongCall, refusedCall]) expect(text).not.toBe(oneCall)
+    for (const name of ['wrong call', 'refused call', 'wrong generic']) expect(errorsOf(name).length, name).toBeGreaterThan(0)
+  })
+  it('of optimisers and of trees, by what differs', () => {
+    expect(saidOf('told optim')).toContain("Property 'velocity' is missing")
+    expect(saidOf('told trees')).toMatch(/'w\.dtype' are incompatible[^\n]*\n *Type '"f64"' is not assignable to type '"f32"'/)
+  })
+})
 
-  // Layers have optional properties, of which the compiler says more with that option.
-  if (name !== 'layer-errors')
-    it('say the same with exactOptionalPropertyTypes', () => {
-      const exact = compile(name, text.replaceAll('@ts-expect-error', 'expected'), { exactOptionalPropertyTypes: true })
-      expect(exact.errors.map(message).join('\n')).not.toContain('exactOptionalPropertyTypes')
-      expect(listed(exact.errors)).toEqual(listed(errors))
+describe('errors', () => {
+  const errors = errorsOf('told errors')
+  const expected = told('errors')
+    .split('\n')
+    .flatMap((line, i) => {
+      const m = /^ *\/\/ expected at `(.*)`: (.*)$/.exec(line)
+      return m === null ? [] : [{ line: i + 1, at: m[1] ?? '', says: m[2] ?? '' }]
     })
   it('are as many as expected', () => {
-    expect(expected.length).toBe(text.split('@ts-expect-error').length - 1)
+    expect(expected.length).toBeGreaterThan(20)
     expect([...new Set(errors.map(lineOf))]).toEqual(expected.map((e) => e.line))
   })
   for (const e of expected)
@@ -73,94 +88,17 @@ describe.each(['errors', 'indexing', 'layer-errors'])('%s', (name) => {
     })
 })
 
-// ---- budgets: instantiations that checking the file takes, measured with TypeScript 6.0.3; the bound is 1 % above
-
-const programs: Readonly<Record<string, () => string>> = {
-  lenet: () => textOf('lenet'),
-  lstm: () => textOf('lstm'),
-  'broken lenet': () => brokenLeNet(),
-  '200 operations of one shape': () => chain(200),
-  '200 operations of different shapes': () => layers(100),
-  '100 indexings': () => indexings(100),
-}
-const measured: Readonly<Record<string, number>> = {
-  lenet: 25134,
-  lstm: 13624,
-  'broken lenet': 32482,
-  '200 operations of one shape': 2065,
-  '200 operations of different shapes': 14227,
-  '100 indexings': 30143,
-}
-/** LeNet with mistakes of the kind users make while they edit. */
-const brokenLeNet = (): string =>
-  textOf('lenet')
-    .replace('f32(16, 6, 5, 5)', 'f32(16, 3, 5, 5)')
-    .replace('f32(120, 256)', 'f32(120, 255)')
-    .replace('f32(84, 120)', 'f32(84, 121)')
-    .replace('[-1, 256]', '[-1, 257]')
-    .replace("wrt: 'params' }", "wrt: 'param' }")
-const chain = (n: number): string => `
-import { add, exp, f32, fn, mul, sum, tanh } from './api.js'
-export const f = fn({ x: f32('batch', 64), b: f32(64) }, ({ x: x0, b }) => {
-${Array.from({ length: n }, (_, i) => `  const x${i + 1} = ${[`add(x${i}, b)`, `tanh(x${i})`, `mul(x${i}, x${i})`, `exp(x${i})`][i % 4]}`).join('\n')}
-  return sum(x${n})
-})`
-const layers = (n: number): string => `
-import { f32, fn, matmul, sum, tanh } from './api.js'
-export const f = fn({ x: f32('batch', 100), ${Array.from({ length: n }, (_, i) => `w${i}: f32(${100 + i}, ${101 + i})`).join(', ')} }, (p) => {
-  const x0 = p.x
-${Array.from({ length: n }, (_, i) => `  const x${i + 1} = tanh(matmul(x${i}, p.w${i}))`).join('\n')}
-  return sum(x${n})
-})`
-const indexings = (n: number): string => `
-import { at, f32, fn, i32, sum } from './api.js'
-export const f = fn({ x: f32('batch', 64, 8), i: i32(), ids: i32('n') }, ({ x, i, ids }) => {
-${Array.from({ length: n }, (_, k) => `  const x${k} = ${[`at(x, ${k}, ${k % 64})`, `at(x, ':', '${k}:${k + 4}')`, `at(x, i, '...', ${k % 8})`, `at(x, ids, null, '${k % 8}:')`][k % 4]}`).join('\n')}
-  return sum(x${n - 1})
-})`
-
-describe('budgets', () => {
-  for (const [name, text] of Object.entries(programs))
-    it(`${name}: at most 1 % above ${measured[name]} instantiations`, () => {
-      const c = compile('budget', text())
-      expect(c.errors.length > 0).toBe(name === 'broken lenet')
-      expect(c.instantiations).toBeGreaterThan(0)
-      expect(c.instantiations).toBeLessThan(1.01 * (measured[name] ?? 0))
-    })
-
-  it('broken LeNet: the first error is at the kernel and names both shapes', () => {
-    const [first] = compile('budget', brokenLeNet()).errors
-    expect(first === undefined ? '' : spanOf(first)).toBe('p.c2.k')
-    expect(first === undefined ? '' : message(first)).toContain('x is [batch, 6, 12, 12], k is [16, 3, 5, 5] (6 is not 3)')
+describe('calls under type parameters', () => {
+  it('are made of every operation', () => {
+    const names = Object.entries(operations).flatMap(([name, f]) => (typeof f === 'function' ? [name] : []))
+    expect(names.filter((name) => !(name in CALLS))).toEqual([])
+    expect(Object.keys(CALLS).filter((name) => !names.includes(name))).toEqual([])
   })
 })
 
-describe('a library under declaration: true', () => {
-  const library = compile('library')
-  const emitted = declarationsOf(library)
-
-  it('is written without TS7056, TS2742, TS4023 or any other error', () => {
-    expect(emitted.errors).toEqual([])
-  })
-  it.each(['library', 'library-more'])('%s.ts names nothing that the package does not export', (name) => {
-    const { text, errors } = declarationsOf(compile(name))
-    expect(errors).toEqual([])
-    expect([...text.matchAll(/import\("\.[^"]*"\)\.(\w+)/g)].map(([, name]) => name)).toEqual([])
-  })
-  it('stays short', () => {
-    expect(emitted.text).toContain('export declare const loss: a.Fn<')
-    expect(emitted.text.length).toBeLessThan(1.25 * 3832)
-  })
-  it('generic functions without annotations are written too', () => {
-    expect(declarationsOf(compile('generic')).errors).toEqual([])
-  })
-  it('shows short types in an editor', () => {
-    expect(hoverOf(library, 'plain')).toBe('Fn<[x: AnyExpr], Expr<Shape, "f64" | "f32">>')
-    expect(hoverOf(compile('generic'), 'dense')).toBe(
-      '<B extends Dim, K extends Dim, N extends Dim>(x: Expr<[B, K], "f32">, w: Expr<[K, N], "f32">, b: Expr<[N], "f32">) => Expr<[B, N], "f32">',
-    )
-    expect(hoverOf(compile('generic'), 'rows')).toBe(
-      '<S extends Shape>(x: Expr<S, "f32">) => Expr<Ok<ReduceAt<S, -1, false, "sum">>, "f32">',
-    )
-  })
+it('LeNet: at most 1 % above 25134 instantiations', () => {
+  const c = compile('lenet')
+  expect(c.errors).toEqual([])
+  expect(c.instantiations).toBeGreaterThan(0)
+  expect(c.instantiations).toBeLessThan(1.01 * 25134)
 })

@@ -1,19 +1,12 @@
 // Code generic in its sizes: every operation is called where something is a type parameter, and what it gives goes on.
 import { describe, expect, it } from 'vitest'
-import * as operations from '../operations.js'
 import { compile, listed } from './harness.js'
-import { CALLS } from './parameters/calls.js'
 import { programOf, SETTINGS } from './parameters/program.js'
 
 /** Those that did not compile before; versions.deep.test.ts compiles all of them in every setting, and goes on further. */
 const SOME = ['concat', 'stack', 'split', 'vdot', 'slogdet', 'einsum', 'mseLoss', 'at', 'set', 'solve', 'conv']
 
 describe('calls under type parameters', () => {
-  it('are made of every operation', () => {
-    const names = Object.entries(operations).flatMap(([name, f]) => (typeof f === 'function' ? [name] : []))
-    expect(names.filter((name) => !(name in CALLS))).toEqual([])
-    expect(Object.keys(CALLS).filter((name) => !names.includes(name))).toEqual([])
-  })
   it('compile, and so does what goes on with their results', () => {
     const text = programOf('../../../src/index.js', SETTINGS.slice(0, 1), SOME, ['cd.add(y, y)'])
     expect(listed(compile('generated', text).errors)).toEqual([])

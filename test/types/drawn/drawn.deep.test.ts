@@ -1,7 +1,7 @@
 // What runs compiles: calls of every operation in helpers that know more or less of their operands' sizes, and whole random programs. And what the compiler says of a result is so.
 import { describe, expect, it } from 'vitest'
 import * as random from '../../../src/random/index.js'
-import { count, deep, sample } from '../../depth.js'
+import { sample } from '../../depth.js'
 import { generate } from '../../laws/generator/generate.js'
 import { compileAll, listed } from '../harness.js'
 import { type Call, drawnCalls, HEAD, KNOWLEDGE, type Knowledge, suits, wholeOf, written } from './calls.js'
@@ -51,11 +51,10 @@ const randomFile = (known: Known): string => RANDOM_HEAD + ROWS.map((row, i) => 
 
 describe('what runs compiles, and is what the compiler says', () => {
   it('every operation, in helpers of literal, named, computed and generic sizes, of operands, arrays and unknown ranks', () => {
-    const calls = drawnCalls(1, count(300, 1500), count(1, 3))
-    expect(new Set(calls.map((c) => c.step.op)).size).toBeGreaterThan(count(320, 385))
-    const few = KNOWLEDGE.filter((k) => k.name === 'parameters' || k.name === 'names')
+    const calls = drawnCalls(1, 1500, 3)
+    expect(new Set(calls.map((c) => c.step.op)).size).toBeGreaterThan(385)
     const files = new Map<string, string>()
-    for (const k of deep ? sample(KNOWLEDGE, 9) : few) {
+    for (const k of sample(KNOWLEDGE, 9)) {
       const { text, tried } = fileOf(calls, k)
       expect(tried, k.name).toBeGreaterThan(100)
       files.set(k.name, text)
@@ -64,9 +63,9 @@ describe('what runs compiles, and is what the compiler says', () => {
   })
 
   it('results as a helper declares them', () => {
-    const calls = drawnCalls(1, count(300, 1500), count(1, 3)).filter((c) => !loose(c))
+    const calls = drawnCalls(1, 1500, 3).filter((c) => !loose(c))
     const files = new Map<string, string>()
-    for (const k of KNOWLEDGE.filter(({ name }) => name === 'literals' || (deep && /name/.test(name) && !/but/.test(name))))
+    for (const k of KNOWLEDGE.filter(({ name }) => name === 'literals' || (/name/.test(name) && !/but/.test(name))))
       files.set(
         k.name,
         HEAD +
@@ -79,10 +78,10 @@ describe('what runs compiles, and is what the compiler says', () => {
   })
 
   it('random programs whose sizes are parameters, names or computed', () => {
-    const programs = Array.from({ length: count(12, 150) }, (_, i) => generate(5000 + i, i % 10 === 9 ? 'loops' : 'all').program)
+    const programs = Array.from({ length: 150 }, (_, i) => generate(5000 + i, i % 10 === 9 ? 'loops' : 'all').program)
     const calls = programs.filter((p) => p.steps.length < 40 && p.kind !== 'chain').map(wholeOf)
     const files = new Map<string, string>()
-    for (const name of !deep ? ['parameters'] : ['parameters', 'leading name', 'numbers', 'operands']) {
+    for (const name of ['parameters', 'leading name', 'numbers', 'operands']) {
       const k = KNOWLEDGE.find((x) => x.name === name)!
       files.set(name, fileOf(calls, k).text)
     }
@@ -93,7 +92,7 @@ describe('what runs compiles, and is what the compiler says', () => {
     const others = ['key']
     const functions = Object.entries(random).flatMap(([name, f]) => (typeof f === 'function' ? [name] : []))
     expect([...new Set([...ROWS.map((r) => r.name), ...others])].sort()).toEqual(functions.sort())
-    expect(failures(new Map((deep ? KNOWN : KNOWN.slice(2)).map((known) => [known, randomFile(known)])))).toEqual([])
+    expect(failures(new Map(KNOWN.map((known) => [known, randomFile(known)])))).toEqual([])
   })
 
   it('a wrong size of a random result is seen', () => {
@@ -122,7 +121,7 @@ describe('what runs compiles, and is what the compiler says', () => {
     ).toEqual(['wrong', 'refused'])
   })
 
-  it.runIf(deep)('what is left out does not compile', () => {
+  it('what is left out does not compile', () => {
     const calls = drawnCalls(1, 1500, 4)
     const files = new Map<string, string>()
     for (const { op, where } of LEFT) {
