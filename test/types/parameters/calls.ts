@@ -77,7 +77,11 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
     `${f}(v, operand)`,
     `${f}(m, m, { reduction: 'none' })`,
   ]),
-  ...each('segmentSum segmentMax segmentMin segmentProd segmentMean segmentSoftmax', (f) => [`${f}(v, i, 4)`, `${f}(m, i, n)`, `${f}(m, i, k)`]),
+  ...each('segmentSum segmentMax segmentMin segmentProd segmentMean segmentSoftmax', (f) => [
+    `${f}(v, i, 4)`,
+    `${f}(m, i, n)`,
+    `${f}(m, i, k)`,
+  ]),
   ...each('fft ifft fft2 ifft2 fftn ifftn rfft rfft2 rfftn', (f) => [`${f}(m).re`]),
   ...each('irfft irfft2 irfftn', (f) => [`${f}(m)`]),
   ...each('tril triu', (f) => [`${f}(m)`]),
