@@ -11,7 +11,7 @@ import { contractRows, fourierRows } from './products.js'
 import { scanRows } from './scans.js'
 import { bitwiseRows, compareRows, specialRows } from './special.js'
 
-/** By family. A primitive without a row does not compile. */
+/** By family. */
 export const rowsByFamily: { readonly [F in keyof typeof families]: RowsOf<(typeof families)[F]> } = {
   elementwise: elementwiseRows,
   special: specialRows,
