@@ -87,12 +87,15 @@ const optionsOf = (checker: ts.TypeChecker, type: ts.Type, of: string): readonly
 const linesOf = (checker: ts.TypeChecker, properties: readonly ts.Symbol[]): readonly string[] =>
   properties.flatMap((p) => {
     const doc = ts.displayPartsToString(p.getDocumentationComment(checker)).replaceAll(/\s*\n\s*/g, ' ')
-    const type = withNames(asText(checker, checker.getTypeOfSymbol(p)))
+    const given = checker.getTypeOfSymbol(p)
+    const text = asText(checker, given)
+    // Without `| undefined` a function needs no parentheses.
+    const bare = /^\(\(.*\) \| undefined$/.test(text)
+      ? asText(checker, checker.getNonNullableType(given))
+      : text.replace(/ \| undefined$/, '')
+    const type = withNames(isOptional(p) ? bare : text)
     const name = /^\w+$/.test(p.name) ? p.name : `'${p.name}'`
-    return [
-      ...(doc === '' ? [] : [`/** ${doc} */`]),
-      isOptional(p) ? `${name}?: ${type.replace(/ \| undefined$/, '')}` : `${name}: ${type}`,
-    ]
+    return [...(doc === '' ? [] : [`/** ${doc} */`]), `${name}${isOptional(p) ? '?' : ''}: ${type}`]
   })
 /** The parameters of a signature but a rest of none, by which it says which types it is for. */
 const parametersOf = (signature: ts.Signature): readonly ts.Symbol[] => signature.parameters.filter((p) => p.name !== 'no')

@@ -58,9 +58,9 @@ export const relatedTo = (n: PublicName): readonly PublicName[] => {
   return [...new Set([...mentions.get(key(n))!, ...(mentionedBy.get(key(n)) ?? []), ...near])].filter((m) => m !== n).slice(0, most)
 }
 
-/** Public types that a signature names. */
+/** Public types that a signature names; not words of its comments. */
 const typesIn = (signature: string, n: PublicName): readonly PublicName[] =>
-  [...new Set(signature.match(/\b[A-Z]\w*\b/g) ?? [])]
+  [...new Set(signature.replaceAll(/\/\*[\s\S]*?\*\//g, '').match(/\b[A-Z]\w*\b/g) ?? [])]
     .map((name) => meant(name, n.entry))
     .filter((m) => m?.type === true && m !== n) as PublicName[]
 
@@ -86,7 +86,7 @@ const pageOf = (n: PublicName, row: Listed | undefined): string => {
       : row.signatures.map((s) => (/^[(<]/.test(s) ? `${n.name}${s}` : `${n.name}: ${s}`)).join('\n\n')
   const rows = [...labels.map(([label, said]) => [label, withLinks(plain(said), n)] as const), ...facts]
   const related = relatedTo(n)
-  const types = typesIn(signature, n)
+  const types = typesIn([signature, ...(row?.optionLines ?? [])].join('\n'), n)
   const where = `${shortPath(n.file)}#L${n.line}`
   return [
     `---\ntitle: ${n.name}\nprev: false\nnext: false\n---\n\n# ${n.name}\n`,
