@@ -17,9 +17,18 @@ const isTyped = (path: string): boolean => /^\.m?ts$/.test(extname(path))
 
 type Builds = { readonly build: (options: object) => Promise<{ readonly outputFiles: readonly { readonly contents: Uint8Array }[] }> }
 
-/** A file as one module beside it, for as long as it takes to load it: its imports are found as its own are. */
-const bundled = async (path: string, esbuild: Builds): Promise<Loaded['exports']> => {
+/**
+ * An import that removes the file at `path`. As the first import of that file it runs when all modules are read and before any of them runs: a module that never
+ * ends, and is killed, leaves no file.
+ */
+const removing = (path: string): string =>
+  `import ${JSON.stringify(`data:text/javascript,${encodeURIComponent(`import{rmSync}from'node:fs';rmSync(${JSON.stringify(path)},{force:true})`)}`)}`
+
+/** A file as one module beside it, until it is read: its imports are found as its own are. */
+export const bundled = async (path: string, esbuild: Builds): Promise<Loaded['exports']> => {
+  const beside = join(dirname(path), `.${basename(path, extname(path))}.codual-${process.pid}.mjs`)
   const { outputFiles } = await esbuild.build({
+    banner: { js: removing(beside) },
     entryPoints: [path],
     bundle: true,
     packages: 'external',
@@ -30,7 +39,6 @@ const bundled = async (path: string, esbuild: Builds): Promise<Loaded['exports']
     write: false,
     logLevel: 'silent',
   })
-  const beside = join(dirname(path), `.${basename(path, extname(path))}.codual-${process.pid}.mjs`)
   writeFileSync(beside, outputFiles[0]!.contents)
   try {
     process.setSourceMapsEnabled(true)

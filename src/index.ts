@@ -4,7 +4,17 @@ export { reference } from './backends/reference/index.js'
 export { type DeviceStats, type WebGpuBackend, type WebGpuOptions, webgpu } from './backends/webgpu/index.js'
 export type { Dropped, DropReason } from './core/calculus/dropped.js'
 export { CoDual, Dual } from './core/calculus/dual.js'
-export { emptyRegistry, type Form, type Registry, type Rule, registryMonoid, registryOf } from './core/calculus/rule.js'
+export {
+  type Batching,
+  emptyRegistry,
+  type Form,
+  type Registry,
+  type Rule,
+  type RuleConfig,
+  type RuleContext,
+  registryMonoid,
+  registryOf,
+} from './core/calculus/rule.js'
 export type { AdError, AdException } from './core/errors/error.js'
 export { isAdException } from './core/errors/error.js'
 export { explain, raise } from './core/errors/explain.js'

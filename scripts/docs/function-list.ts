@@ -68,8 +68,9 @@ const inOrder = (properties: readonly ts.Symbol[], name: string): readonly ts.Sy
     return a[0] - b[0] || a[1] - b[1]
   })
 }
-/** The names of the options in a record's type, the needed ones first; none where it is no record. */
-const optionsOf = (checker: ts.TypeChecker, type: ts.Type, of: string): readonly string[] => {
+const isOptional = (p: ts.Symbol): boolean => (p.flags & ts.SymbolFlags.Optional) !== 0
+/** The properties of a record of options, the needed ones first; none where it is no record. */
+const propertiesOf = (checker: ts.TypeChecker, type: ts.Type, of: string): readonly ts.Symbol[] => {
   const bound = checker.getNonNullableType(type)
   const records = bound.isUnion() ? bound.types : [bound]
   if (records.some((t) => !(t.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) || checker.isArrayLikeType(t))) return []
@@ -77,21 +78,39 @@ const optionsOf = (checker: ts.TypeChecker, type: ts.Type, of: string): readonly
     bound.getProperties().filter((p) => !p.name.startsWith('__')),
     of,
   ) // a brand is none
-  const needed = properties.filter((p) => !(p.flags & ts.SymbolFlags.Optional))
-  return [...needed.map((p) => p.name), ...properties.filter((p) => !needed.includes(p)).map((p) => `${p.name}?`)]
+  return [...properties.filter((p) => !isOptional(p)), ...properties.filter(isOptional)]
 }
+/** The names of the options in a record's type. */
+const optionsOf = (checker: ts.TypeChecker, type: ts.Type, of: string): readonly string[] =>
+  propertiesOf(checker, type, of).map((p) => (isOptional(p) ? `${p.name}?` : p.name))
+/** Options as a record's type is written: `name?: type`, one a line, each below its docstring. */
+const linesOf = (checker: ts.TypeChecker, properties: readonly ts.Symbol[]): readonly string[] =>
+  properties.flatMap((p) => {
+    const doc = ts.displayPartsToString(p.getDocumentationComment(checker)).replaceAll(/\s*\n\s*/g, ' ')
+    const given = checker.getTypeOfSymbol(p)
+    const text = asText(checker, given)
+    // Without `| undefined` a function needs no parentheses.
+    const bare = /^\(\(.*\) \| undefined$/.test(text)
+      ? asText(checker, checker.getNonNullableType(given))
+      : text.replace(/ \| undefined$/, '')
+    const type = withNames(isOptional(p) ? bare : text)
+    const name = /^\w+$/.test(p.name) ? p.name : `'${p.name}'`
+    return [...(doc === '' ? [] : [`/** ${doc} */`]), `${name}${isOptional(p) ? '?' : ''}: ${type}`]
+  })
 /** The parameters of a signature but a rest of none, by which it says which types it is for. */
 const parametersOf = (signature: ts.Signature): readonly ts.Symbol[] => signature.parameters.filter((p) => p.name !== 'no')
-/** The names of all options that any overload takes. */
-const typedOptions = (checker: ts.TypeChecker, name: string, signatures: readonly ts.Signature[]): ReadonlySet<string> =>
-  new Set(
-    signatures.flatMap((signature) => {
-      const p = parametersOf(signature).at(-1)
-      const d = p?.valueDeclaration
-      if (p === undefined || d === undefined || !ts.isParameter(d) || !/options|settings/.test(p.name)) return []
-      return optionsOf(checker, boundOf(checker, signature, p, d.type), name).map((option) => option.replace(/\?$/, ''))
-    }),
-  )
+/** All options that any overload takes, by name. */
+const typedOptions = (checker: ts.TypeChecker, name: string, signatures: readonly ts.Signature[]): ReadonlyMap<string, ts.Symbol> => {
+  const found = new Map<string, ts.Symbol>()
+  for (const signature of signatures) {
+    const p = parametersOf(signature).at(-1)
+    const d = p?.valueDeclaration
+    if (p === undefined || d === undefined || !ts.isParameter(d) || !/options|settings/.test(p.name)) continue
+    for (const option of propertiesOf(checker, boundOf(checker, signature, p, d.type), name))
+      if (!found.has(option.name)) found.set(option.name, option)
+  }
+  return found
+}
 /** Has an overload that takes the arguments before place `at` the option too, and does it need it? One without options, or whose options are all optional, does not. */
 const needs = (checker: ts.TypeChecker, name: string, signature: ts.Signature, at: number, option: string): boolean => {
   const p = parametersOf(signature)[at]
@@ -125,12 +144,31 @@ const callOf = (checker: ts.TypeChecker, name: string, signatures: readonly ts.S
   })
   return `${name}(${written.join(', ')})`
 }
-const written = (checker: ts.TypeChecker, type: ts.Type, signatures: readonly ts.Signature[]): readonly string[] => {
-  const whole = ts.TypeFormatFlags.NoTruncation
-  return signatures.length === 0
-    ? [checker.typeToString(type, undefined, whole)]
-    : signatures.map((s) => checker.signatureToString(s, undefined, whole))
-}
+/** A type in full. */
+const asText = (checker: ts.TypeChecker, type: ts.Type): string => checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation)
+/** How options are declared is no matter of a signature: their type has the name that the source gives it, or is a record of them. */
+const withNamedOptions = (checker: ts.TypeChecker, text: string, { parameters }: ts.Signature): string =>
+  parameters.reduce((signature, p) => {
+    const d = p.valueDeclaration
+    if (d === undefined || !ts.isParameter(d) || d.type === undefined) return signature
+    const type = checker.getNonNullableType(checker.getTypeOfSymbol(p))
+    const shown = asText(checker, type)
+    if (!/^(?:Left|Must|OptionsOf)</.test(shown)) return signature
+    const named = ts.isTypeReferenceNode(d.type) && d.type.typeArguments === undefined
+    return signature.replace(shown, () =>
+      named
+        ? d.type!.getText()
+        : `{ ${linesOf(checker, type.getProperties())
+            .filter((line) => !line.startsWith('/**'))
+            .join('; ')} }`,
+    )
+  }, text)
+const written = (checker: ts.TypeChecker, type: ts.Type, signatures: readonly ts.Signature[]): readonly string[] =>
+  signatures.length === 0
+    ? [asText(checker, type)]
+    : signatures.map((s) =>
+        withNames(withNamedOptions(checker, checker.signatureToString(s, undefined, ts.TypeFormatFlags.NoTruncation), s)),
+      )
 /** The first sentence of a docstring, as a cell of a table. */
 export const sentence = (n: PublicName): string => {
   const text = (n.doc?.text ?? '')
@@ -151,10 +189,16 @@ export interface Listed {
   readonly signatures: readonly string[]
   /** Options, by its type. */
   readonly options: ReadonlySet<string>
+  /** The same as `name?: type`, one a line, each below its docstring. */
+  readonly optionLines: readonly string[]
   readonly of: PublicName
 }
-/** Every function by section, in the order of the pages. */
-export const listed = (): readonly (readonly [section: string, functions: readonly Listed[]])[] => {
+/** The compiler, and what each entry point exports. */
+const compiler = (() => {
+  let made: ReturnType<typeof compile> | undefined
+  return () => (made ??= compile())
+})()
+const compile = () => {
   const config = ts.getParsedCommandLineOfConfigFile(
     join(root, 'tsconfig.json'),
     {},
@@ -169,16 +213,61 @@ export const listed = (): readonly (readonly [section: string, functions: readon
       return [entry, new Map((module === undefined ? [] : checker.getExportsOfModule(module)).map((s) => [s.name, s]))]
     }),
   )
+  const symbolOf = ({ entry, name }: PublicName): ts.Symbol | undefined => {
+    const symbol = symbols.get(entry)?.get(name)
+    return symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+  }
+  return { checker, symbolOf }
+}
+/** The declaration of a type whose options are not written out where it stands: they are declared as data, or come from other types; undefined for any other. */
+const optionsDeclaration = (symbol: ts.Symbol | undefined, name: string) => {
+  const d = symbol?.declarations?.find((one) => ts.isTypeAliasDeclaration(one) || ts.isInterfaceDeclaration(one))
+  if (d === undefined) return undefined
+  const inherits = ts.isInterfaceDeclaration(d) && d.heritageClauses !== undefined
+  return /\bOptionsOf</.test(d.getText()) || (inherits && name.endsWith('Options')) ? d : undefined
+}
+/** The public names of types of options, by what the compiler writes for them; the longest first, since one may hold another. */
+const namesOfTypes = (() => {
+  let made: readonly (readonly [text: string, name: string])[] | undefined
+  return () => (made ??= namedTypes())
+})()
+const namedTypes = () => {
+  const { checker, symbolOf } = compiler()
+  return publicNames()
+    .flatMap((n): readonly (readonly [string, string])[] => {
+      const symbol = n.type ? symbolOf(n) : undefined
+      if (symbol === undefined || optionsDeclaration(symbol, n.name)?.typeParameters !== undefined) return []
+      const text = asText(checker, checker.getDeclaredTypeOfSymbol(symbol))
+      return /^(?:Left|Must)</.test(text) ? [[text, n.name]] : []
+    })
+    .sort(([a], [b]) => b.length - a.length)
+}
+const withNames = (text: string): string => namesOfTypes().reduce((t, [raw, name]) => t.replaceAll(raw, () => name), text)
+/** A type of options as the record that it is; undefined for a type that is written out where it stands. */
+export const optionsType = (n: PublicName): string | undefined => {
+  const { checker, symbolOf } = compiler()
+  const symbol = symbolOf(n)
+  const d = optionsDeclaration(symbol, n.name)
+  if (symbol === undefined || d === undefined) return undefined
+  const lines = linesOf(checker, propertiesOf(checker, checker.getDeclaredTypeOfSymbol(symbol), n.name))
+  const parameters = d.typeParameters === undefined ? '' : `<${d.typeParameters.map((t) => t.getText()).join(', ')}>`
+  return lines.length === 0 ? undefined : `type ${n.name}${parameters} = {\n${lines.map((line) => `  ${line}\n`).join('')}}`
+}
+/** Every function by section, in the order of the pages. */
+export const listed = (): readonly (readonly [section: string, functions: readonly Listed[]])[] => {
+  const { checker, symbolOf } = compiler()
   const rows = new Map<string, Listed[]>()
   for (const n of publicNames()) {
     if (n.type) continue
-    const symbol = symbols.get(n.entry)?.get(n.name)
+    const symbol = symbolOf(n)
     if (symbol === undefined) continue
-    const type = checker.getTypeOfSymbol(symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
+    const type = checker.getTypeOfSymbol(symbol)
     const section = sectionOf(n)
     const signatures = type.getCallSignatures()
     const call = callOf(checker, n.name, signatures)
-    const row = { section, call, signatures: written(checker, type, signatures), options: typedOptions(checker, n.name, signatures), of: n }
+    const options = typedOptions(checker, n.name, signatures)
+    const optionLines = linesOf(checker, [...options.values()])
+    const row = { section, call, signatures: written(checker, type, signatures), options: new Set(options.keys()), optionLines, of: n }
     rows.set(section, [...(rows.get(section) ?? []), row])
   }
   return [...sections.map(([title]) => title), ...Object.values(others)].flatMap((title) => {

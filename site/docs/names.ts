@@ -1,6 +1,6 @@
 /** A page for each public name: its signature, what its docstring and its rule say, examples, related names and its line of source. */
 import { described, listOf } from '../../scripts/docs/described.js'
-import { fileOf, functionsPage, type Listed, listed, sentence, tableOf } from '../../scripts/docs/function-list.js'
+import { fileOf, functionsPage, type Listed, listed, optionsType, sentence, tableOf } from '../../scripts/docs/function-list.js'
 import { type PublicName, publicNames, shortPath, sourceOf } from '../../scripts/docs/public-names.js'
 import { outsideCode } from './links.js'
 import { runLink } from './programs.js'
@@ -58,9 +58,9 @@ export const relatedTo = (n: PublicName): readonly PublicName[] => {
   return [...new Set([...mentions.get(key(n))!, ...(mentionedBy.get(key(n)) ?? []), ...near])].filter((m) => m !== n).slice(0, most)
 }
 
-/** Public types that a signature names. */
+/** Public types that a signature names; not words of its comments. */
 const typesIn = (signature: string, n: PublicName): readonly PublicName[] =>
-  [...new Set(signature.match(/\b[A-Z]\w*\b/g) ?? [])]
+  [...new Set(signature.replaceAll(/\/\*[\s\S]*?\*\//g, '').match(/\b[A-Z]\w*\b/g) ?? [])]
     .map((name) => meant(name, n.entry))
     .filter((m) => m?.type === true && m !== n) as PublicName[]
 
@@ -81,10 +81,12 @@ const plain = (text: string): string => outsideCode(text, (part) => part.replace
 const pageOf = (n: PublicName, row: Listed | undefined): string => {
   const { text, labels, facts, examples } = described(n)
   const signature =
-    row === undefined ? sourceOf(n) : row.signatures.map((s) => (/^[(<]/.test(s) ? `${n.name}${s}` : `${n.name}: ${s}`)).join('\n\n')
+    row === undefined
+      ? (optionsType(n) ?? sourceOf(n))
+      : row.signatures.map((s) => (/^[(<]/.test(s) ? `${n.name}${s}` : `${n.name}: ${s}`)).join('\n\n')
   const rows = [...labels.map(([label, said]) => [label, withLinks(plain(said), n)] as const), ...facts]
   const related = relatedTo(n)
-  const types = typesIn(signature, n)
+  const types = typesIn([signature, ...(row?.optionLines ?? [])].join('\n'), n)
   const where = `${shortPath(n.file)}#L${n.line}`
   return [
     `---\ntitle: ${n.name}\nprev: false\nnext: false\n---\n\n# ${n.name}\n`,
@@ -95,6 +97,7 @@ const pageOf = (n: PublicName, row: Listed | undefined): string => {
     ...examples.map(({ code, of }) => `\n\`\`\`ts\n${code.trim()}\n\`\`\`\n${of === 'type' ? '' : runLink(shortPath(n.file), code)}`),
     rows.length === 0 ? '' : `\n## Properties\n\n${listOf(rows)}`,
     `\n## Signature\n\n\`\`\`ts\n${signature}\n\`\`\`\n`,
+    row === undefined || row.optionLines.length === 0 ? '' : `\n## Options\n\n\`\`\`ts\n${row.optionLines.join('\n')}\n\`\`\`\n`,
     types.length === 0 ? '' : `\nTypes: ${types.map(linkTo).join(', ')}\n`,
     `\n## See also\n\nRelated: ${related.map(linkTo).join(', ')}\n\n`,
     row === undefined ? '' : `Section: [${row.section.replace(/:.*/, '')}](/reference/${fileOf(row.section)})\n\n`,

@@ -89,6 +89,8 @@ export interface Place {
   readonly shape?: readonly number[]
   /** By which mode, under which change. */
   readonly how?: string
+  /** What to write instead, where that is known. */
+  readonly fix?: string
 }
 /** What is known beside a derivative and its slope. */
 export interface Held {
@@ -180,7 +182,7 @@ export class Collector {
     expected: unknown,
     actual: unknown,
     tolerance = 0,
-    { shape = [], how = '' }: Place = {},
+    { shape = [], how = '', fix = '' }: Place = {},
   ): void {
     if (this.switches[check] === false) return
     const { of, seed, replay, as = check } = this
@@ -200,7 +202,7 @@ export class Collector {
       seed,
       also: [],
       replay,
-      fix: '',
+      fix,
     })
   }
   /** What says that something is not there (a rule, a kernel) is thrown on, for who leaves it out and goes on. */

@@ -220,6 +220,16 @@ const checkZeroSeeds = (
   out.is('seed', 'nodes built for a zero seed', built, 0)
 }
 
+/** What to write where a pullback builds what is not asked for. */
+const LAZILY = 'a pullback of several arguments builds each cotangent when it is asked for: wrap it in thunk(...)'
+/** Which cotangents are asked for, in words. */
+const wordsOfArguments = (active: readonly boolean[]): string => {
+  const those = active.flatMap((asked, i) => (asked ? [i] : []))
+  return those.length === 1
+    ? `the cotangent of argument ${those[0]} alone is`
+    : `the cotangents of arguments ${those.slice(0, -1).join(', ')} and ${those.at(-1)} alone are`
+}
+
 /**
  * Every subset of the arguments: the same cotangents. `lazy`: and nothing is built that they do not need. (The partials of an elementwise rule
  * are one list: those of the other arguments are built, never reached, and so never run.)
@@ -249,11 +259,11 @@ const checkSubsets = (
   const usual = lazy ? wasted(mask) : 0
   for (let m = 1; m < 2 ** places.length - 1; m++) {
     const active = mask.map((_, i) => places.includes(i) && (m >> places.indexOf(i)) % 2 === 1)
-    const which = active.map(Number).join('')
+    const how = `${wordsOfArguments(active)} asked for`
     const got = pull(yBars, active)
     for (const i of places)
       if (active[i] && base[i] !== undefined)
-        out.near('activity', `argument ${i} among ${which}`, numbersOf(got[i]!) ?? [], base[i]!, exact)
-    if (lazy) out.is('activity', `nodes built for nothing, active ${which}`, Math.max(0, wasted(active) - usual), 0)
+        out.near('activity', `argument ${i}`, numbersOf(got[i]!) ?? [], base[i]!, exact, undefined, { how })
+    if (lazy) out.is('activity', 'nodes built for nothing', Math.max(0, wasted(active) - usual), 0, { how, fix: LAZILY })
   }
 }

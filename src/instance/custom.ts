@@ -16,12 +16,13 @@ import { tapPack } from '../packs/tap.js'
 import { context } from './context.js'
 
 /**
- * f with a custom derivative: frule(primals, tangents) gives [y, dy]; rrule(primals) gives [y, pullback], from yBar to primalsBar.
+ * f with a custom derivative (a custom gradient): frule(primals, tangents) gives [y, dy]; rrule(primals) gives [y, pullback], from yBar to primalsBar.
  *
  * Several arguments are given as their tuple; a cotangent may be a thunk or ZeroTangent, an integer's is NoTangent. A rule is traced where a
  * derivative is asked for, and may be differentiated further; an frule alone also serves reverse mode: it is linear in dx, and is transposed.
  * Captured values are read at every call, but their derivative is NotImplemented: pass them as arguments. `estimates: true` says that the
- * rules are deliberately not f's derivative; `name` is what messages call it.
+ * rules are deliberately not f's derivative; `name` is what messages call it. A primitive has its derivative from `rule` or `scalarRule`, and
+ * `codualWith` binds them.
  * Errors  MissingRule in forward mode without frule; ShapeMismatch, DTypeMismatch, BadInput name the leaf for which a rule is wrong.
  * @example grad(customRule((x) => exp(x), { frule: (x, dx) => [exp(x), mul(2, mul(exp(x), dx))] }))(0)   // 2
  */

@@ -11,12 +11,12 @@ export const curveFitOptions = {
   ...leastSquaresOptions,
   /** The standard deviation of each y, or one for all; 1 unless given. */
   sigma: raw<number | Tensor | NumberLists, undefined>(undefined),
-  /** Is sigma known for certain? Else it says how y's are weighed against each other, and the residuals say how large it is. */
+  /** Whether sigma is known in absolute terms. If not, sigma only gives the relative weights of the y, and its size is estimated from the residuals. */
   absoluteSigma: flag(),
 }
-/** Options of `curveFit`: those of `leastSquares`, and what is known of the data's errors. */
+/** Options of `curveFit`: those of `leastSquares`, and the standard deviations of the data. */
 export interface CurveFitOptions<P> extends LeastSquaresOptions<P>, Pick<OptionsOf<typeof curveFitOptions>, 'sigma' | 'absoluteSigma'> {}
-/** What `curveFit` returns: `params` and `errors` in place of x, and what `leastSquares` returns. */
+/** What `curveFit` returns: what `leastSquares` returns, with `params` in place of x. */
 export interface CurveFit<P> extends Omit<LeastSquares<P>, 'x'> {
   readonly params: LeastSquares<P>['x']
   /** The sum of squares of (y - model) / sigma. */
@@ -25,11 +25,11 @@ export interface CurveFit<P> extends Omit<LeastSquares<P>, 'x'> {
 }
 
 /**
- * The parameters with which model(params, x) is nearest to y in the sense of least squares, from params0, and their standard errors.
+ * The parameters near params0 for which model(params, x) fits y best by least squares, and their standard errors.
  *
- * x is what the model takes, an array or a tree; y an array of the shape of what the model returns. The covariance is that of the linear theory at the solution; with `absoluteSigma` it
- * is (J^T J)^-1 of residuals in units of sigma, else that times chiSquare / degreesOfFreedom.
- * Errors  ShapeMismatch where the model's result and y do not broadcast; BadInput for a sigma that is not positive, and for whatever `leastSquares` refuses.
+ * x is an array or a tree, as the model takes it; y is an array of the shape of the model's result. The covariance is that of the linear theory at the solution. With `absoluteSigma` it
+ * is (J^T J)^-1 of residuals in units of sigma; without, it is that times chiSquare / degreesOfFreedom.
+ * Errors  ShapeMismatch if the model's result and y do not broadcast; BadInput for a sigma that is not positive, and for everything that `leastSquares` refuses.
  * @example curveFit((p, x) => mul(p, x), [1, 2, 3], [2, 4, 6], 1).params   // 2
  */
 export const curveFit = <P, D>(

@@ -23,6 +23,7 @@ export const leastSquaresOptions = {
 type Untyped = OptionsOf<typeof leastSquaresOptions>
 /** Options of `leastSquares`. */
 export interface LeastSquaresOptions<X> extends Omit<Untyped, 'onStep'> {
+  /** Called after each step; it ends the search by returning false. */
   readonly onStep?: ((info: StepInfo<X>) => unknown) | undefined
 }
 /** What `leastSquares` returns. */
@@ -32,22 +33,24 @@ export interface LeastSquares<X> {
   readonly value: number
   readonly converged: boolean
   readonly reason: Reason
-  /** Steps tried, and those that were taken. */
+  /** Steps that were tried. */
   readonly steps: number
+  /** Steps that were taken. */
   readonly accepted: number
-  /** The greatest cosine of the angles between the residuals and the columns of their Jacobian (both weighted, of a robust loss). */
+  /** The greatest cosine of the angles between the residuals and the columns of their Jacobian. With a robust loss, both are weighted. */
   readonly gradient: number
   readonly evaluations: { readonly residuals: number; readonly jacobians: number }
   readonly history: readonly number[]
-  /** The residuals at x, and their Jacobian: a row for each residual, a column for each number of x. */
+  /** The residuals at x. */
   readonly residuals: Tensor<[number], 'f64'>
+  /** Their Jacobian: a row for each residual, a column for each number of x. */
   readonly jacobian: Tensor<[number, number], 'f64'>
   /**
-   * The covariance of x by the linear theory, s^2 (J^T J)^-1, s^2 the sum of squares over m - n; of a robust loss with each square, and each row of J, weighted by the slope of the loss. NaN where the Jacobian has not full rank, or
-   * where there are no more residuals than numbers in x.
+   * The covariance of x by the linear theory, s^2 (J^T J)^-1, where s^2 is the sum of squares over m - n. With a robust loss, each square and each row of J is weighted by the slope of the loss.
+   * It is NaN if the Jacobian does not have full rank, or if there are not more residuals than numbers in x.
    */
   readonly covariance: Tensor<[number, number], 'f64'>
-  /** The square roots of its diagonal. */
+  /** The standard errors of x: the square roots of the covariance's diagonal. */
   readonly errors: Found<X>
 }
 
@@ -213,12 +216,12 @@ export const toldOf = <X>({ ended, point, m, evaluations }: ReturnType<typeof so
 const sumOfSquares = (r: Float64Array): number => r.reduce((total, v) => total + v * v, 0)
 
 /**
- * x where the sum of squares of f(x) is least, near x0: x is a tree of floats, f returns residuals, an array or a tree of arrays.
+ * A local minimum, near x0, of the sum of squares of f(x). x is a tree of floats, and f returns residuals, an array or a tree of arrays.
  *
- * By Levenberg and Marquardt's method in a trust region, with the Jacobian from forward mode (from reverse mode where there are fewer residuals than numbers in x). The Jacobian is
- * dense: use it for up to hundreds of numbers. A robust `loss` makes outliers count less.
- * Result  { x, value, converged, reason, residuals, jacobian, covariance, errors, ... }; `value` is half the sum of squares. It has converged where the residuals are orthogonal to the
- *         columns of their Jacobian, up to the tolerance (1e-10, 1e-4 if x0 holds f32), or where rounding hides every further step.
+ * The method is Levenberg-Marquardt in a trust region. The Jacobian comes from forward mode, or from reverse mode if there are fewer residuals than numbers in x. It is dense, so use the
+ * method for at most some hundreds of numbers. A robust `loss` gives outliers less weight.
+ * Result  { x, value, converged, reason, residuals, jacobian, covariance, errors, ... }; `value` is half the sum of squares. The search has converged if the residuals are orthogonal to the
+ *         columns of their Jacobian, up to the tolerance (1e-10, 1e-4 if x0 holds f32), or if a further step would gain less than the rounding error.
  * Errors  BadInput for numbers that are not finite in x0 or in f(x0), or no residuals.   Source  Moré 1978.
  * @example leastSquares((x) => sub(mul(x, [1, 2]), [2, 4]), 0).x   // 2
  */

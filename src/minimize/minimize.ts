@@ -14,25 +14,28 @@ import { driverOptions, type Ended, limitsOf, type Minimum, minimumOf, type Step
 import type { Inside } from './types.js'
 
 export const minimizeOptions = {
-  /** 'lbfgs' unless given; within bounds it is L-BFGS-B, and with constraints the method inside an augmented Lagrangian. */
+  /** 'lbfgs' unless given: with bounds L-BFGS-B, and with constraints inside an augmented Lagrangian. */
   method: choice(['lbfgs', 'newton', 'nelderMead'], 'lbfgs'),
   ...driverOptions,
   /** How many pairs of steps and changes of the gradient L-BFGS keeps: 10 unless given. */
   memory: whole(10),
-  /** `{ lower, upper }`: numbers, or trees like x0 (a number there is for all of its leaf). */
+  /** `{ lower, upper }`: numbers, or trees like x0, in which a number holds for its whole leaf. */
   bounds: raw<unknown, undefined>(undefined),
-  /** `{ equal, atMost }`: functions of x whose results have to be 0, and not above 0. */
+  /** `{ equal, atMost }`: functions of x. The results of `equal` must be 0; those of `atMost` must be at most 0. */
   constraints: raw<unknown, undefined>(undefined),
 }
 type Untyped = OptionsOf<typeof minimizeOptions>
-/** A bound for a tree: a number for all of it, or a tree of numbers and arrays. */
+/** A bound for a tree: one number for the whole tree, or a tree of numbers and arrays. */
 export type Bound = number | Tensor | readonly Bound[] | { readonly [key: string]: Bound }
 /** What a constraint returns: an array, a number, or a list of them. */
 export type Constrained = AnyExpr | number | readonly (AnyExpr | number)[]
 /** Options of `minimize`. */
 export interface MinimizeOptions<X> extends Omit<Untyped, 'bounds' | 'constraints' | 'onStep'> {
+  /** Called after each step; it ends the search by returning false. */
   readonly onStep?: ((info: StepInfo<X>) => unknown) | undefined
+  /** Numbers, or trees like x0, in which a number holds for its whole leaf. */
   readonly bounds?: { readonly lower?: Bound | undefined; readonly upper?: Bound | undefined } | undefined
+  /** Functions of x. The results of `equal` must be 0; those of `atMost` must be at most 0. */
   readonly constraints?:
     | {
         readonly equal?: ((x: Inside<X>) => Constrained) | undefined
@@ -40,11 +43,11 @@ export interface MinimizeOptions<X> extends Omit<Untyped, 'bounds' | 'constraint
       }
     | undefined
 }
-/** What `minimize` returns with constraints in addition. */
+/** What the result of `minimize` says about constraints. */
 export interface Multipliers {
   /** The multipliers of the equations and of the inequalities, element by element. */
   readonly multipliers: { readonly equal: readonly number[]; readonly atMost: readonly number[] } | null
-  /** By how much a constraint is missed, at most; 0 without constraints. */
+  /** The largest amount by which a constraint is missed; 0 without constraints. */
   readonly violation: number
 }
 
@@ -92,13 +95,12 @@ const boxOf = (given: unknown, of: Objective): Box | undefined => {
 }
 
 /**
- * x where f(x) is least, near x0: x is a tree of floats, f a scalar function of it.
+ * A local minimum of f near x0. x is a tree of floats, and f returns a scalar.
  *
- * f is compiled with its gradient on the default backend, once; what else it needs, such as data, it captures. Without bounds and constraints: L-BFGS ('lbfgs'), Newton's method by
- * products with the Hessian in a trust region ('newton'), or Nelder and Mead's simplex ('nelderMead'). `bounds` hold for 'lbfgs' (L-BFGS-B) and 'nelderMead'; `constraints` for 'lbfgs'
- * (augmented Lagrangian).
- * Result  { x, value, converged, reason, steps, gradient, evaluations, history, multipliers, violation }. It has converged where max |g_i| max(|x_i|, 1) / max(|f|, 1) <= tolerance
- *         (of g what the bounds leave), or where rounding hides what a step lowers.
+ * f is compiled once, with its gradient, on the default backend. It may capture data. The methods are L-BFGS ('lbfgs'), Newton's method by products with the Hessian in a trust region
+ * ('newton'), and Nelder and Mead's simplex ('nelderMead'). `bounds` hold for 'lbfgs' (then L-BFGS-B) and 'nelderMead', and `constraints` for 'lbfgs' (augmented Lagrangian).
+ * Result  { x, value, converged, reason, steps, gradient, evaluations, history, multipliers, violation }. The search has converged if max |g_i| max(|x_i|, 1) / max(|f|, 1) <= tolerance,
+ *         where g is the gradient within the bounds, or if a further step would lower f by less than the rounding error.
  * Errors  NotScalar unless f returns a scalar; BadInput for numbers that are not finite in x0, for f(x0) that is not finite, and for bounds that exclude each other.
  * @example minimize((x) => sum(square(sub(x, [1, 2]))), [0, 0]).x   // [1, 2]
  * @example minimize((x) => sum(square(sub(x, [1, 2]))), [0, 0], { bounds: { upper: 1.5 } }).x   // [1, 1.5]

@@ -49,7 +49,7 @@ const between = (x: AnyExpr, lower: AnyExpr, upper: AnyExpr): AnyExpr => {
 }
 
 export const radiusOptions = {
-  /** How large the set is: 1 unless given; a number, or an array with one for each vector. */
+  /** The size of the set: a number, or an array with one for each vector; 1 unless given. */
   radius: amount(1),
 }
 /** Options of a set with a size. */
@@ -81,10 +81,10 @@ const ontoSimplex = (u: AnyExpr, r: AnyExpr): AnyExpr => {
 }
 
 /**
- * The nearest point of the simplex: no element negative, and their sum `radius` (1 unless given).
+ * Projection onto the simplex: the nearest point without negative elements whose sum is `radius` (1 unless given).
  *
  * Shapes  along the last axis; radius: a number or the leading axes.   Dtype  f32 stays f32.
- * Rule    dy = dx - mean(dx) over the elements that are not 0, 0 elsewhere; an element at the threshold has half of a say. NaN for a vector with NaN.
+ * Rule    dy = dx - mean(dx) over the elements that are not 0, and 0 elsewhere; an element at the threshold counts by half. NaN for a vector with NaN.
  * Source  Held, Wolfe and Crowder 1974; by sorting. jaxopt projection_simplex.
  * Errors  ShapeMismatch for a scalar; BadInput for a negative radius.
  * @example
@@ -97,17 +97,17 @@ export const projectSimplex = <const X extends Arg>(x: X, options?: RadiusOption
 }
 
 export const boxOptions = {
-  /** The least that an element may be: any, unless given; a number or an array that broadcasts. */
+  /** The lower bound of each element: a number or an array that broadcasts; no bound unless given. */
   lower: optional,
-  /** The most that an element may be: any, unless given. */
+  /** The upper bound of each element: a number or an array that broadcasts; no bound unless given. */
   upper: optional,
 }
 /** Options of `projectBox`. */
 export type BoxOptions = OptionsOf<typeof boxOptions>
 /**
- * x between bounds: each element the nearest to x in [lower, upper].
+ * Projection onto a box: each element of the result is the number in [lower, upper] that is nearest to x's.
  *
- * Shapes  all broadcast.   Dtype  promoted.   Rule  the cotangent passes inside; at a bound half of it goes to x and half to the bound. NaN where lower is above upper.
+ * Shapes  all broadcast.   Dtype  promoted.   Rule  inside, the cotangent passes to x; at a bound, half of it passes to x and half to the bound. NaN where lower is above upper.
  * Source  jaxopt projection_box; as `clamp`, with bounds by name.
  * @example projectBox([-1, 0.5, 3], { lower: 0, upper: [1, 1, 2] })   // [0, 0.5, 2]
  */
@@ -121,18 +121,18 @@ export const projectBox = <const X extends Arg>(x: X, options?: BoxOptions): Unk
 }
 
 /**
- * x where it is positive, else 0: the nearest point without negative elements.
+ * Projection onto the points without negative elements: max(x, 0).
  *
- * Rule  the cotangent passes where x is positive; at 0 half of it.   Source  jaxopt projection_non_negative.
+ * Rule  the cotangent passes where x is positive; at 0, half of it passes.   Source  jaxopt projection_non_negative.
  * @example projectNonNegative([-1, 2])   // [0, 2]
  */
 export const projectNonNegative = <const X extends Arg>(x: X): Unknowns<X> =>
   maximum(floatsIn(x, 'x', 'projectNonNegative'), 0) as unknown as Unknowns<X>
 
 /**
- * The nearest point whose sizes have a sum of at most `radius` (1 unless given): the ball of the norm |x|_1.
+ * Projection onto the ball of the norm |x|_1: the nearest point whose absolute values have a sum of at most `radius` (1 unless given).
  *
- * Shapes  along the last axis.   Rule  that of `projectSimplex` on the sizes outside, dx inside; on the sphere the mean of the two.
+ * Shapes  along the last axis.   Rule  outside, that of `projectSimplex` on the absolute values; inside, dx; on the sphere, the mean of the two.
  * Source  Duchi et al. 2008. jaxopt projection_l1_ball.   Errors  as `projectSimplex`.
  * @example
  * projectL1Ball([3, -1])               // [1, 0]
@@ -155,9 +155,9 @@ export const shortening = (lengths: AnyExpr, r: AnyExpr): AnyExpr => {
 }
 export const shrinkage = (x: AnyExpr, r: AnyExpr): AnyExpr => shortening(norm(x, along) as AnyExpr, r)
 /**
- * The nearest point of length at most `radius` (1 unless given): x radius / max(|x|, radius).
+ * Projection onto the ball of the norm |x|_2, of length at most `radius` (1 unless given): x radius / max(|x|, radius).
  *
- * Shapes  along the last axis.   Rule  dx inside; outside what is orthogonal to x, shortened as x is; on the sphere the mean of the two.
+ * Shapes  along the last axis.   Rule  inside, dx; outside, the part of dx that is orthogonal to x, times radius / |x|; on the sphere, the mean of the two.
  * Source  jaxopt projection_l2_ball.   Errors  ShapeMismatch for a scalar; BadInput for a negative radius.
  * @example projectL2Ball([3, 4])   // [0.6, 0.8]
  */
@@ -168,7 +168,7 @@ export const projectL2Ball = <const X extends Arg>(x: X, options?: RadiusOptions
 }
 
 /**
- * Each element between -radius and radius (1 unless given): the ball of the norm max |x|.
+ * Projection onto the ball of the norm max |x|: each element between -radius and radius (1 unless given).
  *
  * Shapes  along the last axis.   Rule  as `projectBox`.   Source  jaxopt projection_linf_ball.
  * @example projectLInfBall([3, -0.5, -2])   // [1, -0.5, -1]
@@ -180,7 +180,7 @@ export const projectLInfBall = <const X extends Arg>(x: X, options?: RadiusOptio
 }
 
 export const planeOptions = {
-  /** What is orthogonal to the plane: an array that broadcasts with x. */
+  /** The normal vector of the plane: an array that broadcasts with x. */
   normal: given,
   /** The inner product of the normal with the plane's points: a number, or an array with one for each vector. */
   offset: given,
@@ -193,7 +193,7 @@ const plane = (x: unknown, options: unknown, op: string): { readonly v: AnyExpr;
   return { v, normal: div(a, inner(a, a)) as AnyExpr, over: sub(inner(a, v), perVector(offset)) as AnyExpr }
 }
 /**
- * The nearest point x with normal x = offset: x - normal (normal x - offset) / |normal|^2.
+ * Projection onto the hyperplane normal x = offset: x - normal (normal x - offset) / |normal|^2.
  *
  * Shapes  along the last axis.   Rule  of its parts, in x, normal and offset; NaN for a normal of zeros.   Source  jaxopt projection_hyperplane.
  * @example projectHyperplane([1, 2], { normal: [1, 1], offset: 1 })   // [0, 1]
@@ -203,9 +203,9 @@ export const projectHyperplane = <const X extends Arg>(x: X, options: PlaneOptio
   return sub(v, mul(normal, over)) as unknown as Unknowns<X>
 }
 /**
- * The nearest point x with normal x <= offset.
+ * Projection onto the halfspace normal x <= offset.
  *
- * Shapes  along the last axis.   Rule  dx inside, that of `projectHyperplane` outside, on the plane the mean of the two.   Source  jaxopt projection_halfspace.
+ * Shapes  along the last axis.   Rule  inside, dx; outside, that of `projectHyperplane`; on the plane, the mean of the two.   Source  jaxopt projection_halfspace.
  * @example projectHalfspace([[1, 2], [0, 0]], { normal: [1, 1], offset: 1 })   // [[0, 1], [0, 0]]
  */
 export const projectHalfspace = <const X extends Arg>(x: X, options: PlaneOptions): Unknowns<X> => {
@@ -222,7 +222,7 @@ export const affineOptions = {
 /** Options of `projectAffine`. */
 export type AffineOptions = OptionsOf<typeof affineOptions>
 /**
- * The nearest point x with A x = b: x - A^+ (A x - b), by `lstsq`. If no x satisfies the equations, the nearest of those that come closest.
+ * Projection onto the solutions of A x = b: x - A^+ (A x - b), by `lstsq`. If the equations have no solution, onto the points with the least |A x - b|.
  *
  * Shapes  x: [..., n], A: [m, n], b: [m].   Rule  of its parts, in x, A and b, where the rank of A stays the same.   Source  jaxopt projection_affine_set.
  * Errors  ShapeMismatch if the shapes do not fit.
@@ -246,7 +246,7 @@ export const projectAffine = <const X extends Arg>(x: X, options: AffineOptions)
 }
 
 /**
- * The nearest symmetric matrix without negative eigenvalues: with a = v diag(w) v^T, v diag(max(w, 0)) v^T.
+ * Projection onto the symmetric matrices without negative eigenvalues: v diag(max(w, 0)) v^T with a = v diag(w) v^T.
  *
  * Shapes  matrices in the last two axes; a is read as (a + a^T) / 2.   Dtype  f32 stays f32.
  * Rule    dy = v (L o v^T da v) v^T, L_ij = (max(w_i, 0) + max(w_j, 0)) / (|w_i| + |w_j|), and a half where both are 0; to any order, equal eigenvalues included.
@@ -261,9 +261,9 @@ export const projectPSD = <const X extends Arg>(x: X): Unknowns<X> => {
 }
 
 /**
- * The nearest point of the second-order cone, |v| <= t, for vectors (t, v): t is the first element.
+ * Projection onto the second-order cone |v| <= t of vectors (t, v), where t is the first element.
  *
- * Shapes  along the last axis, at least one element.   Rule  dx inside, 0 in the polar cone; on their boundaries the mean of both sides, half of dx at 0.
+ * Shapes  along the last axis, at least one element.   Rule  inside, dx; in the polar cone, 0; on their boundaries, the mean of both sides; at 0, half of dx.
  * Source  Fukushima, Luo and Tseng 2001, 3.3.   Errors  ShapeMismatch for a scalar or an empty vector.
  * @example projectSecondOrderCone([1, 3, 0])   // [2, 2, 0]
  */

@@ -29,13 +29,13 @@ import { inner } from '../solve/root.js'
 import { type ArrayTree, dot, noOptions, norm, onlyIf, paramsOf, type Unknowns, vectorOf } from '../solve/vectors.js'
 
 export const proximalOptions = {
-  /** The length of a step, below 2 / L for gradients with the Lipschitz constant L; found by backtracking unless given. */
+  /** The length of a step; it must be below 2 / L, where L is the Lipschitz constant of the gradient. Found by backtracking unless given. */
   step: positive,
-  /** Accelerated steps, FISTA with restarts: true unless given. */
+  /** Whether steps have momentum (FISTA with restarts): true unless given. */
   acceleration: flag(true),
-  /** Found where |x - prox(x - t grad f(x), t)| / t <= tolerance: 1e-10 unless given, 1e-5 in f32. */
+  /** The search has converged if |x - prox(x - t grad f(x), t)| / t is at most this: 1e-10 unless given, 1e-5 in f32. */
   tolerance: positive,
-  /** The maximum number of steps, those that backtracking refuses included: 1000 unless given. */
+  /** The maximum number of steps, including those that backtracking refuses: 1000 unless given. */
   maxSteps: whole(1000),
   /** How the linear system of the derivative is solved: by gmres unless given. */
   linear: inner,
@@ -137,12 +137,12 @@ const minimised = ({ f, prox, named }: Given, x0: unknown, params: unknown, opti
 }
 
 /**
- * The minimum of f(x, params) + h(x, params) near x0, f smooth and h given by its proximal operator: prox(x, step, params), such as `proxL1(x, { scale: step * lambda })`, is the
- * minimum over u of step h(u) + |u - x|^2 / 2. x is a tree of floats.
+ * A minimum of f(x, params) + h(x, params) near x0. f is smooth, and h is given by its proximal operator: prox(x, step, params), such as `proxL1(x, { scale: step * lambda })`, returns
+ * the minimiser over u of step h(u) + |u - x|^2 / 2. x is a tree of floats.
  *
- * Result  { x, steps, residual, converged }, expressions: residual is |x - prox(x - t grad f(x), t)| / t with the last step t, the length of the gradient where there is no h.
- * Rule    that of the equation x = prox(x - t grad f(x), t), one linear solve, to any order; no step leaves residuals. NaN if that system is not solved, as for what differs
- *         between several minima. x0, steps, residual and captured values have no derivative: pass what f and h depend on as parameters.
+ * Result  { x, steps, residual, converged }, expressions: residual is |x - prox(x - t grad f(x), t)| / t with the last step t, which is the length of the gradient if h is 0.
+ * Rule    that of the equation x = prox(x - t grad f(x), t), by one linear solve, to any order; no step is stored. NaN if that solve does not converge, and for quantities that differ
+ *         between several minima. x0, steps, residual and captured values have no derivative: pass everything that f and h depend on as parameters.
  * Source  Beck and Teboulle 2009; O'Donoghue and Candes 2015; jaxopt ProximalGradient.
  * Errors  NotScalar unless f returns a scalar; ShapeMismatch or DTypeMismatch if the result of prox is unlike x0; BadInput for invalid arguments or options.
  * @example
@@ -163,7 +163,7 @@ export const proximalGradient = <const X, const P = Record<never, never>>(
 }
 
 /**
- * The minimum of f(x, params) in a convex set near x0: project(x, params), such as `projectSimplex`, is the set's point nearest to x. x is a tree of floats.
+ * A minimum of f(x, params) in a convex set near x0. project(x, params), such as `projectSimplex`, returns the point of the set that is nearest to x. x is a tree of floats.
  *
  * Result, rule, source and errors as `proximalGradient`; residual is |x - project(x - t grad f(x))| / t.
  * @example

@@ -41,7 +41,7 @@ import { positivePart } from './spectral.js'
 const shrunk = (x: AnyExpr, t: AnyExpr): AnyExpr => sub(maximum(sub(x, t), 0), maximum(sub(neg(x), t), 0)) as AnyExpr
 
 export const scaleOptions = {
-  /** The factor of f, which is the length of a step: 1 unless given. */
+  /** The factor of the function, which is the length of a step in `proximalGradient`: 1 unless given. */
   scale: amount(1),
 }
 /** Options of a proximal operator without other parameters. */
@@ -52,7 +52,7 @@ const scaleOf = (options: unknown, op: string): AnyExpr => readOptions(scaleOpti
  * The proximal operator of scale |x|_1, soft thresholding: sign(x) max(|x| - scale, 0).
  *
  * Shapes  scale broadcasts: a number, or one for each element.   Dtype  promoted.
- * Rule    dy = dx - sign(x) dscale where |x| > scale, 0 inside; half of it at a threshold.   Source  Parikh and Boyd 2014, 6.5.2; jaxopt prox_lasso.
+ * Rule    dy = dx - sign(x) dscale where |x| > scale, and 0 where |x| < scale; at a threshold, half of it.   Source  Parikh and Boyd 2014, 6.5.2; jaxopt prox_lasso.
  * Errors  BadInput for a negative scale.
  * @example proxL1([3, -0.5, -2], { scale: 1 })   // [2, 0, -1]
  */
@@ -64,7 +64,7 @@ export const proxL1 = <const X extends Arg>(x: X, options?: ScaleOptions): Unkno
 /**
  * The proximal operator of scale |x|_2, of whole vectors: x max(1 - scale / |x|, 0).
  *
- * Shapes  along the last axis; scale: a number or the leading axes.   Rule  of its parts; 0 for vectors not longer than scale, half of it where |x| = scale.
+ * Shapes  along the last axis; scale: a number or the leading axes.   Rule  of its parts; 0 where |x| < scale, and half of it where |x| = scale.
  * Source  Parikh and Boyd 2014, 6.5.1.   Errors  ShapeMismatch for a scalar; BadInput for a negative scale.
  * @example proxL2([3, 4], { scale: 1 })   // [2.4, 3.2]
  */
@@ -108,13 +108,13 @@ export const proxElasticNet = <const X extends Arg>(x: X, options?: ElasticNetOp
 
 export const huberOptions = {
   ...scaleOptions,
-  /** Where the parabola becomes a line: 1 unless given. */
+  /** The |x| beyond which Huber's function is linear: 1 unless given. */
   delta: amount(1),
 }
 /** Options of `proxHuber`. */
 export type HuberOptions = OptionsOf<typeof huberOptions>
 /**
- * The proximal operator of scale times Huber's function, x^2 / 2 up to |x| = delta and delta (|x| - delta / 2) beyond: x / (1 + scale) on the parabola, x - scale delta sign(x) on the line.
+ * The proximal operator of scale times Huber's function, x^2 / 2 up to |x| = delta and delta (|x| - delta / 2) beyond: x / (1 + scale) where that is at most delta in size, else x - scale delta sign(x).
  *
  * Shapes  scale and delta broadcast.   Rule  of its parts; the mean of both where they meet.   Source  Parikh and Boyd 2014, 6.5.1; Huber 1964.
  * @example proxHuber([1, 4])   // [0.5, 3]
@@ -155,7 +155,7 @@ const ofSingularValues: OfMatrix = /*#__PURE__*/ customRule(
  * The proximal operator of scale times the nuclear norm, the sum of singular values: u diag(max(s - scale, 0)) v^T with x = u diag(s) v^T.
  *
  * Shapes  matrices in the last two axes; scale: a number or the leading axes.   Dtype  promoted.
- * Rule    that of `projectPSD` for [[0, x], [x^T, 0]] - scale I, to any order, equal singular values included; half of it at s = scale.
+ * Rule    that of `projectPSD` for [[0, x], [x^T, 0]] - scale I, to any order, equal singular values included; at s = scale, half of it.
  * Source  Cai, Candes and Shen 2010.   Errors  ShapeMismatch for fewer than two axes; BadInput for a negative scale.
  * @example proxNuclear([[3, 0], [0, 0.5]], { scale: 1 })   // [[2, 0], [0, 0]]
  */
@@ -170,15 +170,15 @@ export const proxNuclear = <const X extends Arg>(x: X, options?: ScaleOptions): 
 
 export const groupLassoOptions = {
   ...scaleOptions,
-  /** The group of each element, 0, 1, ...: as many whole numbers as the last axis is long. */
+  /** The group of each element, 0, 1, ...: a whole number for each element of the last axis. */
   groups: must<readonly number[]>(),
-  /** A factor for each group: 1 unless given; often the root of its size. */
+  /** A factor for each group, often the square root of its size: 1 unless given. */
   weights: optional,
 }
 /** Options of `proxGroupLasso`. */
 export type GroupLassoOptions = OptionsOf<typeof groupLassoOptions>
 /**
- * The proximal operator of scale times the sum over groups of weight |x_group|_2: each group as by `proxL2`.
+ * The proximal operator of scale times the sum over groups of weight |x_group|_2: each group by `proxL2`.
  *
  * Shapes  along the last axis; scale: a number or the leading axes; weights: one for each group.   Rule  of its parts, as `proxL2`; 0 for a group of zeros.
  * Source  Yuan and Lin 2006; jaxopt prox_group_lasso, which takes a group for each leaf.

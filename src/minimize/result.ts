@@ -18,12 +18,12 @@ export interface StepInfo<X> {
   readonly value: number
   /** The relative size of the gradient, what the tolerance is compared with; NaN for methods without gradients. */
   readonly gradient: number
-  /** Where the method is; the tree is made when you ask for it. */
+  /** Returns the current x; the tree is made when you ask for it. */
   readonly x: () => Found<X>
 }
 /** Options of every driver. */
 export const driverOptions = {
-  /** It has converged where the relative gradient is at most this: 1e-8 unless given, 1e-4 if x0 holds f32. */
+  /** The search has converged if the relative gradient is at most this: 1e-8 unless given, 1e-4 if x0 holds f32. */
   tolerance: positive,
   /** The maximum number of steps. */
   maxSteps: wholeOrNone,
@@ -46,7 +46,7 @@ export interface Ended {
 export interface Minimum<X> {
   readonly x: Found<X>
   readonly value: number
-  /** Has it converged: is the reason that the gradient or the simplex is small, or that rounding hides every further step? */
+  /** Whether the reason is 'gradient', 'simplex' or 'rounding'. */
   readonly converged: boolean
   readonly reason: Reason
   readonly steps: number

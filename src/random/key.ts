@@ -32,7 +32,7 @@ interface KeyFn {
   (seed: Expr<[], 'i32'> | AnyExpr): Expr<[2], 'i32'>
 }
 /**
- * The key of a seed: an integer from 0 to 2^53 - 1, as its high and its low word; or a computed i32 scalar, with a high word of 0.
+ * The key of a random seed: an integer from 0 to 2^53 - 1, as its high and its low word; or a computed i32 scalar, with a high word of 0.
  *
  * The same seed gives the same key, and the same key the same numbers, everywhere; as `jax.random.key` of JAX (with x64, if the seed needs it).
  * Errors  BadInput for a seed that is negative, not an integer, or not a scalar.

@@ -28,7 +28,7 @@ import { aFunction, bilinear, facets, facetsOf, neededFunction, pairFrom, transp
 
 /** Arguments of a primitive as expressions, in step with its arity. */
 export type Args<A extends readonly ArgKind[]> = number extends A['length'] ? readonly AnyExpr[] : { readonly [K in keyof A]: AnyExpr }
-/** Tangents of the arguments: NoTangent in exactly the `int` slots. */
+/** Tangents or cotangents of the arguments, in their order: NoTangent in exactly the slots of kind `'int'`. */
 export type ArgTangents<A extends readonly ArgKind[]> = {
   readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : Exclude<Tangent, NoTangent>
 }
@@ -37,7 +37,7 @@ export type Partials<A extends readonly ArgKind[]> = {
   readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : AnyExpr | number | ZeroTangent | NotImplemented
 }
 
-/** A rule under the author's types: one result, and the cotangent of it. */
+/** What `rule` takes: the facets of a rule with one result. `frule` gives the value and its tangent, `rrule` the value and the pullback, `batch` the result for arguments with a batch axis. */
 export interface SingleRule<P, A extends readonly ArgKind[]> {
   readonly frule: (
     xs: Args<A>,
@@ -52,7 +52,7 @@ export interface SingleRule<P, A extends readonly ArgKind[]> {
   ) => readonly [y: AnyExpr, pullback: (yBar: AnyExpr, active: readonly boolean[]) => ArgTangents<A>]
   readonly batch: (xs: Args<A>, batched: readonly boolean[], params: P, size: number, through: Batching) => AnyExpr
 }
-/** A rule of a primitive with several results. */
+/** What `multiRule` takes: as `SingleRule`, with lists of results, of their tangents and of their cotangents. */
 export interface MultiRule<P, A extends readonly ArgKind[]> {
   readonly frule: (
     xs: Args<A>,

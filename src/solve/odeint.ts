@@ -151,7 +151,7 @@ const oneWay = (ts: AnyExpr): { readonly good: AnyExpr; readonly times: AnyExpr 
 }
 
 /**
- * The states y(ts) of dy/dt = f(t, y, params) with y(ts[0]) = y0: y is a tree of floats, and f returns a tree like it; the times ascend or descend.
+ * The states y(ts) of ordinary differential equations (ODE), dy/dt = f(t, y, params) with y(ts[0]) = y0: y is a tree of floats, and f returns a tree like it; the times ascend or descend.
  *
  * Result  { ys, steps, t, done }: ys has the times as its first axis. If maxSteps are not enough, or f is NaN, done is false, t is the time reached, and ys repeats
  *         the last state beyond it. If computed times change direction, the rows from there on are NaN, and done is false.

@@ -403,6 +403,47 @@ describe('advice', () => {
     expect(findings(c)[0]!.fix).toContain('write scaleTangent(')
     expect(findings(c)[0]!.fix).toContain('div(0.5, y), config)')
   })
+  it('says thunk where a pullback builds what is not asked for, and which arguments were', () => {
+    const times = (a: AnyExpr, b: AnyExpr): AnyExpr => cd.applyPrimitive(pairs, [a, b])[0]
+    const pairs = cd.primitive({
+      name: 'pairs',
+      family: 'mine',
+      args: ['float', 'float'],
+      shapeRule: ([a, b]) => {
+        if (a!.shape.join() !== b!.shape.join())
+          cd.raise({ _tag: 'BadInput', where: 'pairs', reason: 'shapes differ.', fix: 'give equal shapes.' })
+        return a!
+      },
+      meaning: ([a, b], _params, [y]) => y!.data.set(Float64Array.from(a!.data, (v, i) => v * b!.data[i]!)),
+      samples: [{ args: [{ shape: [2] }, { shape: [2] }], params: {} }],
+      source: 'definition',
+    })
+    const ofTimes = (later: (make: () => AnyExpr) => unknown): Checked =>
+      checkRule(
+        cd.rule(pairs, {
+          frule: ([a, b], [da, db], _params, { y }) => {
+            const sides = [da._tag === 'Expr' ? mul(da, b) : da, db._tag === 'Expr' ? mul(db, a) : db] as const
+            return [y, cd.addTangents(...sides)]
+          },
+          rrule: ([a, b], _params, { y }) => [y, ((yBar: AnyExpr) => [later(() => mul(yBar, b)), later(() => mul(yBar, a))]) as never],
+          batch: (xs, batched, _params, size) => {
+            const [a, b] = cd.batchAll(xs, batched, size)
+            return times(a!, b!)
+          },
+        }),
+        { order: 1 },
+      )
+    expect(report(ofTimes(cd.thunk))).toMatch(/^ok /)
+    expect(report(ofTimes((make) => make()))).toContain(
+      [
+        'wrong pairs: activity: nodes built for nothing',
+        '  activity: expected 0, found 1 (sample 0; the cotangent of argument 0 alone is asked for)',
+      ].join('\n'),
+    )
+    expect(report(ofTimes((make) => make()))).toContain(
+      '\n  fix: a pullback of several arguments builds each cotangent when it is asked for: wrap it in thunk(...)\n',
+    )
+  })
   it('is not given where no zero is lost', () => {
     const c = checkGrad((x: AnyExpr) => sum(relu(cubed((u) => mul(2, u))(x))) as never)([1, 2])
     expect(findings(c)[0]!.fix).toBe('')

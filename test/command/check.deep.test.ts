@@ -29,7 +29,9 @@ describe('codual check', () => {
 
   it('passes a file of rules that are right', async () => {
     const { code, out, err } = await codual('check', fixture('rules.ts'))
-    expect(err).toBe('')
+    // Each name before its check.
+    expect(err).toMatch(/^(?:\d+\/14 \w+\n){14}$/)
+    expect(err.match(/\w+$/gm)).toEqual([...right.matchAll(/^export const (?!checks)(\w+)/gm)].map(([, name]) => name))
     expect(out).toMatch(/\n14 right, 0 wrong \(seed 1\)\n$/)
     expect(code).toBe(0)
   })

@@ -123,7 +123,7 @@ describe('help', () => {
 describe('codual check', () => {
   it('prints a table, what is wrong, and what was not checked', async () => {
     const { code, out, err } = await codual('check', small)
-    expect(err).toBe('')
+    expect(err).toBe('1/5 energy\n2/5 wrong\n3/5 mask\n4/5 cubeRule\n5/5 volume\n')
     expect(out).toMatch(
       /^name +kind +verdict +compared +undecided +seconds\nenergy +function +right +\d+ +0 +[\d.]+\nwrong +function +wrong/,
     )

@@ -46,6 +46,20 @@ describe('the pages', () => {
     expect(pages.get('names/codual/matmul.md')).toMatch(/\nRelated: .*`dot`.*`tensordot`/)
     expect(pages.get('names/codual/scan.md')).toContain('[`fori`](/names/codual/fori.md)')
   })
+  it('show options one a line, each below its docstring, and never how they are declared', () => {
+    for (const [path, page] of pages)
+      if (path.startsWith('names/'))
+        expect(/\n## Signature\n[\s\S]*?\n## See also/.exec(page)?.[0] ?? '', path).not.toMatch(/\b(?:OptionsOf|Left|Must|Kind)</)
+    expect(pages.get('names/display/plot.md')).toContain(
+      '\nplot(series: Readonly<Record<string, ArrayLike<number>>>, options?: PlotOptions',
+    )
+    expect(pages.get('names/display/plot.md')).toMatch(/\n## Options\n\n```ts\n\/\*\* .* \*\/\nlog\?: boolean\n```\n/)
+    expect(pages.get('names/check/types/DrawOptions.md')).toMatch(/\ntype DrawOptions = \{\n {2}\/\*\* .* \*\/\n {2}sizes\?: /)
+    const property = pages.get('names/check/property/types/PropertyOptions.md')!
+    expect(property).toMatch(/\n {2}runs\?: number\n/)
+    expect(property).toMatch(/\n {2}check\?: CheckOptions\n/)
+    expect(pages.get('names/minimize/types/CurveFitOptions.md')).toMatch(/\ntype CurveFitOptions<P> = \{\n[\s\S]*\n {2}sigma\?: /)
+  })
   it('have no link that leads nowhere', () => {
     expect([...pages.values()].flatMap(targetsIn).length).toBeGreaterThan(10_000)
     expect(deadLinksOf(pages)).toEqual([])

@@ -87,7 +87,7 @@ export type BatchRule = (
   size: number,
   through: Batching,
 ) => readonly AnyExpr[]
-/** How a batch rule calls back into vmap (for primitives that hold programs): `outputs` with inputs replaced by batched ones. */
+/** How the batch rule of a primitive that holds programs calls `vmap`: `outputs` with inputs replaced by batched ones. */
 export type Batching = (outputs: readonly AnyExpr[], replaced: ReadonlyMap<AnyExpr, AnyExpr>, size: number) => readonly AnyExpr[]
 
 /**

@@ -5,6 +5,7 @@ export type { NDArray } from '../graph/ndarray.js'
 export type {
   AnyPrimitive,
   ArgKind,
+  Declared,
   Kink,
   NoParams,
   OpClass,
@@ -12,7 +13,18 @@ export type {
   Sample,
   SampleArg,
 } from '../graph/primitive.js'
-export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from '../graph/tangent.js'
+export {
+  type Forced,
+  type InplaceableThunk,
+  inplaceableThunk,
+  NoTangent,
+  type NotImplemented,
+  notImplemented,
+  type Tangent,
+  type Thunk,
+  thunk,
+  ZeroTangent,
+} from '../graph/tangent.js'
 export { binary, primitive, unary } from './declare.js'
 export { elementwise } from './elementwise.js'
 export { byMeaning, type Facet, type InlineAt, inline, type KernelFunction, type KernelTable, missing, perElement } from './kernel-table.js'

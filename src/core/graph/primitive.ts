@@ -197,6 +197,7 @@ export const primitiveOf = <N extends string, P, A extends readonly ArgKind[]>(o
       )
 }
 
+/** What `primitive` takes: the declaration of a primitive. Its name, family, arguments, shape rule and source are needed; its other facets may be left out. */
 export type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<
   Primitive<N, P, A>,
   'name' | 'family' | 'args' | 'shapeRule' | 'source'

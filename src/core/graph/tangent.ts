@@ -73,7 +73,7 @@ export interface InplaceableThunk {
 
 /** What a rule may return for an argument: an expression of its shape and dtype, one of the two zeros, or one that is built later. */
 export type Tangent = AnyExpr | NoTangent | ZeroTangent | NotImplemented | Thunk | InplaceableThunk
-/** A tangent after forcing. */
+/** A tangent that is not a thunk: what a rule is given. */
 export type Forced = AnyExpr | NoTangent | ZeroTangent | NotImplemented
 
 let watcher: ((force: () => unknown) => void) | undefined

@@ -25,7 +25,7 @@ export const convOptions = {
   groups: integer(1, { from: 1 }),
 }
 /**
- * Cross-correlation of x with the kernels k over the axes after the second: one, two or three of them.
+ * Convolution of neural networks, the cross-correlation of x with the kernels k over the axes after the second: one, two or three of them.
  *
  * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1; [n, c, w] and [n, c, d, h, w] alike.
  * Dtype   promoted; i32 and bool become f64.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
