@@ -30,7 +30,7 @@ export const decodeNpz =
     const settled = await Promise.resolve()
       .then(async (): Promise<Flat> => {
         const found = new Map<string, Tensor>()
-        for (const entry of entriesOf(bytesOf(bytes, 'decodeNpz'), 'a .npz file')) {
+        for (const entry of entriesOf(bytesOf(bytes, 'decodeNpz'), 'no .npz file')) {
           const name = entry.name.replace(/\.npy$/, '')
           if (name === entry.name) fault(entry.name, 'is no .npy file.')
           if (found.has(name)) fault(entry.name, 'is there twice.')

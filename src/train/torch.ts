@@ -56,7 +56,7 @@ const archiveOf = (bytes: Uint8Array): Archive => {
     fault('', 'is no zip archive: PyTorch before 1.6 wrote it. Load it with torch.load, and save it with torch.save again.')
   const entries = new Map<string, Entry>()
   let folder: string | undefined
-  for (const entry of entriesOf(bytes, 'a file of torch.save')) {
+  for (const entry of entriesOf(bytes, 'not a file of torch.save')) {
     if (entries.has(entry.name)) fault(entry.name, 'is there twice.')
     entries.set(entry.name, entry)
     if (/^[^/]*\/data\.pkl$/.test(entry.name)) folder ??= entry.name.slice(0, -8)

@@ -35,7 +35,7 @@ const long = (view: DataView, at: number): number => Number(view.getBigUint64(at
 const directoryOf = (view: DataView, what: string): { readonly count: number; readonly from: number; readonly end: number } => {
   let end = view.byteLength - 22
   while (end >= 0 && end > view.byteLength - 22 - 65_536 && view.getUint32(end, true) !== END) end--
-  if (end < 0 || view.getUint32(end, true) !== END) return fault('', `is not ${what}: it has no directory of an archive.`)
+  if (end < 0 || view.getUint32(end, true) !== END) return fault('', `is ${what}: it has no directory of an archive.`)
   const [count, from] = [view.getUint16(end + 10, true), view.getUint32(end + 16, true)]
   if (count !== 0xffff && from !== 0xffffffff) return { count, from, end }
   const at = end < 20 ? -1 : long(view, end - 12)
@@ -57,7 +57,7 @@ const placed = (view: DataView, at: number, extra: number, length: number): read
   return found
 }
 
-/** The files of an archive, by its directory; `what` the archive should be, in errors. */
+/** The files of an archive, by its directory; `what` it is said to be where it is none. */
 export const entriesOf = (bytes: Uint8Array, what: string): readonly Entry[] => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { count, from, end } = directoryOf(view, what)
