@@ -15,7 +15,7 @@ const idxIn = (bytes: Uint8Array): Tensor => {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     return fault("is compressed by gzip: unpack it first, by gunzipSync of node:zlib or by new DecompressionStream('gzip').")
   if (bytes.length < 4 || bytes[0] !== 0 || bytes[1] !== 0)
-    return fault('is no idx file: it does not begin with two zero bytes, a type and a number of axes.')
+    return fault('is not an idx file: it does not begin with two zero bytes, a type and a number of axes.')
   const [code, rank] = [bytes[2]!, bytes[3]!]
   if (!Object.hasOwn(types, code)) return fault(`has elements of the type ${code}, which the format does not have.`)
   const type = readable[types[code]!]!
@@ -39,12 +39,12 @@ const idxIn = (bytes: Uint8Array): Tensor => {
 }
 
 /**
- * The array in the bytes of an idx file, as MNIST and its kin are distributed: images [n, 28, 28] and labels [n].
+ * The array in the bytes of an idx file, as MNIST is distributed: images [n, 28, 28] and labels [n].
  *
  * Dtypes  f64, f32 and i32 as they are; u8, i8 and i16 as i32.   A file packed by gzip has to be unpacked first.
  * Errors  Left of a Decode for invalid bytes. Bytes may come from anyone: it never throws.
  * @example
  * decodeIdx(Uint8Array.from([0, 0, 8, 1, 0, 0, 0, 3, 7, 2, 255]))   // Right([7, 2, 255])
- * decodeIdx(new Uint8Array(3))   // Left({ _tag: 'Decode', errors: [{ path: '', reason: 'is no idx file: ...' }] })
+ * decodeIdx(new Uint8Array(3))   // Left({ _tag: 'Decode', errors: [{ path: '', reason: 'is not an idx file: ...' }] })
  */
 export const decodeIdx = (bytes: Uint8Array | ArrayBuffer): Either<AdError, Tensor> => either(() => idxIn(bytesOf(bytes, 'decodeIdx')))

@@ -146,7 +146,7 @@ export const unpickled = (bytes: Uint8Array, path: string): Pickled => {
   }
   const reduced = (f: Pickled, args: Pickled): Pickled => {
     if (f instanceof Unread) return f
-    if (!(f instanceof Global) || !Array.isArray(args)) return fault('calls what is no function.')
+    if (!(f instanceof Global) || !Array.isArray(args)) return fault('calls what is not a function.')
     if (!Object.hasOwn(made, f.name)) return new Unread(f.name)
     return made[f.name]!(args as Args) ?? fault(`calls ${f.name} with other arguments than torch.save does.`)
   }
@@ -215,7 +215,7 @@ export const unpickled = (bytes: Uint8Array, path: string): Pickled => {
     129: () => {
       pop()
       const f = pop()
-      put(f instanceof Global ? new Unread(f.name) : fault('makes an object of what is no class.'))
+      put(f instanceof Global ? new Unread(f.name) : fault('makes an object of what is not a class.'))
     }, // NEWOBJ biome-ignore format: one line
     98: () => void pop(), // BUILD: attributes, such as the _metadata of a state dict
   }

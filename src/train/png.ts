@@ -31,7 +31,7 @@ interface Png {
 }
 /** The chunks of a file; those that do not belong to its pixels are left out. */
 const chunksIn = (bytes: Uint8Array): Png => {
-  if (SIGNATURE.some((x, i) => bytes[i] !== x)) return fault('is no PNG file: it does not begin with \\x89PNG.')
+  if (SIGNATURE.some((x, i) => bytes[i] !== x)) return fault('is not a PNG file: it does not begin with \\x89PNG.')
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const parts: Uint8Array[] = []
   const found = new Map<string, Uint8Array>()
@@ -144,7 +144,7 @@ const pngIn = async (bytes: Uint8Array): Promise<Tensor<[number, number, number]
  * Shapes  [height, width, channels]: 1 of grey, 3 of colour, and one more where pixels are transparent; those of a palette are colours.
  * Dtypes  i32: 0 to 255, and 0 to 65535 where the file has 16 bits.   A task, since the platform unpacks the pixels piece by piece.
  * Errors  Left of a Decode for invalid bytes; of Unsupported where the runtime cannot inflate. Bytes may come from anyone: it never throws.
- * @example await decodePng(new Uint8Array(3))()   // Left({ _tag: 'Decode', errors: [{ path: '', reason: 'is no PNG file: ...' }] })
+ * @example await decodePng(new Uint8Array(3))()   // Left({ _tag: 'Decode', errors: [{ path: '', reason: 'is not a PNG file: ...' }] })
  */
 export const decodePng =
   (bytes: Uint8Array | ArrayBuffer): TaskEither<AdError, Tensor<[number, number, number], 'i32'>> =>

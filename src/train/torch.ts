@@ -185,7 +185,7 @@ export const decodedTorch = (given: unknown, options: TorchFileOptions | undefin
   const whole = unpickled(pickle, 'data.pkl')
   const read = reader(archive)
   if (part === undefined) return valuesOf(whole, pickle.length, read)
-  if (!(whole instanceof Map)) return fault(part, 'is not in the file: what was saved is no dict.')
+  if (!(whole instanceof Map)) return fault(part, 'is not in the file: what was saved is not a dict.')
   const keys = [...whole.keys()].slice(0, 20).map((key) => shown(key))
   return whole.has(part)
     ? valuesOf(whole.get(part)!, pickle.length, read)

@@ -61,7 +61,7 @@ describe('decodePng', () => {
   it('says what is wrong with bytes', async () => {
     const of = async (bytes: Uint8Array): Promise<string> => said(await decodePng(bytes)())
     const good = bytesOf('colour')
-    expect(await of(new Uint8Array(3))).toContain('is no PNG file: it does not begin with \\x89PNG.')
+    expect(await of(new Uint8Array(3))).toContain('is not a PNG file: it does not begin with \\x89PNG.')
     expect(await of(good.subarray(0, 30))).toContain('was cut off in the chunk at byte 8.')
     expect(await of(good.subarray(0, good.length - 40))).toContain('was cut off in the chunk at byte 33.')
     expect(await of(Uint8Array.from(good, (x, i) => (i === 60 ? x ^ 1 : x)))).toContain(
@@ -152,8 +152,8 @@ describe('decodeIdx', () => {
     expect(said(decodeIdx(new Uint8Array(packed)))).toContain('is compressed by gzip: unpack it first, by gunzipSync')
   })
   it('says what is wrong with bytes', () => {
-    expect(said(decodeIdx(new Uint8Array(3)))).toContain('is no idx file')
-    expect(said(decodeIdx(Uint8Array.from(labels, (x, i) => (i === 0 ? 1 : x))))).toContain('is no idx file')
+    expect(said(decodeIdx(new Uint8Array(3)))).toContain('is not an idx file')
+    expect(said(decodeIdx(Uint8Array.from(labels, (x, i) => (i === 0 ? 1 : x))))).toContain('is not an idx file')
     expect(said(decodeIdx(Uint8Array.from(labels, (x, i) => (i === 2 ? 10 : x))))).toContain('has elements of the type 10')
     expect(said(decodeIdx(Uint8Array.from(labels, (x, i) => (i === 3 ? 200 : x))))).toContain(
       'ends in its header: 200 axes have 800 bytes of sizes',

@@ -97,7 +97,7 @@ describe('decodeTorch reads what PyTorch wrote', () => {
     const { tensors } = right(decodeTorch(bytesOf('a namespace'), { part: 'model' }))
     expect(Object.keys(tensors)).toEqual(['weight', 'bias'])
     expect(said(decodeTorch(bytesOf('a namespace'), { part: 'net' }))).toContain("net: is not in the file, which has 'args', 'model'.")
-    expect(said(decodeTorch(bytesOf('a tensor'), { part: 'net' }))).toContain('net: is not in the file: what was saved is no dict.')
+    expect(said(decodeTorch(bytesOf('a tensor'), { part: 'net' }))).toContain('net: is not in the file: what was saved is not a dict.')
     expect(said(decodeTorch(bytesOf('a tensor'), { part: 3 as never }))).toContain('the part must be a string, not 3.')
   })
   it('tensors of a shared storage with memory of their own', () => {
@@ -209,7 +209,7 @@ describe('made-up pickles', () => {
     expect(of(bytes('](NNu.'))).toContain('puts entries where no dict is.')
     expect(of(bytes('}(Nu.'))).toContain('has a key without a value.')
     expect(of(bytes('}(Ne.'))).toContain('appends where no list is.')
-    expect(of(bytes('N)R.'))).toContain('calls what is no function.')
+    expect(of(bytes('N)R.'))).toContain('calls what is not a function.')
     expect(of(bytes('ctorch\nSize\n)R.'))).toContain('calls torch.Size with other arguments than torch.save does.')
     expect(of(bytes('NQ.'))).toContain('has another reference than torch.save writes for a storage.')
     expect(of(bytes('X\x01\x00\x00\x00\xff.'))).toContain('a text is not UTF-8.')
