@@ -50,10 +50,12 @@ export type {
   ParamsOf,
   RunningOf,
 } from './fit/types.js'
+export { decodeIdx } from './idx.js'
 export { type MeanMeasure, type Measure, measured, type Rows, type Sums } from './measure.js'
 export { decodeNpy, encodeNpy } from './npy.js'
 export { decodeNpz, encodeNpz } from './npz.js'
 export { type AucState, auc, meanSquaredError, type R2Options, type R2State, r2 } from './number-metrics.js'
+export { decodePng } from './png.js'
 export type { Batch } from './rows.js'
 export {
   type DecodeSafetensors,
@@ -65,4 +67,5 @@ export {
   type LoadOptions,
   type Metadata,
 } from './safetensors.js'
+export { decodeTorch, type LoadedTorch, type TorchFileOptions, type TorchValue } from './torch.js'
 export { train, trainEvents } from './train.js'

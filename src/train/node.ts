@@ -21,6 +21,7 @@ import {
   type Metadata,
   type Whole,
 } from './safetensors.js'
+import { decodedTorch, type LoadedTorch, type TorchFileOptions } from './torch.js'
 
 const pathOf = (path: unknown, where: string): string =>
   typeof path === 'string' && path !== '' && !path.includes('\0') ? path : badInput(where, `the path must be a string, not ${shown(path)}.`)
@@ -86,6 +87,15 @@ export interface Load {
  */
 export const load = ((path: string, options?: { readonly like?: unknown }) =>
   task(path, 'load', async (p) => decoded(await read(p), options, 'load'))) as Load // the overloads say what `like` gives
+
+/**
+ * The tensors of a file that torch.save wrote, by name and in their place, as `decodeTorch`: nothing of the file runs.
+ *
+ * Errors  Left of BadInput for a path that cannot be read, of Decode as `decodeTorch`.
+ * @example await loadTorch('no such file')()   // Left({ _tag: 'BadInput', ... })
+ */
+export const loadTorch = (path: string, options?: TorchFileOptions): TaskEither<AdError, LoadedTorch> =>
+  task(path, 'loadTorch', async (p) => decodedTorch(await read(p), options, 'loadTorch'))
 
 /**
  * A checkpoint file, as `encodeCheckpoint` has it; tensors on a device are read back first. It takes the result of `train` or one of its

@@ -57,7 +57,7 @@ const headerOf = (bytes: Uint8Array, path: string): Header => {
   return { descr: found[1]!, fortran: found[2] === 'True', shape, start: before + length }
 }
 /** Elements whose bytes are in the other order, turned. */
-const turned = (bytes: Uint8Array, size: number): Uint8Array => {
+export const turned = (bytes: Uint8Array, size: number): Uint8Array => {
   const out = new Uint8Array(bytes.length)
   for (let i = 0; i < bytes.length; i++) out[i] = bytes[i - (i % size) + size - 1 - (i % size)]!
   return out

@@ -1,4 +1,5 @@
 /** What no type checker has seen: every function of the entry, with junk in the place of each argument, gives a result or one AdError. */
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type AdError, explain, isAdException, mul, type Tensor, tensor } from '../../src/index.js'
 import { sgd } from '../../src/optim/index.js'
@@ -40,6 +41,9 @@ const junk: readonly (readonly [label: string, make: () => unknown])[] = [
   ...broken,
 ]
 
+type Files = Readonly<Record<string, { readonly bytes: string }>>
+const filesOf = (name: string): Files => JSON.parse(readFileSync(new URL(`../golden/${name}`, import.meta.url), 'utf8')) as Files
+const [torchFiles, images] = [filesOf('torch-files.json'), filesOf('png.json')]
 /** Good values for each argument; one of them at a time is replaced. */
 const good: Readonly<Record<string, readonly unknown[]>> = {
   batches: [{ x: [1, 2, 3] }, { size: 1 }],
@@ -52,6 +56,9 @@ const good: Readonly<Record<string, readonly unknown[]>> = {
   decodeNpy: [entry.encodeNpy([1, 2])],
   encodeNpz: [{ w: tensor([1]) }],
   decodeNpz: [entry.encodeNpz({ w: [1, 2] })],
+  decodeTorch: [Buffer.from(torchFiles.many!.bytes, 'base64'), { part: 'w1' }],
+  decodeIdx: [Uint8Array.from([0, 0, 8, 1, 0, 0, 0, 1, 7])],
+  decodePng: [Buffer.from(images.colour!.bytes, 'base64')],
   encodeCheckpoint: [{ state: 1, position: { epoch: 0, step: 0 } }],
   decodeCheckpoint: [entry.encodeCheckpoint({ state: 1, position: { epoch: 0, step: 0 } }), { like: 1 }],
   fit: [
@@ -74,6 +81,7 @@ const good: Readonly<Record<string, readonly unknown[]>> = {
   measured: [entry.auc(), [1, 2], [0, 1], [1, 1]],
   save: ['/no such folder/x', { w: tensor([1]) }, { a: 'b' }],
   load: ['/no such folder/x', { like: { w: tensor([1]) } }],
+  loadTorch: ['/no such folder/x', { part: 'w1' }],
   saveCheckpoint: ['/no such folder/x', { state: 1, position: { epoch: 0, step: 0 } }],
   loadCheckpoint: ['/no such folder/x', { like: 1 }],
   progressBar: [{ name: 'x' }],
@@ -119,6 +127,8 @@ describe('junk', () => {
             'fit',
             'save',
             'load',
+            'loadTorch',
+            'decodeTorch',
             'saveCheckpoint',
             'loadCheckpoint',
             'decodeSafetensors',
