@@ -59,7 +59,7 @@ const replaced = (data: Uint8Array, from: string, to: string): void => {
 
 const dtypes: Readonly<Record<string, string>> = { float64: 'f64', float32: 'f32', float16: 'f32', bfloat16: 'f32', bool: 'bool' }
 describe('decodeTorch reads what PyTorch wrote', () => {
-  for (const [name, { tensors }] of Object.entries(files)) {
+  for (const [name, { tensors }] of Object.entries(files as Readonly<Record<string, File>>)) {
     if (tensors === undefined) continue
     it(name, () => {
       const found = read(name).tensors
