@@ -59,8 +59,13 @@ describe('written, run by ONNX Runtime and read back', () => {
             expect(refused.has(file)).toBe(true)
             continue
           }
-          ran++
           const want = oracle.prepare(c.program).run(c.inputs)
+          // An empty result needs no operator: it is written whatever would compute it, and so are sums of nothing in its derivative.
+          if (refused.has(prim.name)) {
+            expect(want.some((w) => w.length === 0)).toBe(true)
+            continue
+          }
+          ran++
           const names = Object.keys(file.inputs)
           const inputs = Object.fromEntries(
             c.program.inputs.map((x, i) => [names[i]!, tensor(c.inputs[i] as never, x.shape as never, x.dtype) as unknown as Tensor]),
@@ -72,7 +77,6 @@ describe('written, run by ONNX Runtime and read back', () => {
             })
         }
       if (!refused.has(prim.name)) expect(ran).toBeGreaterThan(0)
-      else expect(ran).toBe(0)
     })
   it('tries every sample in depth', () => {
     expect(some([1, 2, 3], 1).length).toBe(deep ? 3 : 1)
