@@ -118,9 +118,11 @@ const copied = <A>(given: readonly A[]): readonly A[] => [...given]
 /** A whole number. */
 export const integerOf = (given: unknown, what: string, where: string): number =>
   Number.isSafeInteger(given) ? (given as number) : badInput(where, `${what} must be a whole number, not ${shown(given)}.`, computed(given))
-/** What to do where a whole number, or one of a list, is an expression or a tensor; undefined where it is neither. */
+/** What to do where a whole number, or one of a list (the first few: a list may be as long as it likes), is an expression or a tensor; undefined where it is neither. */
 export const computed = (given: unknown): string | undefined =>
-  holds(() => (Array.isArray(given) ? given : [given]).some((x) => typeof x === 'object' && x !== null && arrayInWords(x) !== undefined))
+  holds(() =>
+    (Array.isArray(given) ? given.slice(0, 16) : [given]).some((x) => typeof x === 'object' && x !== null && arrayInWords(x) !== undefined),
+  )
     ? 'it has to be known when the program is built: give a number that the program captures, x.shape[0] of an input (if need be of one that is there for its size alone), or item() of a tensor.'
     : undefined
 /** An array of whole numbers: a shape, axes, positions. */
