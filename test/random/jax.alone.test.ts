@@ -1,4 +1,4 @@
-/** Keys, bits and distributions beside JAX's, of which test/golden/draws.json has some (draws.py made it), and beside jax-js's. */
+/** Keys, bits and distributions beside JAX's, of which test/golden/draws.json has some (draws.py made it), and beside jax-js's. A process of its own: ONNX Runtime leaves a Worker of Node in its global scope, which jax-js takes for a browser's. */
 import { init, numpy as np, random as other } from '@jax-js/jax'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
@@ -66,8 +66,6 @@ describe.each(golden.keys)('seed $seed', (want) => {
 
 describe('jax-js', () => {
   beforeAll(async () => {
-    // ONNX Runtime, which other files of this process load, leaves a Worker of Node behind that jax-js takes for a browser's.
-    Reflect.deleteProperty(globalThis, 'Worker')
     await init('wasm')
   })
   it.each([0, 1, 2, 7, 42, 99, 1234567, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1])(
