@@ -195,7 +195,7 @@ export const squeeze: SqueezeFn = typed((x: unknown, given?: unknown): AnyExpr =
   const n = lift(x, 'squeeze')
   const axes = readOptions(
     squeezeOptions,
-    typeof given === 'number' || Array.isArray(given) ? { axis: given } : given,
+    typeof given === 'number' || reading('squeeze: axis', () => Array.isArray(given)) ? { axis: given } : given,
     'squeeze',
     n.shape,
   ).axis
