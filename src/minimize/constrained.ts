@@ -5,13 +5,11 @@ import {
   type AnyExpr,
   add,
   compile,
-  concat,
   div,
   f64,
   fn,
   maximum,
   mul,
-  reshape,
   square,
   sub,
   sum,
@@ -24,6 +22,7 @@ import type { Box } from './bounds.js'
 import { lbfgsMethod } from './lbfgs.js'
 import { checkGradient, type Objective, type Point } from './objective.js'
 import type { Ended, Limits, Reason } from './result.js'
+import { flatResult } from './trees.js'
 
 /** Constraints as a user gives them: h(x) = 0 and g(x) <= 0, elementwise; arrays or trees of arrays. */
 export interface Constraints {
@@ -37,22 +36,9 @@ export interface EndedWithin extends Ended {
   /** By how much a constraint is missed, at most. */
   readonly violation: number
 }
-/** The elements of what a constraint returns, one after the other. */
-const flat = (f: unknown, x: unknown, op: string, what: string): AnyExpr => {
-  if (f === undefined) return zeros([0]) as AnyExpr
-  const y = (functionOf(f as (x: unknown) => unknown, what, op) as (x: unknown) => unknown)(x)
-  const parts = (Array.isArray(y) ? y : [y]).map((part) => {
-    if (typeof part === 'number') return reshape(part, [1]) as AnyExpr
-    if (typeof part !== 'object' || part === null || !('shape' in part))
-      return badInput(
-        op,
-        `${what} returned no expression.`,
-        'return what has to be 0 (equal), or not above 0 (atMost): an array, or a list of them.',
-      )
-    return reshape(part as AnyExpr, [-1]) as AnyExpr
-  })
-  return parts.length === 1 ? parts[0]! : (concat(parts) as AnyExpr)
-}
+/** The elements of what a constraint returns, one after the other; none where there is no constraint. */
+const flat = (f: unknown, x: unknown, op: string, what: string): AnyExpr =>
+  f === undefined ? (zeros([0]) as AnyExpr) : flatResult(functionOf(f as (x: unknown) => unknown, what, op)(x), op, what)
 
 interface Compiled {
   dispose(): void
