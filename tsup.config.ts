@@ -121,6 +121,8 @@ export default defineConfig([
       o.minifySyntax = true
       o.minifyIdentifiers = true
       o.lineLimit = 200 // Node shows the line that threw
+      // V8 reads an arrow function twice: what is imported takes three quarters of the time without them.
+      o.supported = { arrow: false }
     },
   },
   {
