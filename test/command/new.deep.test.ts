@@ -11,7 +11,7 @@ import { codual } from './run.js'
 const project = join(root, 'out', `new-${process.pid}`)
 const node = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8', env: { ...process.env, ...env } })
-  return { status, said: stdout + stderr }
+  return { status, stdout, stderr }
 }
 
 describe('codual new', () => {
@@ -22,12 +22,12 @@ describe('codual new', () => {
 
   it('passes its own test', () => {
     const loader = pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs')).href
-    const { status, said } = node(['--import', loader, '--test', 'test/energy.test.ts'], { TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') })
-    expect(said).toMatch(/# pass 1\n/)
+    const { status, stdout } = node(['--import', loader, '--test', 'test/energy.test.ts'], { TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') })
+    expect(stdout).toMatch(/# pass 1\n/)
     expect(status).toBe(0)
   })
   it('is checked', () => {
-    const { status, said } = node(
+    const { status, stdout, stderr } = node(
       [
         '--import',
         pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs')).href,
@@ -39,7 +39,8 @@ describe('codual new', () => {
         TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'),
       },
     )
-    expect(said).toMatch(/3 right, 0 wrong, 1 not checked \(seed 1\)\n$/)
+    expect(stdout).toMatch(/3 right, 0 wrong, 1 not checked \(seed 1\)\n$/)
+    expect(stderr).toBe('1/3 springs\n2/3 energy\n3/3 forces\n')
     expect(status).toBe(0)
   })
 })
