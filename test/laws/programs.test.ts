@@ -43,7 +43,7 @@ const NOT_OPERATIONS = new Set(
     /\s+/,
   ),
 )
-const many = Number(process.env.PROGRAMS ?? (whole ? 5000 : count(60, 2000)))
+const many = Number(process.env.PROGRAMS ?? (whole ? 5000 : count(60, 1200)))
 
 describe('random programs', () => {
   it('reach every exported operation', () => {
