@@ -1,9 +1,10 @@
 /** The time of an event: closed forms, derivatives to second order, directions, what does not happen, and what is refused. */
 import { describe, expect, it } from 'vitest'
+import * as cd from '../../src/index.js'
 import { odeEvent } from '../../src/solve/index.js'
 import { type E, message, near, onCpu, ops, value } from './run.js'
 
-const { add, cos, grad, hessian, jvp, mul, neg, sub, tensor, vmap } = ops as Record<string, (...xs: readonly unknown[]) => E>
+const { add, cos, mul, neg, sub, tensor, vmap } = ops as Record<string, (...xs: readonly unknown[]) => E>
 type Options = NonNullable<Parameters<typeof odeEvent>[5]>
 type Found = { t: E; y: never; happened: E; steps: E; done: E }
 type Got<Y> = { t: number; y: Y; happened: boolean; steps: number; done: boolean }
@@ -14,6 +15,9 @@ type Ball = { x: E; v: E }
 const fall = (_t: E, { v }: Ball, g: E): Ball => ({ x: v, v: neg!(g) })
 const ground = (_t: E, { x }: Ball): E => x
 const spring = (_t: E, { x, v }: Ball): Ball => ({ x: v, v: neg!(x) })
+
+/** A derivative, without types. */
+const transformed = (by: unknown, f: unknown): ((...xs: readonly unknown[]) => unknown) => (by as (f: unknown) => never)(f)
 
 describe('odeEvent', () => {
   it('finds the time and the state to the accuracy of the steps, on both backends', () => {
@@ -56,14 +60,14 @@ describe('odeEvent', () => {
   })
   it('has derivatives of the time and of the state, to second order, and none where it did not happen but those of the state', () => {
     const time = (g: E): E => until(fall, ground, { x: 10, v: 0 }, [0, 5], g).t
-    near(value(grad!(time as never)(9.81 as never) as never), -0.5 * Math.sqrt(20) * 9.81 ** -1.5, 1e-9)
-    near((value(jvp!(time as never)(9.81 as never, 1 as never) as never) as number[])[1], -0.5 * Math.sqrt(20) * 9.81 ** -1.5, 1e-9)
-    near(value(hessian!(time as never)(9.81 as never) as never), 0.75 * Math.sqrt(20) * 9.81 ** -2.5, 1e-8)
+    near(value(transformed(cd.grad, time)(9.81)), -0.5 * Math.sqrt(20) * 9.81 ** -1.5, 1e-9)
+    near((value(transformed(cd.jvp, time)(9.81, 1)) as number[])[1], -0.5 * Math.sqrt(20) * 9.81 ** -1.5, 1e-9)
+    near(value(transformed(cd.hessian, time)(9.81)), 0.75 * Math.sqrt(20) * 9.81 ** -2.5, 1e-8)
     // v at the ground is -sqrt(2 g x0)
     const speed = (x0: E): E => (until(fall, ground, { x: x0, v: 0 }, [0, 5], 9.81).y as Ball).v
-    near(value(grad!(speed as never)(10 as never) as never), -Math.sqrt(9.81 / 20), 1e-8)
+    near(value(transformed(cd.grad, speed)(10)), -Math.sqrt(9.81 / 20), 1e-8)
     const height = (g: E): E => (until(fall, (_t: E, { x }: Ball) => add!(x, 100), { x: 10, v: 0 }, [0, 3], g).y as Ball).x
-    near(value(grad!(height as never)(9.81 as never) as never), -4.5, 1e-8)
+    near(value(transformed(cd.grad, height)(9.81)), -4.5, 1e-8)
     const many = vmap!(((g: E) => until(fall, ground, { x: 10, v: 0 }, [0, 5], g).t) as never) as unknown as (g: unknown) => E
     near(value(many(tensor!([1.62, 9.81, 0.01]))), [Math.sqrt(20 / 1.62), Math.sqrt(20 / 9.81), 5], 1e-8)
   })
