@@ -20,13 +20,17 @@ const LARGEST = 3000
 const TOLERANCE = 1e-9
 
 /** Derivatives of 1, 2 ... along x + t dx + t^2 ddx at t = 0, each the tangent of the one before. */
-const nested = (d: Derived, dx: readonly Node[], ddx: readonly Node[], t: Node): readonly (readonly Node[])[] => {
+const nested = (d: Derived, dx: readonly Node[], ddx: readonly Node[], t: Node, out: Collector): readonly (readonly Node[])[] => {
   const along = (x: Node, i: number): Node => asNode(add(asExpr(x), mul(asExpr(t), add(asExpr(dx[i]!), mul(asExpr(t), asExpr(ddx[i]!))))))
   let ys: readonly Node[] = substitute(d.outs, new Map(d.wrt.map((x, i) => [x, along(x, i)])))
   const orders: (readonly Node[])[] = []
   for (let k = 0; k < ORDER; k++) {
     const made = unlessUnknown(() => dense(pushforward(d.registry, ys, new Map([[t, constant(1, 'f64')]])).tangents, ys))
-    if (made === undefined || linearize(made).nodes.length > LARGEST) break
+    if (made === undefined) break
+    if (linearize(made).nodes.length > LARGEST) {
+      if (k === 0) out.looking.without(`Taylor mode: the derivative has more than ${LARGEST} nodes`)
+      break
+    }
     orders.push(made)
     ys = made
   }
@@ -38,7 +42,8 @@ export const checkJet = (d: Derived, next: () => number, out: Collector): void =
   if (!d.modes.includes('forward') || d.wrt.length === 0 || d.outs.length === 0 || !out.on('jet')) return
   const [dx, ddx] = [d.wrt.map((x) => input(x.aval)), d.wrt.map((x) => input(x.aval))]
   const t = input(aval([], 'f64'))
-  const orders = nested(d, dx, ddx, t)
+  const orders = nested(d, dx, ddx, t, out)
+  if (orders.length === 0) return
   const known = new Map(
     d.wrt.map((x, i) => [x, new Series(asExpr(x), (k) => (k === 1 ? asExpr(dx[i]!) : k === 2 ? asExpr(ddx[i]!) : ZeroTangent))] as const),
   )
