@@ -63,23 +63,23 @@ export const main = async (log: Log, { images = 300, unseen = 1000, epochs = 8, 
   } as const
   const descent = (initValue: number) =>
     adam({ learningRate: cosineDecaySchedule({ initValue, decaySteps: epochs * Math.ceil(x.y.shape[0] / 20) }) })
-  const starts = { trained: weights, 'in random order': shuffled(seed) }
+  const starts = { 'all, trained': weights, 'all, in random order': shuffled(seed) }
   const found: Record<string, readonly number[]> = {}
   const last = await fit({ init: head.init, apply: (p: Head, x: Given) => scores({ head: p }, x) }, x, {
     ...options,
     optimizer: descent(0.01),
   })()
   if (last._tag === 'Left') throw new Error(explain(last.left))
-  found['the new layer alone'] = last.right.history.metrics.accuracy
+  found['new layer alone'] = last.right.history.metrics.accuracy
   for (const [name, body] of Object.entries(starts)) {
     const run = await fit({ init: (k: Key) => ({ body, head: head.init(k) }), apply: scores }, x, {
       ...options,
       optimizer: descent(0.001),
     })()
     if (run._tag === 'Left') throw new Error(explain(run.left))
-    found[`all of it, weights ${name}`] = run.right.history.metrics.accuracy
+    found[name] = run.right.history.metrics.accuracy
   }
-  for (const [name, right] of Object.entries(found)) log(`${name.padEnd(36)} ${right.map((a) => (100 * a).toFixed(1)).join('  ')} %`)
+  for (const [name, right] of Object.entries(found)) log(`${name.padEnd(24)} ${right.map((a) => (100 * a).toFixed(1)).join('  ')} %`)
   const [alone, trained, anew] = Object.values(found).map((right) => Math.max(...right)) as [number, number, number]
   expectThat(images < 300 || epochs < 8 || trained > Math.max(alone, anew) + 0.1, 'the trained weights to be the better start')
   const file = await plot(out, 'fine-tune', {

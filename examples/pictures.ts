@@ -17,6 +17,8 @@ export interface Panel {
   readonly rows: readonly (readonly Pixel[])[]
   readonly x?: Axis
   readonly y?: Axis
+  /** In the picture; without axes it is as the rows are. */
+  readonly height?: number
 }
 
 const chunk = (name: string, data: Uint8Array): Buffer => {
@@ -52,17 +54,18 @@ export const pictures = async (
 ): Promise<string> => {
   const axisOf = (axis: Axis | undefined) =>
     ({ type: 'quantitative', title: axis?.name ?? null, axis: axis === undefined ? null : {}, scale: { domain: [0, axis?.end ?? 1] as number[], nice: false } }) as const // biome-ignore format: one encoding
-  const parts = panels.map(({ title, rows, x, y }) => {
-    const height = x === undefined ? Math.round((width * rows.length) / rows[0]!.length) : 160
-    return {
-      width,
-      height,
-      title,
-      data: { values: [{ url: pngOf(rows), left: 0, top: y?.end ?? 1 }] },
-      mark: { type: 'image', width, height, align: 'left', baseline: 'top', aspect: false } as const,
-      encoding: { url: { field: 'url' }, x: { field: 'left', ...axisOf(x) }, y: { field: 'top', ...axisOf(y) } } as const,
-    }
-  })
+  const parts = panels.map(
+    ({ title, rows, x, y, height = x === undefined ? Math.round((width * rows.length) / rows[0]!.length) : 160 }) => {
+      return {
+        width,
+        height,
+        title,
+        data: { values: [{ url: pngOf(rows), left: 0, top: y?.end ?? 1 }] },
+        mark: { type: 'image', width, height, align: 'left', baseline: 'top', aspect: false } as const,
+        encoding: { url: { field: 'url' }, x: { field: 'left', ...axisOf(x) }, y: { field: 'top', ...axisOf(y) } } as const,
+      }
+    },
+  )
   const text = await svg({ title, background: 'white', vconcat: parts, config: { aria: false, axis: { grid: false } } })
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${name}.svg`)

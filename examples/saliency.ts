@@ -146,8 +146,8 @@ export const main = async (log: Log, { seed = 1, out = 'out' }: SaliencyOptions 
   const total = saliency.data.reduce((s, v) => s + v, 0)
   log(`if all of it were louder, the log odds would change by ${total.toFixed(2)} for each factor of e`)
 
-  // Is it what the model listens to? The model hears the sound without the 2 % of the cells that matter most, and without as many of the loudest others.
-  const count = Math.round(0.02 * saliency.data.length)
+  // Is it what the model listens to? It hears the sound without one in 400 of the cells: those that matter most, or the loudest.
+  const count = Math.round(saliency.data.length / 400)
   const loudness = spectrum.re.data.map((v, i) => Math.hypot(v, spectrum.im.data[i]!))
   const most = (of: ArrayLike<number>): readonly number[] => Array.from({ length: of.length }, (_, i) => i).sort((a, b) => of[b]! - of[a]!).slice(0, count) // biome-ignore format: one line
   const ask = compile(score, cpu())
@@ -160,6 +160,34 @@ export const main = async (log: Log, { seed = 1, out = 'out' }: SaliencyOptions 
   log(
     `log odds of speech: ${found.whole.toFixed(2)}; without the ${count} cells that matter most ${found.salient.toFixed(2)}, without the ${count} loudest ${found.loudest.toFixed(2)}`,
   )
-  return { chances, saliency, found, total, frames }
+  expectThat(found.salient < 0 && found.loudest > 1, 'no speech without the cells that matter most, and speech without the loudest')
+
+  const shown = 129 // up to 4 kHz
+  const end = x.shape[0] / rate
+  const axes = { x: { name: 'seconds', end }, y: { name: 'Hz', end: 4000 } }
+  const rowsOf = (f: (i: number) => Pixel): readonly (readonly Pixel[])[] =>
+    Array.from({ length: shown }, (_, r) => Array.from({ length: frames }, (_, t) => f((shown - 1 - r) * frames + t)))
+  /** From 0 for 70 dB below the loudest cell to 1 for that. */
+  const loudest = Math.max(...loudness)
+  const level = (i: number): number => Math.max(0, 1 + (20 * Math.log10(loudness[i]! / loudest + 1e-9)) / 70)
+  const largest = Math.abs(saliency.data[most(saliency.data.map(Math.abs)).at(-1)!]!)
+  const painted = (i: number): Pixel => {
+    const ground = 1 - 0.45 * level(i)
+    const s = Math.max(-1, Math.min(1, saliency.data[i]! / largest))
+    const a = Math.sqrt(Math.abs(s))
+    const [red, green, blue] = s > 0 ? [0.8, 0.1, 0.1] : [0.1, 0.3, 0.8]
+    return [ground * (1 - a) + red * a, ground * (1 - a) + green * a, ground * (1 - a) + blue * a]
+  }
+  const file = await pictures(out, 'saliency', {
+    title: 'What a model of speech listens to',
+    panels: [
+      { title: 'how likely speech, from white to black', rows: [chances.map((p) => 1 - p)], x: { name: '', end }, height: 20 },
+      { title: 'the sound: vowels, a whistle, a hiss', rows: rowsOf((i) => 1 - level(i)), ...axes },
+      { title: 'louder here is more like speech (red), or less (blue)', rows: rowsOf(painted), ...axes },
+    ],
+    width: 560,
+  })
+  log(`picture: ${file}`)
+  return { x, chances, saliency, found, total, frames, weights, file }
 }
 start(import.meta.url, main)

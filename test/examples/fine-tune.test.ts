@@ -14,7 +14,7 @@ describe('fine-tune', () => {
     expect(result.trained).toBeGreaterThan(0.7)
     expect(result.trained).toBeGreaterThan(result.alone + 0.15)
     expect(result.trained).toBeGreaterThan(result.anew + 0.4)
-    expect(text).toMatch(/^the new layer alone +[\d. ]+ %$/m)
+    expect(text).toMatch(/^new layer alone +[\d. ]+ %$/m)
   })
   it('is read up to what its last layer reads: without that layer and the softmax', () => {
     const [whole, body] = [textDirection(), textDirection({ outputs: [features] })]
