@@ -35,7 +35,7 @@ export const pictured = <R extends { readonly file: string }>(main: (log: (line:
 export const alongGradient = (f: (x: Expr) => AnyExpr, x: Tensor, h: number): number => {
   const { grad: g } = compile(valueAndGrad(f as never), cpu())(x as never) as unknown as { readonly grad: Tensor }
   const run = compile(f as never, cpu()) as unknown as (x: Tensor) => Tensor<[], 'f32'>
-  const norm = Math.sqrt(g.data.reduce((s, v) => s + v * v, 0))
+  const norm = Math.sqrt(Array.from(g.data).reduce((s, v) => s + v * v, 0))
   expect(norm).toBeGreaterThan(0)
   const at = (step: number): number => {
     const moved = Float32Array.from(x.data, (v, i) => v + (step * g.data[i]!) / norm)
