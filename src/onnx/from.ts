@@ -28,6 +28,8 @@ import { checkOperators, type Reading, runModel } from './run.js'
 import { type ElementType, elementTypes, typeName } from './types.js'
 import { constant, type Item, value } from './value.js'
 import { decode, Fault } from './wire.js'
+import { fileTypes, placeOf } from './write/types.js'
+import type { FileType } from './write/writer.js'
 
 /** What the file says of an input or an output: its element type in ONNX, the dtype of its values here, and its shape as far as it is known. */
 export interface OnnxType {
@@ -58,6 +60,8 @@ export interface OnnxModel {
   readonly outputs: Readonly<Record<string, OnnxType>>
   /** How each parameter is stored in the file: 'float', 'float16'. */
   readonly stored: Readonly<Record<string, string>>
+  /** Options of `toONNX` with which `f` is written as the file had it: names and element types of its weights, inputs and outputs. */
+  readonly written: { readonly names: Readonly<Record<string, string>>; readonly types: Readonly<Record<string, FileType>> }
   readonly about: {
     readonly producer: string
     readonly irVersion: number
@@ -181,6 +185,8 @@ const read = (file: unknown, options: OnnxOptions | undefined): OnnxModel => {
   const open = free.filter(({ name }) => !known.has(name))
   const inputs = new Map(open.map((d) => [d.name, inputOf(d, Object.hasOwn(specs, d.name) ? specs[d.name] : undefined)]))
   const weights = [...weightsOf(reading)]
+  // Whatever is wrong with the file was said above. From here on its bytes are not held.
+  for (const stored of model.tensors) void stored.tensor
   const types = new Map(weights.map(([name, s]) => [name, s.type]))
   const params = named(weights.map(([name, s]) => [name, s.tensor]))
   const declared = named(weights.map(([name, s]) => [name, specOf(s.tensor)]))
@@ -205,7 +211,34 @@ const read = (file: unknown, options: OnnxOptions | undefined): OnnxModel => {
     inputs: named(open.map((d) => [d.name, { ...typeIn(d), shape: inputs.get(d.name)!.spec.shape as OnnxType['shape'] }])),
     outputs: named(graph.outputs.map((d) => [d.name, typeIn(d)])),
     stored: named([...types].map(([n, t]) => [n, t.name])),
+    written: writtenAs(types, inputs, graph.outputs),
     about: { producer: model.producer, irVersion: model.irVersion, opsets: named(model.opsets), operators: countOf(reading) },
+  }
+}
+/** The names and types of a file by the places of its tensors in the arguments and the result of its function. */
+const writtenAs = (
+  weights: ReadonlyMap<string, ElementType>,
+  inputs: ReadonlyMap<string, Input>,
+  outputs: readonly Declared[],
+): OnnxModel['written'] => {
+  const entries = [
+    ...[...weights].map(([name, type]) => ['params', name, type.name] as const),
+    ...[...inputs].map(([name, { type }]) => ['inputs', name, type.name] as const),
+    ...outputs.flatMap((d) => (d.kind === 'tensor' ? [['', d.name, typeName(d.elements)] as const] : [])),
+  ]
+  const at = (group: string, name: string): string => (group === '' ? placeOf(name) : placeOf(group, name))
+  return {
+    // A weight that is an output too has its name from that.
+    names: named(
+      entries
+        .filter(([group, name]) => group !== '' && !outputs.some((d) => d.name === name))
+        .map(([group, name]) => [at(group, name), name]),
+    ),
+    types: named(
+      entries.flatMap(([group, name, type]) =>
+        (fileTypes as readonly string[]).includes(type) ? [[at(group, name), type as FileType] as const] : [],
+      ),
+    ),
   }
 }
 const applied: (

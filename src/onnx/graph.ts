@@ -1,5 +1,5 @@
 /** A model as data: graphs of nodes, held against what ONNX says of them before anything is computed. */
-import { type External, type Stored, storedOf } from './tensors.js'
+import { type External, type Stored, storedOf, type TensorSource } from './tensors.js'
 import { Fault, type Message } from './wire.js'
 
 /** What a node is told beside its inputs. */
@@ -57,6 +57,8 @@ export interface Routine {
 /** A model file. */
 export interface ModelData {
   readonly graph: Graph
+  /** All tensors of the file. */
+  readonly tensors: readonly Stored[]
   readonly opsets: ReadonlyMap<string, number>
   readonly routines: ReadonlyMap<string, Routine>
   readonly producer: string
@@ -75,7 +77,7 @@ export const keyOf = (domain: string, op: string): string => (domain === '' ? op
 /** AttributeProto.type, by the field that has the value. */
 const KINDS = ['', 'f', 'i', 's', 't', 'g', 'floats', 'ints', 'strings', 'tensors', 'graphs'] as const
 
-const attributeOf = (m: Message, path: string, external?: External): Attribute => {
+const attributeOf = (m: Message, path: string, source: TensorSource): Attribute => {
   if (text(m.ref_attr_name) !== '') return { tag: 'reference', value: text(m.ref_attr_name) }
   // Files of IR version 1 have no type: then the field that is there says it.
   const kind = KINDS[Number(m.type ?? 0)] || KINDS.find((k) => k !== '' && m[k] !== undefined) || (m.tp === undefined ? '' : 'tp')
@@ -89,10 +91,10 @@ const attributeOf = (m: Message, path: string, external?: External): Attribute =
     case 't':
       if (m.t === undefined) throw new Fault(path, 'has no tensor.')
       if ((m.t as Message).data_type === 8) return { tag: 'other', value: 'a tensor of strings' }
-      return { tag: 'tensor', value: storedOf(m.t as Message, `${path}.t`, external) }
+      return { tag: 'tensor', value: storedOf(m.t as Message, `${path}.t`, source) }
     case 'g':
       if (m.g === undefined) throw new Fault(path, 'has no graph.')
-      return { tag: 'graph', value: graphOf(m.g as Message, `${path}.g`, external) }
+      return { tag: 'graph', value: graphOf(m.g as Message, `${path}.g`, source) }
     case 'floats':
       return { tag: 'floats', value: (m.floats ?? []) as readonly number[] }
     case 'ints':
@@ -105,27 +107,27 @@ const attributeOf = (m: Message, path: string, external?: External): Attribute =
       return m.tp === undefined ? { tag: 'other', value: kind || 'nothing' } : { tag: 'type', value: m.tp as Message }
   }
 }
-const attributesOf = (given: unknown, path: string, external?: External): Attributes => {
+const attributesOf = (given: unknown, path: string, source: TensorSource): Attributes => {
   const found = new Map<string, Attribute>()
   for (const [i, m] of list(given).entries()) {
     const name = text(m.name)
     const at = `${path}.attribute[${i}]`
     if (found.has(name)) throw new Fault(at, `is a second attribute ${JSON.stringify(name)}.`)
-    found.set(name, attributeOf(m, at, external))
+    found.set(name, attributeOf(m, at, source))
   }
   return found
 }
-const nodeOf = (m: Message, path: string, external?: External): Node => ({
+const nodeOf = (m: Message, path: string, source: TensorSource): Node => ({
   op: text(m.op_type),
   domain: domainOf(m.domain),
   name: text(m.name),
   inputs: texts(m.input),
   outputs: texts(m.output),
-  attributes: attributesOf(m.attribute, path, external),
+  attributes: attributesOf(m.attribute, path, source),
   path,
 })
-const nodesOf = (m: Message, path: string, external?: External): readonly Node[] =>
-  list(m.node).map((node, i) => nodeOf(node, `${path}.node[${i}]`, external))
+const nodesOf = (m: Message, path: string, source: TensorSource): readonly Node[] =>
+  list(m.node).map((node, i) => nodeOf(node, `${path}.node[${i}]`, source))
 
 const dimOf = (d: Message): number | string | null =>
   typeof d.dim_value === 'number' && Number.isSafeInteger(d.dim_value) && d.dim_value >= 0 ? d.dim_value : text(d.dim_param) || null
@@ -155,11 +157,11 @@ const tensorIn = (type: Message): Message => {
 }
 
 /** The graph of a message: unique names, no name before it is made. */
-export const graphOf = (m: Message, path: string, external?: External): Graph => {
+export const graphOf = (m: Message, path: string, source: TensorSource): Graph => {
   const initializers = new Map<string, Stored>()
   for (const [i, t] of list(m.initializer).entries()) {
     const at = `${path}.initializer[${i}]`
-    const stored = storedOf(t, at, external)
+    const stored = storedOf(t, at, source)
     if (stored.name === '') throw new Fault(at, 'has no name.')
     if (initializers.has(stored.name)) throw new Fault(at, `is a second initializer ${JSON.stringify(stored.name)}.`)
     initializers.set(stored.name, stored)
@@ -172,7 +174,7 @@ export const graphOf = (m: Message, path: string, external?: External): Graph =>
       if (declared.name === '') throw new Fault(`${path}.${field}[${i}]`, 'has no name.')
       return declared
     })
-  return { name: text(m.name), nodes: nodesOf(m, path, external), initializers, inputs: named('input'), outputs: named('output') }
+  return { name: text(m.name), nodes: nodesOf(m, path, source), initializers, inputs: named('input'), outputs: named('output') }
 }
 
 /** Does a graph around have this name? */
@@ -212,26 +214,28 @@ const checkNodes = (nodes: readonly Node[], made: Set<string>, outer: Known): vo
 const opsetsOf = (given: unknown): ReadonlyMap<string, number> =>
   new Map(list(given).map((o) => [domainOf(o.domain), Number(o.version ?? 1)]))
 
-const routineOf = (m: Message, path: string, external?: External): Routine => {
-  const standards = new Map(attributesOf(m.attribute_proto, path, external))
-  const nodes = nodesOf(m, path, external)
+const routineOf = (m: Message, path: string, source: TensorSource): Routine => {
+  const standards = new Map(attributesOf(m.attribute_proto, path, source))
+  const nodes = nodesOf(m, path, source)
   checkNodes(nodes, new Set(texts(m.input)), () => false)
   return { name: text(m.name), inputs: texts(m.input), outputs: texts(m.output), nodes, standards, opsets: opsetsOf(m.opset_import) }
 }
 
 /** A model of a message, checked. */
 export const modelOf = (m: Message, external?: External): ModelData => {
+  const source: TensorSource = { external, made: [] }
   if (m.graph === undefined) throw new Fault('graph', 'is missing: these bytes are not a model.')
-  const graph = graphOf(m.graph as Message, 'graph', external)
+  const graph = graphOf(m.graph as Message, 'graph', source)
   checkNames(graph, 'graph')
   const routines = new Map<string, Routine>()
   for (const [i, f] of list(m.functions).entries()) {
-    const routine = routineOf(f, `functions[${i}]`, external)
+    const routine = routineOf(f, `functions[${i}]`, source)
     routines.set(keyOf(domainOf(f.domain), routine.name), routine)
   }
   const opsets = opsetsOf(m.opset_import)
   return {
     graph,
+    tensors: source.made,
     opsets: opsets.size === 0 ? new Map([['', 1]]) : opsets,
     routines,
     producer: text(m.producer_name),

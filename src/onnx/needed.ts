@@ -42,7 +42,7 @@ const pass = (reading: Reading, nodes: readonly Node[], names: Set<string>, rout
 /** The tensor of a `Constant`, if it is one of several floats: exporters write weights so, too. */
 const literalOf = (node: Node): Stored | undefined => {
   const value = node.op === 'Constant' && node.domain === '' ? node.attributes.get('value') : undefined
-  return value?.tag === 'tensor' && value.value.tensor.data.length > 1 ? value.value : undefined
+  return value?.tag === 'tensor' && value.value.size > 1 ? value.value : undefined
 }
 /**
  * The weights of a model by name: initializers of floats, and constants of several floats, of its graph and of those inside it; unless a

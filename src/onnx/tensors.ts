@@ -6,11 +6,17 @@ import { Fault, type Message, numberIn } from './wire.js'
 
 /** The bytes of a file beside the model, which external data names: its path there, relative to the model. */
 export type External = (location: string) => Uint8Array
-/** A tensor of a file: its elements in the dtype that holds them. */
+/** A tensor of a file. Its elements, in the dtype that holds them, are read when they are first asked for: a file with a mistake elsewhere has taken no memory for them. */
 export interface Stored {
   readonly name: string
   readonly type: ElementType
+  readonly size: number
   readonly tensor: Tensor
+}
+/** Where elements may be beside the message, and all tensors that were found. */
+export interface TensorSource {
+  readonly external: External | undefined
+  readonly made: Stored[]
 }
 
 const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1
@@ -79,14 +85,41 @@ const holding = (type: ElementType, size: number, at: (i: number) => number): Te
   return 'i32'
 }
 
-/** The tensor of a message, in memory of its own. */
-export const storedOf = (message: Message, path: string, external?: External): Stored => {
+/** The elements of a message, once somebody asks for them. */
+type Elements = () => (i: number) => number
+/** The tensor of a message: it is checked that it has as many elements as its shape says. */
+export const storedOf = (message: Message, path: string, source?: TensorSource): Stored => {
   const { shape, size } = shapeOf(message, path)
   const type = elementTypes[Number(message.data_type ?? 0)]
   if (type === undefined)
     throw new Fault(`${path}.data_type`, `is ${typeName(Number(message.data_type ?? 0))}, which codual does not compute.`)
-  const raw = message.data_location === 1 ? externalOf(message, path, external) : (message.raw_data as Uint8Array | undefined)
-  const at = raw === undefined ? inFields(message, type, size, path) : inBytes(raw, type, size, path)
+  const raw = message.data_location === 1 ? externalOf(message, path, source?.external) : (message.raw_data as Uint8Array | undefined)
+  const elements = raw === undefined ? inFields(message, type, size, path) : inBytes(raw, type, size, path)
+  // When the tensor is made, nothing of the file is held.
+  let make: (() => Tensor) | undefined = () => tensorOf(elements, raw, type, shape, size, path)
+  let made: Tensor | undefined
+  const stored: Stored = {
+    name: String(message.name ?? ''),
+    type,
+    size,
+    get tensor(): Tensor {
+      made ??= make!()
+      make = undefined
+      return made
+    },
+  }
+  source?.made.push(stored)
+  return stored
+}
+const tensorOf = (
+  elements: Elements,
+  raw: Uint8Array | undefined,
+  type: ElementType,
+  shape: readonly number[],
+  size: number,
+  path: string,
+): Tensor => {
+  const at = elements()
   const dtype = holding(type, size, at)
   let made: Tensor
   try {
@@ -98,24 +131,27 @@ export const storedOf = (message: Message, path: string, external?: External): S
   if (raw !== undefined && isLittleEndian && out.byteLength === raw.length && type.name !== 'bool' && dtype === type.dtype)
     new Uint8Array(out.buffer, out.byteOffset, out.byteLength).set(raw)
   else for (let i = 0; i < size; i++) out[i] = at(i)
-  return { name: String(message.name ?? ''), type, tensor: made }
+  return made
 }
 
-const inBytes = (raw: Uint8Array, type: ElementType, size: number, path: string): ((i: number) => number) => {
+const inBytes = (raw: Uint8Array, type: ElementType, size: number, path: string): Elements => {
   if (raw.length !== Math.ceil(size * type.bytes))
     throw new Fault(
       `${path}.raw_data`,
       `has ${raw.length} bytes where ${size} elements of ${type.name} have ${Math.ceil(size * type.bytes)}.`,
     )
   const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength)
-  return (i) => type.read(view, i)
+  return () => (i) => type.read(view, i)
 }
-const inFields = (message: Message, type: ElementType, size: number, path: string): ((i: number) => number) => {
+const inFields = (message: Message, type: ElementType, size: number, path: string): Elements => {
   const field = type.field
   const parts = (message[field] ?? []) as Parts
   const count = parts.reduce<number>((n, part) => n + countOf(part, field, path), 0)
-  if (count !== (type.bytes === 0.5 ? Math.ceil(size / 2) : size))
+  if (count !== (type.bytes < 1 ? Math.ceil(size * type.bytes) : size))
     throw new Fault(`${path}.${field}`, `has ${count} numbers where the shape has ${size} elements.`)
+  return () => numbersIn(parts, field, count, type)
+}
+const numbersIn = (parts: Parts, field: string, count: number, type: ElementType): ((i: number) => number) => {
   const numbers = new Float64Array(count)
   let k = 0
   const kind = fixed[field]?.[0] ?? varint[field]!
@@ -123,7 +159,7 @@ const inFields = (message: Message, type: ElementType, size: number, path: strin
     if (typeof part === 'number') numbers[k++] = part
     else for (const r = new BinaryReader(part); r.pos < part.length && k < count; ) numbers[k++] = numberIn(r, kind)
   }
-  if (type.bytes === 0.5) {
+  if (type.bytes < 1) {
     const view = new DataView(Uint8Array.from(numbers).buffer)
     return (i) => type.read(view, i)
   }

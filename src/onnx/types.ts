@@ -1,7 +1,7 @@
 /** The element types of ONNX: what each is called, which dtype computes it, and how its elements are read. */
 import type { BinaryReader } from '@bufbuild/protobuf/wire'
 import type { DType } from '../index.js'
-import { half } from '../train/dtypes.js'
+import { narrowFormats, narrowOf } from './narrow.js'
 
 type Out = Float64Array | Float32Array | Int32Array | Uint8Array
 
@@ -11,7 +11,7 @@ export interface ElementType {
   readonly name: string
   /** The dtype of its values in codual. */
   readonly dtype: DType
-  /** Bytes of an element in raw data; 0.5 for those of four bits. */
+  /** Bytes of an element in raw data; 0.5 and 0.25 for those of four and two bits. */
   readonly bytes: number
   /** Element i of raw data. */
   readonly read: (view: DataView, i: number) => number
@@ -23,13 +23,20 @@ export interface ElementType {
   readonly range?: readonly [low: number, high: number]
 }
 
-const word = /*#__PURE__*/ new DataView(new ArrayBuffer(4))
-/** The number of these upper 16 bits of an f32. */
-export const bfloat = (bits: number): number => {
-  word.setUint32(0, (bits & 0xffff) << 16)
-  return word.getFloat32(0)
+/** The bits of element i, of which several are in a byte, the first in the lowest bits. */
+const part = (view: DataView, i: number, bits: number): number => {
+  const each = 8 / bits
+  return (view.getUint8(Math.floor(i / each)) >> (bits * (i % each))) & (2 ** bits - 1)
 }
-const nibble = (view: DataView, i: number): number => (view.getUint8(i >> 1) >> (4 * (i & 1))) & 15
+const extended = (x: number, bits: number): number => (x << (32 - bits)) >> (32 - bits)
+const narrow = (name: string, bytes: number): ElementType => {
+  const format = narrowFormats[name]!
+  const of = (bits: number): number => narrowOf(format, bytes === 2 ? bits & 0xffff : bits & 0xff)
+  const read = (v: DataView, i: number): number => of(bytes === 2 ? v.getUint16(2 * i, true) : bytes === 1 ? v.getUint8(i) : part(v, i, 4))
+  return { name, dtype: 'f32', bytes, read, field: 'int32_data', of }
+}
+/** A power of two by its exponent, of which 255 is NaN. */
+const power = (bits: number): number => (bits === 255 ? Number.NaN : 2 ** (bits - 127))
 
 const int = (
   name: string,
@@ -39,7 +46,7 @@ const int = (
   field = 'int32_data',
 ): ElementType => ({ name, dtype: 'i32', bytes, read, field, range })
 
-/** By the numbers of TensorProto.DataType. What is missing (texts, complex numbers, floats of eight bits and less) is in `refusedTypes`. */
+/** By the numbers of TensorProto.DataType. What is missing (texts, complex numbers) is in `refusedTypes`. */
 export const elementTypes: Readonly<Record<number, ElementType>> = {
   1: { name: 'float', dtype: 'f32', bytes: 4, read: (v, i) => v.getFloat32(4 * i, true), field: 'float_data' },
   2: int('uint8', 1, [0, 255], (v, i) => v.getUint8(i)),
@@ -56,13 +63,21 @@ export const elementTypes: Readonly<Record<number, ElementType>> = {
     field: 'int32_data',
     of: (x) => Number(x !== 0),
   },
-  10: { name: 'float16', dtype: 'f32', bytes: 2, read: (v, i) => half(v.getUint16(2 * i, true)), field: 'int32_data', of: half },
+  10: narrow('float16', 2),
   11: { name: 'double', dtype: 'f64', bytes: 8, read: (v, i) => v.getFloat64(8 * i, true), field: 'double_data' },
   12: int('uint32', 4, [0, 2 ** 32 - 1], (v, i) => v.getUint32(4 * i, true), 'uint64_data'),
   13: int('uint64', 8, [0, 2 ** 64], (v, i) => Number(v.getBigUint64(8 * i, true)), 'uint64_data'),
-  16: { name: 'bfloat16', dtype: 'f32', bytes: 2, read: (v, i) => bfloat(v.getUint16(2 * i, true)), field: 'int32_data', of: bfloat },
-  21: int('uint4', 0.5, [0, 15], nibble),
-  22: int('int4', 0.5, [-8, 7], (v, i) => (nibble(v, i) << 28) >> 28),
+  16: narrow('bfloat16', 2),
+  17: narrow('float8e4m3fn', 1),
+  18: narrow('float8e4m3fnuz', 1),
+  19: narrow('float8e5m2', 1),
+  20: narrow('float8e5m2fnuz', 1),
+  21: int('uint4', 0.5, [0, 15], (v, i) => part(v, i, 4)),
+  22: int('int4', 0.5, [-8, 7], (v, i) => extended(part(v, i, 4), 4)),
+  23: narrow('float4e2m1', 0.5),
+  24: { name: 'float8e8m0', dtype: 'f32', bytes: 1, read: (v, i) => power(v.getUint8(i)), field: 'int32_data', of: power },
+  25: int('uint2', 0.25, [0, 3], (v, i) => part(v, i, 2)),
+  26: int('int2', 0.25, [-2, 1], (v, i) => extended(part(v, i, 2), 2)),
 }
 /** What codual does not compute, by name, so that an error can say which it is. */
 export const refusedTypes: Readonly<Record<number, string>> = {
@@ -70,14 +85,6 @@ export const refusedTypes: Readonly<Record<number, string>> = {
   8: 'string',
   14: 'complex64',
   15: 'complex128',
-  17: 'float8e4m3fn',
-  18: 'float8e4m3fnuz',
-  19: 'float8e5m2',
-  20: 'float8e5m2fnuz',
-  23: 'float4e2m1',
-  24: 'float8e8m0',
-  25: 'uint2',
-  26: 'int2',
 }
 /** What an element type is called, known or not. */
 export const typeName = (number: number): string => elementTypes[number]?.name ?? refusedTypes[number] ?? `type ${number}`

@@ -67,7 +67,11 @@ export const layers: Readonly<Record<string, Layer>> = {
     packages: ['fp-ts', '@bufbuild/protobuf'],
   },
   // Writing looks into programs, as backends do, and composes of the public operations what has no operator.
-  'src/onnx/write': { layers: ['src/core'], parts: ['src/index.ts', 'src/onnx/schema.ts'], packages: ['@bufbuild/protobuf'] },
+  'src/onnx/write': {
+    layers: ['src/core'],
+    parts: ['src/index.ts', 'src/onnx/narrow.ts', 'src/onnx/schema.ts'],
+    packages: ['@bufbuild/protobuf'],
+  },
   // The rules of shapes are types alone: nothing of them is there at run time.
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/core/types'], packages: [] },
   // Drivers on numbers: the function is compiled once, and the loop is plain JavaScript.

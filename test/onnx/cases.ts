@@ -6,7 +6,7 @@ import { type Graph, type ModelData, modelOf } from '../../src/onnx/graph.js'
 import { neededOf } from '../../src/onnx/needed.js'
 import { table } from '../../src/onnx/operators/index.js'
 import { type Stored, storedOf } from '../../src/onnx/tensors.js'
-import { bfloat, elementTypes } from '../../src/onnx/types.js'
+import { elementTypes } from '../../src/onnx/types.js'
 import { decode } from '../../src/onnx/wire.js'
 
 type Range = readonly [from: number, to: number]
@@ -54,7 +54,7 @@ export const givenIn = (file: File, elements?: number): Given => {
   return {
     ...stored,
     type: elementTypes[16]!,
-    tensor: tensor(Array.from(stored.tensor.data, bfloat), stored.tensor.shape, 'f32') as Tensor,
+    tensor: tensor(Array.from(stored.tensor.data, elementTypes[16]!.of!), stored.tensor.shape, 'f32') as Tensor,
   }
 }
 export const dataOf = (c: Case): ModelData => modelOf(decode(c.model, 'ModelProto'))

@@ -161,12 +161,26 @@ describe('bytes that would cost much', () => {
       expect(performance.now() - start).toBeLessThan(20_000)
     })
 
-  it('take little memory: nothing is made of a tensor before its size is known to fit', () => {
+  it('take little memory: arrays are made of no tensor before the whole file is known to be right', () => {
     const bytes = modelOf({ initializer: [{ ...tensorOf('w', []), dims: [2 ** 28], raw_data: new Uint8Array(2 ** 20) }] })
     globalThis.gc?.()
     const before = process.memoryUsage().arrayBuffers
     expect(outcomeOf(bytes)).toMatchObject({ _tag: 'Decode', errors: [{ path: 'graph.initializer[0].raw_data' }] })
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * bytes.length)
+  })
+  it('take less than twice their length in arrays, whatever is wrong: elements of four bits would take eight times theirs', () => {
+    const elements = { ...tensorOf('w', []), dims: [2 ** 23], data_type: 22, raw_data: new Uint8Array(2 ** 22) }
+    for (const [node, says] of [
+      [nodeOf('Nothing', ['w'], ['y']), /no operator Nothing/],
+      [nodeOf('Relu', ['v'], ['y']), /"v" is made by nothing/],
+    ] as const) {
+      const bytes = modelOf({ initializer: [elements], node: [node], output: [ioOf('y')] })
+      globalThis.gc?.()
+      const before = process.memoryUsage().arrayBuffers
+      const outcome = outcomeOf(bytes)
+      expect(outcome === 'a program' ? outcome : explain(outcome)).toMatch(says)
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(bytes.length)
+    }
   })
 
   it('the writer of these tests writes what is read', () => {

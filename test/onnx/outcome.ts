@@ -1,6 +1,6 @@
 /** What a backend test of ONNX comes to here: the values that it expects, others, or a reason why it is refused. */
 import { type Backend, compile, explain, isAdException, type Tensor } from '../../src/index.js'
-import { fromONNX } from '../../src/onnx/index.js'
+import { fromONNX, type OnnxModel, type OnnxParams } from '../../src/onnx/index.js'
 import { type Case, dataOf, type Given, givenIn, neededInputs, openInputs } from './cases.js'
 
 export type Outcome =
@@ -8,7 +8,7 @@ export type Outcome =
   | { readonly tag: 'wrong'; readonly reason: string }
   | { readonly tag: 'refused'; readonly reason: string }
 
-type Values = Tensor | null | readonly Values[]
+export type Values = Tensor | null | readonly Values[]
 const valuesOf = (g: Given): Values => (g === null ? null : isList(g) ? g.map(valuesOf) : (g as { readonly tensor: Tensor }).tensor)
 const isList = (g: unknown): g is readonly Given[] => Array.isArray(g)
 const isNear = (got: number, want: number, tolerance: number): boolean =>
@@ -32,17 +32,19 @@ const difference = (got: unknown, want: Given, tolerance: number, at: string): s
 }
 
 /** A case as a call, and what its result comes to. */
-interface Prepared {
+export interface Prepared {
+  readonly model: OnnxModel
   readonly f: unknown
-  readonly given: object
+  readonly given: { readonly params: OnnxParams; readonly inputs: Readonly<Record<string, Values>> }
   readonly compared: (out: unknown) => Outcome
 }
-const errorOf = (e: unknown): Outcome => {
+export const errorOf = (e: unknown): Outcome => {
   if (isAdException(e)) return { tag: 'refused', reason: e.message }
   if ((e as { readonly path?: unknown }).path !== undefined) return { tag: 'refused', reason: (e as Error).message }
   throw e
 }
-const prepared = (c: Case, tolerance: number, level: number): Prepared | Outcome => {
+/** A case with `level`: which of its inputs are constants beside those that decide shapes, none, integers and truths, or all. */
+export const prepared = (c: Case, tolerance: number, level: number): Prepared | Outcome => {
   const { graph } = dataOf(c)
   const needed = neededInputs(dataOf(c))
   const given = openInputs(graph).flatMap((d, i) =>
@@ -63,9 +65,14 @@ const prepared = (c: Case, tolerance: number, level: number): Prepared | Outcome
       .find((d) => d !== undefined)
     return wrong === undefined ? { tag: 'passed' } : { tag: 'wrong', reason: wrong }
   }
-  return { f, given: { params, inputs: Object.fromEntries(given.filter(([name, v]) => !isConstant(name, v))) }, compared }
+  return {
+    model: made.right,
+    f,
+    given: { params, inputs: Object.fromEntries(given.filter(([name, v]) => !isConstant(name, v))) },
+    compared,
+  }
 }
-const LEVELS = [0, 1, 2] as const
+export const LEVELS = [0, 1, 2] as const
 
 /**
  * A case on a backend. Inputs that decide shapes are constants; where that is not enough, integers and truths are too, as the numbers of

@@ -70,7 +70,7 @@ import {
 import { type Call, like, type Operator, type Table } from '../call.js'
 import { type ElementType, isFloat, typeOf } from '../types.js'
 import { type Value, value, wrapped } from '../value.js'
-import { rounded } from './rounding.js'
+import { rounded, roundedToPower } from './rounding.js'
 
 /** A function of one element, of the type that it has. */
 const one = (f: (x: AnyExpr) => AnyExpr, ...since: readonly number[]): Operator => ({
@@ -163,8 +163,15 @@ const prelu: Operator = {
     return like(x, wrapped(x.type, where(lt(x.x, 0), mul(x.x, s), x.x)))
   },
 }
-/** A cast as ONNX has it: floats to integers are cut, integers to narrower ones wrap, float16 and bfloat16 round to what they hold. */
-export const castTo = (v: Value, to: ElementType): Value => {
+/** How a cast to floats of 8 bits rounds. */
+interface Rounding {
+  readonly saturate: boolean
+  readonly mode: string
+}
+const STANDARD: Rounding = { saturate: true, mode: 'up' }
+const roundingOf = (c: Call): Rounding => ({ saturate: c.int('saturate', 1) !== 0, mode: c.text('round_mode', 'up') })
+/** A cast as ONNX has it: floats to integers are cut, integers to narrower ones wrap, floats of 16 bits and less round to what they hold. */
+export const castTo = (v: Value, to: ElementType, { saturate, mode } = STANDARD): Value => {
   const { x } = v
   if (to.name === 'bool') return value(to, x.dtype === 'bool' ? x : ne(x, 0))
   if (to.dtype === 'i32') {
@@ -173,7 +180,8 @@ export const castTo = (v: Value, to: ElementType): Value => {
     return value(to, stays ? x : wrapped(to, x.dtype === 'i32' ? x : cast(x, 'i32')))
   }
   const y = x.dtype === to.dtype ? x : cast(x, to.dtype)
-  return value(to, to.bytes === 2 ? rounded(y, to.name) : y)
+  if (to.name === 'float8e8m0') return value(to, roundedToPower(y, mode))
+  return value(to, to.bytes <= 2 ? rounded(y, to.name, saturate) : y)
 }
 const shrink = (x: AnyExpr, c: Call): AnyExpr => {
   const [bias, lambda] = [c.float('bias', 0), c.float('lambd', 0.5)]
@@ -288,8 +296,8 @@ export const elementwise: Table = {
   },
   Cast: {
     since: [1, 6, 9, 13, 19, 21],
-    read: (c) => castTo(c.in(0), c.version < 6 && !c.has('to') ? c.in(0).type : c.typeAt('to')),
+    read: (c) => castTo(c.in(0), c.version < 6 && !c.has('to') ? c.in(0).type : c.typeAt('to'), roundingOf(c)),
   },
-  CastLike: { since: [15, 19, 21], read: (c) => castTo(c.in(0), c.in(1).type) },
+  CastLike: { since: [15, 19, 21], read: (c) => castTo(c.in(0), c.in(1).type, roundingOf(c)) },
   Identity: { since: [1, 13, 14, 16, 19, 21], read: (c) => c.item(0) },
 }

@@ -20,9 +20,10 @@ import {
   sub,
 } from '../../index.js'
 import { axisIn, type Call, type Operator, type Table } from '../call.js'
-import { type ElementType, typeOf } from '../types.js'
+import { type ElementType, isFloat, typeOf } from '../types.js'
 import { type Value, value } from '../value.js'
 import { windowsOf } from './conv.js'
+import { rounded } from './rounding.js'
 
 /** Floats as integers of a type: rounded, halves to even, and kept within its range. */
 const saturated = (x: AnyExpr, type: ElementType): AnyExpr => cast(clamp(x, type.range![0], type.range![1]), 'i32')
@@ -54,7 +55,12 @@ const quantize: Operator = {
     const [x, scale, zero] = [c.in(0), c.in(1), c.maybe(2)]
     const type = outOf(c, zero)
     const floats = x.x.dtype === 'i32' ? cast(x.x, 'f32') : x.x
-    const q = round(div(floats, along(c, scale.x, x.x, 1)))
+    const quotient = div(floats, along(c, scale.x, x.x, 1))
+    if (isFloat(type)) {
+      const shifted = zero === undefined ? quotient : add(quotient, along(c, zero.x, x.x, 1))
+      return value(type, rounded(shifted, type.name, c.int('saturate', 1) !== 0))
+    }
+    const q = round(quotient)
     return value(type, saturated(zero === undefined ? q : add(q, cast(along(c, zero.x, x.x, 1), q.dtype)), type))
   },
 }

@@ -5,8 +5,10 @@ import {
   cast,
   fold as colsToImage,
   concat,
+  convTranspose,
   depthToSpace,
   expandDims,
+  eye,
   full,
   pad,
   reshape,
@@ -250,25 +252,44 @@ const cropped: Operator = {
     return like(x, pad(slice(x.x, from, to), widths))
   },
 }
+/** Columns as an image of one or three axes: a transposed convolution of each channel, whose kernels have one position each. */
+const spreadColumns = (x: AnyExpr, size: readonly number[], { window, ...o }: Windows): AnyExpr => {
+  const [n, rows] = x.shape as readonly [number, number]
+  const taps = window.reduce((a, b) => a * b, 1)
+  const channels = rows / taps
+  const reach = size.map((s, i) => s + o.padding[i]![0] + o.padding[i]![1] - o.dilation[i]! * (window[i]! - 1) - 1)
+  const counts = reach.map((r, i) => Math.floor(r / o.stride[i]!) + 1)
+  const one = reshape(cast(eye(taps), x.dtype), [1, taps, 1, ...window])
+  const kernel = reshape(broadcastTo(one, [channels, taps, 1, ...window]), [rows, 1, ...window])
+  return convTranspose(
+    reshape(x, [n, rows, ...counts]) as never,
+    kernel as never,
+    { ...o, groups: channels, outputPadding: reach.map((r, i) => r % o.stride[i]!) } as never,
+  ) as AnyExpr
+}
+/** What the windows of an image are, an entry for each axis. */
+interface Windows {
+  readonly window: readonly number[]
+  readonly stride: readonly number[]
+  readonly dilation: readonly number[]
+  readonly padding: readonly (readonly [number, number])[]
+}
 const image: Operator = {
   since: [18],
   known: [1, 2],
   read: (c) => {
     const x = c.in(0)
     const [size, window] = [c.numbers(1), c.numbers(2)]
-    if (size.length !== 2) c.refuse(`images of ${size.length} axes are not computed.`)
-    const pads = c.ints('pads', [0, 0, 0, 0])
-    const options = {
-      window: window as [number, number],
-      size: size as [number, number],
-      stride: c.ints('strides', [1, 1]) as [number, number],
-      dilation: c.ints('dilations', [1, 1]) as [number, number],
-      padding: [
-        [pads[0]!, pads[2]!],
-        [pads[1]!, pads[3]!],
-      ] as [[number, number], [number, number]],
+    const axes = size.length
+    const ones = new Array<number>(axes).fill(1)
+    const pads = c.ints('pads', new Array<number>(2 * axes).fill(0))
+    const options: Windows = {
+      window,
+      stride: c.ints('strides', ones),
+      dilation: c.ints('dilations', ones),
+      padding: size.map((_, i) => [pads[i]!, pads[axes + i]!] as const),
     }
-    return like(x, colsToImage(x.x, options))
+    return like(x, axes === 2 ? colsToImage(x.x, { ...options, size } as never) : spreadColumns(x.x, size, options))
   },
 }
 

@@ -1,7 +1,7 @@
 /** One model of the same program written at several sizes: what differs among them is computed from the sizes of the inputs. */
 import { badInput } from '../../core/errors/explain.js'
 import { type Formula, formulaOf, inWords, type probesOf } from './sizes.js'
-import { type Attribute, allNodes, type Constant, type NodeData, type Ref, type TypeName, Writer } from './writer.js'
+import { type Attribute, allNodes, type Constant, type FileType, type NodeData, type Ref, type TypeName, Writer } from './writer.js'
 
 /** A program as it was written once. */
 export interface Draft {
@@ -13,14 +13,19 @@ export interface Draft {
 /** A size in the type of an input or an output: a number, or a name. */
 export type Size = number | string
 /** What is written as bytes. */
-export interface Finished extends Omit<Draft, 'inputs' | 'outputs'> {
+export interface Finished extends Omit<Draft, 'inputs' | 'outputs' | 'constants'> {
   readonly inputs: readonly Typed[]
   readonly outputs: readonly Typed[]
+  readonly constants: readonly StoredConstant[]
 }
 export interface Typed {
   readonly name: string
-  readonly type: TypeName
+  readonly type: FileType
   readonly shape: readonly Size[]
+}
+/** A constant as the file has it. */
+export interface StoredConstant extends Omit<Constant, 'type'> {
+  readonly type: FileType
 }
 /** A named axis, and the first input that has it. */
 export interface Axis {

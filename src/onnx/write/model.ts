@@ -1,17 +1,8 @@
 /** A finished graph as the bytes of a model. */
-import type { Finished, Size, Typed } from './merge.js'
+import { bitsOf, narrowFormats } from '../narrow.js'
+import type { Finished, Size, StoredConstant, Typed } from './merge.js'
 import { encode, type Fields } from './wire.js'
-import {
-  type Attribute,
-  allNodes,
-  type Constant,
-  type GraphData,
-  type NodeData,
-  NUMBERS,
-  type Ref,
-  renamed,
-  type TypeName,
-} from './writer.js'
+import { type Attribute, allNodes, type FileType, type GraphData, type NodeData, NUMBERS, type Ref, renamed } from './writer.js'
 
 const INT = 2
 const TEXT = 3
@@ -34,7 +25,7 @@ const nodeOf = ({ op, name, inputs, outputs, attributes }: NodeData): Fields => 
   op_type: op,
   attribute: Object.entries(attributes).map(attributeOf),
 })
-const infoOf = ({ name, type, shape }: { readonly name: string; readonly type: TypeName; readonly shape: readonly Size[] }): Fields => ({
+const infoOf = ({ name, type, shape }: { readonly name: string; readonly type: FileType; readonly shape: readonly Size[] }): Fields => ({
   name,
   type: {
     tensor_type: {
@@ -56,23 +47,43 @@ const graphOf = ({ name, nodes, inputs, outputs }: GraphData): Fields => ({
 })
 
 const isLittleEndian = /*#__PURE__*/ new Uint8Array(new Uint32Array([1]).buffer)[0] === 1
+type Store = (view: DataView, i: number, x: number) => void
+const narrow = (name: 'float16' | 'bfloat16'): readonly [2, Store] => [
+  2,
+  (v, i, x) => v.setUint16(2 * i, bitsOf(narrowFormats[name]!, x), true),
+]
+const long: readonly [8, Store] = [8, (v, i, x) => v.setBigInt64(8 * i, BigInt(x), true)]
+const short: readonly [2, Store] = [2, (v, i, x) => v.setUint16(2 * i, x, true)]
+const word: readonly [4, Store] = [4, (v, i, x) => v.setInt32(4 * i, x, true)]
+const byte: readonly [1, Store] = [1, (v, i, x) => v.setUint8(i, x)]
+/** Bytes of an element, and how one is stored. */
+const stores: Readonly<Record<FileType, readonly [bytes: number, store: Store]>> = {
+  float: [4, (v, i, x) => v.setFloat32(4 * i, x, true)],
+  double: [8, (v, i, x) => v.setFloat64(8 * i, x, true)],
+  float16: narrow('float16'),
+  bfloat16: narrow('bfloat16'),
+  int64: long,
+  uint64: long,
+  int32: word,
+  uint32: word,
+  int16: short,
+  uint16: short,
+  int8: byte,
+  uint8: byte,
+  bool: byte,
+}
+/** The types whose elements lie in memory as a typed array of codual has them. */
+const asTheyAre: readonly FileType[] = ['float', 'double', 'int32', 'bool']
 /** Elements as raw data has them: in order of bytes from the lowest. */
-const rawOf = (type: TypeName, data: ArrayLike<number>): Uint8Array => {
-  const bytes = { float: 4, double: 8, int32: 4, int64: 8, bool: 1 }[type]
-  if (isLittleEndian && type !== 'int64' && ArrayBuffer.isView(data) && data.byteLength === data.length * bytes)
+const rawOf = (type: FileType, data: ArrayLike<number>): Uint8Array => {
+  const [bytes, store] = stores[type]
+  if (isLittleEndian && asTheyAre.includes(type) && ArrayBuffer.isView(data) && data.byteLength === data.length * bytes)
     return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   const view = new DataView(new ArrayBuffer(data.length * bytes))
-  for (let i = 0; i < data.length; i++) {
-    const x = data[i]!
-    if (type === 'float') view.setFloat32(4 * i, x, true)
-    else if (type === 'double') view.setFloat64(8 * i, x, true)
-    else if (type === 'int32') view.setInt32(4 * i, x, true)
-    else if (type === 'int64') view.setBigInt64(8 * i, BigInt(x), true)
-    else view.setUint8(i, x)
-  }
+  for (let i = 0; i < data.length; i++) store(view, i, data[i]!)
   return new Uint8Array(view.buffer)
 }
-const tensorOf = ({ name, type, shape, data }: Constant): Fields => ({
+const tensorOf = ({ name, type, shape, data }: StoredConstant): Fields => ({
   dims: shape,
   data_type: NUMBERS[type],
   name,

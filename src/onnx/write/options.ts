@@ -2,6 +2,8 @@
 import { recordOf, shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
 import { choice, integer, type OptionsFor, or } from '../../core/errors/options.js'
+import { fileTypes } from './types.js'
+import type { FileType } from './writer.js'
 
 /** The operator sets that are written. */
 export const OPSETS = { from: 17, to: 22 } as const
@@ -11,6 +13,8 @@ export interface ToONNXOptions {
   readonly opset?: number | undefined
   /** Names of inputs and outputs in the file, by their places in the arguments and the result: `{ 'params.w': 'weight' }`. */
   readonly names?: Readonly<Record<string, string>> | undefined
+  /** Element types of inputs, outputs and weights in the file, by the same places, where they are others than what is computed: `{ 'params.w': 'float16', y: 'int64' }`. They are cast at the edges. */
+  readonly types?: Readonly<Record<string, FileType>> | undefined
   /** Where the tensors are that the function captured, and `values`: in the file, or beside it as `weights`, which callers give as inputs. */
   readonly weights?: 'initializers' | 'inputs' | undefined
   /** Values of arguments, which are weights then: `{ params }` of a function of `{ params, x }`. */
@@ -24,6 +28,12 @@ export const toONNXOptions = {
   names: or<Readonly<Record<string, string>>, undefined>(undefined, (given, what, where) => {
     for (const [path, name] of Object.entries(recordOf(given, what, where) as Readonly<Record<string, unknown>>))
       if (typeof name !== 'string' || name === '') badInput(where, `${what}: ${path} is ${shown(name)}.`, 'give a text.')
+    return given as never
+  }),
+  types: or<Readonly<Record<string, FileType>>, undefined>(undefined, (given, what, where) => {
+    for (const [path, type] of Object.entries(recordOf(given, what, where) as Readonly<Record<string, unknown>>))
+      if (!fileTypes.includes(type as FileType))
+        badInput(where, `${what}: ${path} is ${shown(type)}.`, `give one of ${fileTypes.join(', ')}.`)
     return given as never
   }),
   weights: choice(['initializers', 'inputs'], 'initializers'),

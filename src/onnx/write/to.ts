@@ -19,7 +19,8 @@ import { type ToONNXOptions, toONNXOptions } from './options.js'
 import { writeNodes } from './program.js'
 import { rows } from './rows/index.js'
 import { probesOf } from './sizes.js'
-import { allNodes, type Constant, type NodeData, type Ref, renamed, type TypeName, typeNameOf, Writer } from './writer.js'
+import { computedAs, inTypes } from './types.js'
+import { allNodes, type FileType, type NodeData, type Ref, renamed, type TypeName, typeNameOf, Writer } from './writer.js'
 
 const WHERE = 'toONNX'
 
@@ -63,13 +64,21 @@ interface Names {
   readonly inputs: readonly string[]
   readonly outputs: readonly string[]
 }
-const namesOf = (p: CoreProgram, own: Readonly<Record<string, string>>): Names => {
-  const paths = leafPaths(p.inputTree)
-  const results = leafPaths(p.outputTree)
-  const known = new Set([...paths.map((x) => inputName(x) || 'x'), ...results.map((x) => x || 'y')])
-  for (const path of Object.keys(own))
+/** Where inputs and outputs are in the arguments and the result. */
+const pathsOf = (p: CoreProgram): Names => ({
+  inputs: leafPaths(p.inputTree).map((x) => inputName(x) || 'x'),
+  outputs: leafPaths(p.outputTree).map((x) => x || 'y'),
+})
+/** Raises where a path of an option is none. */
+const checkPaths = (given: object, option: string, { inputs, outputs }: Names): void => {
+  const known = new Set([...inputs, ...outputs])
+  for (const path of Object.keys(given))
     if (!known.has(path))
-      badInput(WHERE, `names: there is no input or output ${JSON.stringify(path)}.`, `there are ${[...known].join(', ')}.`)
+      badInput(WHERE, `${option}: there is no input or output ${JSON.stringify(path)}.`, `there are ${[...known].join(', ')}.`)
+}
+const namesOf = (p: CoreProgram, own: Readonly<Record<string, string>>): Names => {
+  const paths = pathsOf(p)
+  checkPaths(own, 'names', paths)
   const taken = new Set<string>()
   const give = (path: string, suffix: string): string => {
     let name = Object.hasOwn(own, path) ? own[path]! : path
@@ -78,7 +87,7 @@ const namesOf = (p: CoreProgram, own: Readonly<Record<string, string>>): Names =
     taken.add(name)
     return name
   }
-  return { inputs: paths.map((x) => give(inputName(x) || 'x', 'in')), outputs: results.map((x) => give(x || 'y', 'out')) }
+  return { inputs: paths.inputs.map((x) => give(x, 'in')), outputs: paths.outputs.map((x) => give(x, 'out')) }
 }
 
 /** Values of inputs, by path. */
@@ -205,22 +214,40 @@ const sizesOf = ({ meta }: Source, values: Readonly<Record<string, unknown>>): R
   )
 }
 
+/** The types of a file by its names, from those by paths. */
+const typesOf = (
+  p: CoreProgram,
+  own: Readonly<Record<string, string>>,
+  types: Readonly<Record<string, FileType>>,
+): ReadonlyMap<string, FileType> => {
+  const paths = pathsOf(p)
+  checkPaths(types, 'types', paths)
+  const names = namesOf(p, own)
+  const both = [
+    ...paths.inputs.map((x, i) => [x, names.inputs[i]!] as const),
+    ...paths.outputs.map((x, i) => [x, names.outputs[i]!] as const),
+  ]
+  return new Map(both.flatMap(([path, name]) => (Object.hasOwn(types, path) ? [[name, types[path]!] as const] : [])))
+}
+const dtypeOf = (type: FileType): DType => DTYPES[computedAs(type)]
 const described = (list: readonly Typed[]): Readonly<Record<string, OnnxValue>> =>
-  Object.fromEntries(list.map(({ name, type, shape }) => [name, { type, dtype: DTYPES[type], shape }]))
+  Object.fromEntries(list.map(({ name, type, shape }) => [name, { type, dtype: dtypeOf(type), shape }]))
 const DTYPES: Readonly<Record<TypeName, DType>> = { float: 'f32', double: 'f64', int32: 'i32', int64: 'i32', bool: 'bool' }
 
 const write = (f: unknown, given: ToONNXOptions | undefined): OnnxFile => {
-  const { opset, names: own = {}, weights, values: known = {}, sizes: asked = {} } = readOptions(toONNXOptions, given, WHERE)
+  const { opset, names: own = {}, types = {}, weights, values: known = {}, sizes: asked = {} } = readOptions(toONNXOptions, given, WHERE)
   const source = sourceOf(f)
   const sizes = { ...sizesOf(source, known), ...asked }
   const open = [...source.axes].filter((a) => !Object.hasOwn(sizes, a))
+  let first: CoreProgram | undefined
   const once = (p: CoreProgram): Written => {
+    first ??= p
     const make = (): Written => draftOf(p.inputs, p.outputs, namesOf(p, own), valuesOf(p, known), opset)
     return source.meta === undefined ? make() : preparing(source.meta, p, make)
   }
   const { finished, decomposed } = open.length > 0 ? named(source, open, sizes, once, opset) : plainly(once(source.trace(sizes)))
-  const model = tidy(finished)
-  const tensors = model.constants.filter((c: Constant) => c.tensor === true)
+  const model = inTypes(tidy(finished), typesOf(first!, own, types))
+  const tensors = model.constants.filter((c) => c.tensor === true)
   const listed = weights === 'inputs' ? tensors : []
   const kept = { ...model, inputs: [...model.inputs, ...listed], constants: model.constants.filter((c) => !listed.includes(c)) }
   return {
@@ -228,7 +255,7 @@ const write = (f: unknown, given: ToONNXOptions | undefined): OnnxFile => {
     inputs: described(kept.inputs),
     outputs: described(kept.outputs),
     weights: Object.fromEntries(
-      tensors.map((c) => [c.name, tensor(c.data as never, c.shape as never, DTYPES[c.type]) as unknown as Tensor]),
+      tensors.map((c) => [c.name, tensor(c.data as never, c.shape as never, dtypeOf(c.type)) as unknown as Tensor]),
     ),
     decomposed: sorted(decomposed),
     operators: sorted(counted(model.nodes)),

@@ -3,6 +3,8 @@ import type { DType } from '../../core/types/dtype.js'
 
 /** Element types that are written. */
 export type TypeName = 'float' | 'double' | 'int32' | 'int64' | 'bool'
+/** Element types of inputs, outputs and weights: those that operators compute, and those that are cast at the edges of a graph. */
+export type FileType = TypeName | 'float16' | 'bfloat16' | 'int8' | 'uint8' | 'int16' | 'uint16' | 'uint32' | 'uint64'
 export const typeNameOf: Readonly<Record<DType, TypeName>> = { f32: 'float', f64: 'double', i32: 'int32', bool: 'bool' }
 /** A value of a graph: its name, its element type and its shape. */
 export interface Ref {
@@ -188,4 +190,18 @@ export const allNodes = (nodes: readonly NodeData[]): readonly NodeData[] =>
 const same = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((d, i) => d === b[i])
 
 /** TensorProto.DataType. */
-export const NUMBERS: Readonly<Record<TypeName, number>> = { float: 1, int32: 6, int64: 7, bool: 9, double: 11 }
+export const NUMBERS: Readonly<Record<FileType, number>> = {
+  float: 1,
+  uint8: 2,
+  int8: 3,
+  uint16: 4,
+  int16: 5,
+  int32: 6,
+  int64: 7,
+  bool: 9,
+  float16: 10,
+  double: 11,
+  uint32: 12,
+  uint64: 13,
+  bfloat16: 16,
+}
