@@ -18,7 +18,7 @@ const leavesOf = (x: unknown): readonly Tensor[] =>
 const difference = (a: readonly Tensor[], b: readonly Tensor[]): number =>
   Math.max(
     ...a.map((t, i) => {
-      const size = t.data.reduce((m: number, v) => Math.max(m, Math.abs(v)), 1e-30)
+      const size = Array.from(t.data).reduce((m, v) => Math.max(m, Math.abs(v)), 1e-30)
       return Array.from(t.data).reduce((m, v, k) => Math.max(m, Math.abs(v - b[i]!.data[k]!)), 0) / size
     }),
   )

@@ -1,4 +1,4 @@
-/** Steps whose length follows from their error: Dormand and Prince's method from the first time to the last. */
+/** Steps whose length follows from their error, from the first time to the last. */
 import {
   type AnyExpr,
   abs,
@@ -29,10 +29,11 @@ import {
   zeros,
 } from '../index.js'
 import { iterate } from './iterate.js'
-import { between, dopri5, type Slope } from './runge-kutta.js'
+import type { Method, Slope, Step } from './runge-kutta.js'
 
 /** How steps are chosen. */
 export interface Control {
+  readonly method: Method
   readonly rtol: number
   readonly atol: number
   readonly maxSteps: number
@@ -75,76 +76,118 @@ const growth = (size: AnyExpr, before: AnyExpr, taken: AnyExpr): AnyExpr => {
   return as(where(taken, grown, where(known, shrunk, 0.1)))
 }
 
-/** What the steps carry. */
-interface State {
+/** Where the steps are. */
+export interface At {
   readonly t: AnyExpr
   readonly y: AnyExpr
-  /** The slope here: the last of the step before. */
+  /** The slope here. */
   readonly k: AnyExpr
   /** The next length, a positive number. */
   readonly h: AnyExpr
   /** The error of the last step that was taken. */
   readonly error: AnyExpr
-  readonly ys: AnyExpr
-  readonly steps: AnyExpr
+}
+/** A step that was tried: from where it began, its length with its sign, whether its error is small enough, and where it leads if so. */
+export interface Attempt {
+  readonly step: Step
+  readonly dt: AnyExpr
+  readonly taken: AnyExpr
+  readonly next: At
+}
+/** Steps from one time to another. */
+export interface Stepper {
+  readonly start: At
+  /** Is the last time ahead, and the next step not too small to change the time? */
+  readonly more: (at: At) => AnyExpr
+  readonly attempt: (at: At) => Attempt
+  /** How far one time is ahead of another, in the direction of the steps, without derivatives. */
+  readonly ahead: (to: AnyExpr, from: AnyExpr) => AnyExpr
 }
 
 /**
- * The states at the times ts [T], from y at the first: [T, n]. Where the steps end early, done is false and the times beyond have the last state.
+ * Steps of a method from y at `begin` to `end`, each as long as its error allows.
  *
  * The lengths of the steps are numbers without derivatives: a derivative is that of the steps as they were taken.
  * Source  Hairer, Norsett and Wanner 1993, II.4; the control of the length (PI) Hairer and Wanner 1996, IV.2.
  */
+export const stepper = (f: Slope, y0: AnyExpr, begin: AnyExpr, end: AnyExpr, how: Control): Stepper => {
+  const last = as(stopGradient(end))
+  const sign = as(cast(where(ge(last, stopGradient(begin)), 1, -1), y0.dtype))
+  const ahead = (to: AnyExpr, from: AnyExpr): AnyExpr => as(mul(sign, sub(to, stopGradient(from))))
+  const k0 = f(begin, y0)
+  const [t0, first, slope] = [begin, y0, k0].map((x) => as(stopGradient(x))) as unknown as readonly [AnyExpr, AnyExpr, AnyExpr]
+  const smallest = y0.dtype === 'f32' ? 1e-7 : 1e-15
+  return {
+    ahead,
+    start: {
+      t: begin,
+      y: y0,
+      k: k0,
+      h:
+        how.firstStep === undefined ? as(stopGradient(firstLength(f, t0, first, slope, sign, how))) : as(full([], how.firstStep, y0.dtype)),
+      error: as(full([], 1, y0.dtype)),
+    },
+    more: ({ t, h }) => as(and(gt(ahead(last, t), 0), gt(h, mul(smallest, abs(t))))),
+    attempt: ({ t, y, k, h, error }) => {
+      const left = ahead(last, t)
+      const whole = ge(h, left)
+      const dt = as(stopGradient(mul(sign, where(whole, left, h))))
+      const step = how.method(f, t, y, k, dt)
+      const size = as(stopGradient(sizeOf(step.error, as(maximum(abs(y), abs(step.y))), how)))
+      const taken = as(le(size, 1))
+      const kept = (a: AnyExpr, b: AnyExpr): AnyExpr => as(where(taken, a, b))
+      const next = {
+        t: kept(as(where(whole, end, add(t, dt))), t),
+        y: kept(step.y, y),
+        k: kept(step.slope, k),
+        h: as(stopGradient(mul(abs(dt), growth(size, error, taken)))),
+        error: kept(as(maximum(size, 1e-4)), error),
+      }
+      return { step, dt, taken, next }
+    },
+  }
+}
+
+/** What the steps carry. */
+interface State {
+  readonly at: At
+  readonly ys: AnyExpr
+  readonly steps: AnyExpr
+}
+
+/** The states at the times ts [T], from y at the first: [T, n]. Where the steps end early, done is false and the times beyond have the last state. */
 export const adaptive = (f: Slope, y0: AnyExpr, ts: AnyExpr, how: Control): Path => {
   const [count, n] = [ts.shape[0]!, y0.shape[0]!]
   const timeAt = (i: number): AnyExpr => as(reshape(slice(ts, [i], [i + 1]), []))
   const [begin, end] = [timeAt(0), timeAt(count - 1)]
   const [times, last] = [as(stopGradient(ts)), as(stopGradient(end))]
-  const sign = as(cast(where(ge(last, stopGradient(begin)), 1, -1), y0.dtype))
-  const ahead = (to: AnyExpr, from: AnyExpr): AnyExpr => as(mul(sign, sub(to, stopGradient(from))))
-  const k0 = f(begin, y0)
-  const [t0, start, slope] = [begin, y0, k0].map((x) => as(stopGradient(x))) as unknown as readonly [AnyExpr, AnyExpr, AnyExpr]
+  const { start, more, attempt, ahead } = stepper(f, y0, begin, end, how)
   const init: State = {
-    t: begin,
-    y: y0,
-    k: k0,
-    h: how.firstStep === undefined ? as(stopGradient(firstLength(f, t0, start, slope, sign, how))) : as(full([], how.firstStep, y0.dtype)),
-    error: as(full([], 1, y0.dtype)),
+    at: start,
     ys: as(add(cast(zeros([count, n]), y0.dtype), y0)),
     steps: as(full([], 0, 'i32')),
   }
-  const smallest = y0.dtype === 'f32' ? 1e-7 : 1e-15
   const out = iterate(
-    ({ t, h }) => as(and(gt(ahead(last, t), 0), gt(h, mul(smallest, abs(t))))),
-    ({ t, y, k, h, error, ys, steps }) => {
-      const left = ahead(last, t)
-      const whole = ge(h, left)
-      const dt = as(stopGradient(mul(sign, where(whole, left, h))))
-      const step = dopri5(f, t, y, k, dt)
-      const size = as(stopGradient(sizeOf(step.error, as(maximum(abs(y), abs(step.y))), how)))
-      const taken = as(le(size, 1))
-      const next = as(where(whole, end, add(t, dt)))
-      const inside = as(and(taken, and(gt(ahead(times, t), 0), le(ahead(times, next), 0))))
-      const theta = as(where(inside, div(sub(ts, t), dt), 0))
-      const kept = (a: AnyExpr, b: AnyExpr): AnyExpr => as(where(taken, a, b))
+    ({ at }) => more(at),
+    ({ at, ys, steps }) => {
+      const { step, dt, taken, next } = attempt(at)
+      const inside = as(and(taken, and(gt(ahead(times, at.t), 0), le(ahead(times, next.t), 0))))
+      const theta = as(where(inside, div(sub(ts, at.t), dt), 0))
       return {
-        t: kept(next, t),
-        y: kept(step.y, y),
-        k: kept(step.ks[step.ks.length - 1]!, k),
-        h: as(stopGradient(mul(abs(dt), growth(size, error, taken)))),
-        error: kept(as(maximum(size, 1e-4)), error),
-        ys: as(where(reshape(inside, [count, 1]), between(y, step.ks, dt, theta), ys)),
+        at: next,
+        ys: as(where(reshape(inside, [count, 1]), step.between(theta), ys)),
         steps: as(add(steps, 1)),
       }
     },
     init,
     how.maxSteps,
   )
-  const beyond = as(reshape(gt(ahead(times, out.t), 0), [count, 1]))
+  const { t, y } = out.at
+  const beyond = as(reshape(gt(ahead(times, t), 0), [count, 1]))
   return {
-    ys: as(where(beyond, reshape(out.y, [1, n]), out.ys)),
+    ys: as(where(beyond, reshape(y, [1, n]), out.ys)),
     steps: out.steps,
-    t: as(stopGradient(out.t)),
-    done: as(le(ahead(last, out.t), 0)),
+    t: as(stopGradient(t)),
+    done: as(le(ahead(last, t), 0)),
   }
 }

@@ -38,15 +38,17 @@ import { adaptive, type Path } from './adaptive.js'
 import { type Integrate, withAdjoint } from './adjoint.js'
 import { even } from './even.js'
 import { positive, whole, wholeOrNone } from './options.js'
+import { rodas5P } from './rosenbrock.js'
+import { dopri5 } from './runge-kutta.js'
 import { type ArrayTree, type NumberLists, noOptions, paramsOf, type Unknowns, vectorOf } from './vectors.js'
 
-const notNegative = (given: unknown, what: string, op: string): number => {
+export const notNegative = (given: unknown, what: string, op: string): number => {
   const x = numberOf(given, what, op)
   return x >= 0 ? x : badInput(op, `${what} is ${x}, it must be 0 or more.`)
 }
 export const odeOptions = {
-  /** 'dopri5' unless given, of order 5; 'rk4', of order 4, in equal steps. */
-  method: choice(['dopri5', 'rk4'], 'dopri5'),
+  /** 'dopri5' unless given, of order 5; 'rodas5P' for stiff equations, of order 5; 'rk4', of order 4, in equal steps. */
+  method: choice(['dopri5', 'rodas5P', 'rk4'], 'dopri5'),
   /** A step is accepted if its error is at most atol + rtol |y|: 1e-6 unless given, 1e-4 in f32. */
   rtol: positive,
   /** 1e-9 unless given, 1e-6 in f32. */
@@ -67,7 +69,7 @@ export type OdeOptions = OptionsOf<typeof odeOptions>
 export type AtTimes<T, N extends Dim = number> =
   T extends Expr<infer S, infer D> ? Expr<[N, ...S], D> : { -readonly [K in keyof T]: AtTimes<T[K], N> }
 /** How many times there are: of an array its axis, of a list its length where that is known. */
-type CountOf<T> =
+export type CountOf<T> =
   T extends Expr<infer S, Float>
     ? S extends readonly [infer N extends Dim]
       ? N
@@ -101,15 +103,26 @@ export type Trajectory<Y, N extends Dim = number> = {
   readonly done: Scalar<'bool'>
 }
 
+/** The tree of states that rows stand for. */
+export const atTimes = (back: (v: AnyExpr) => unknown, ys: AnyExpr): unknown =>
+  (vmap(back as never) as unknown as (v: AnyExpr) => unknown)(ys)
+
 /** The options, checked, as a way to integrate. */
 const integrator = (options: OdeOptions | undefined, op: string): Integrate => {
   const { method, rtol, atol, maxSteps, firstStep, adjoint, ...given } = readOptions(odeOptions, options, op)
   const substeps = given.substeps ?? (method === 'rk4' ? 1 : undefined)
   const steps: Integrate = (f, y0, ts, params): Path => {
     const slope = (t: AnyExpr, y: AnyExpr): AnyExpr => f(t, y, params)
-    if (substeps !== undefined) return even(slope, y0, ts, { method, substeps })
+    const step = method === 'rodas5P' ? rodas5P : dopri5
+    if (substeps !== undefined) return even(slope, y0, ts, { method: method === 'rk4' ? method : step, substeps })
     const single = y0.dtype === 'f32'
-    return adaptive(slope, y0, ts, { rtol: rtol ?? (single ? 1e-4 : 1e-6), atol: atol ?? (single ? 1e-6 : 1e-9), maxSteps, firstStep })
+    return adaptive(slope, y0, ts, {
+      method: step,
+      rtol: rtol ?? (single ? 1e-4 : 1e-6),
+      atol: atol ?? (single ? 1e-6 : 1e-9),
+      maxSteps,
+      firstStep,
+    })
   }
   return adjoint === 'steps' ? steps : withAdjoint(steps)
 }
@@ -125,7 +138,7 @@ const turnOf = (ts: ArrayLike<number>): number | undefined => {
   return undefined
 }
 /** Times that are known when the solver is called go one way. */
-const checkTimes = (ts: unknown, op: string): void => {
+export const checkTimes = (ts: unknown, op: string): void => {
   const known = isTensor(ts) ? ts.data : Array.isArray(ts) && ts.every((t) => typeof t === 'number') ? (ts as number[]) : []
   const i = turnOf(known)
   if (i !== undefined)
@@ -186,6 +199,5 @@ export const odeint = <const Y, const T extends Expr<Shape, Float> | AnyExpr | N
   const { steps, t } = path
   const ys = along === undefined ? path.ys : (where(reshape(along.good, [-1, 1]), path.ys, Number.NaN) as AnyExpr)
   const done = along === undefined ? path.done : and(path.done, all(along.good))
-  const atTimes = (vmap(start.back as never) as unknown as (v: AnyExpr) => unknown)(ys)
-  return { ys: atTimes, steps, t, done } as unknown as Trajectory<Unknowns<Y>, CountOf<T>>
+  return { ys: atTimes(start.back, ys), steps, t, done } as unknown as Trajectory<Unknowns<Y>, CountOf<T>>
 }

@@ -54,23 +54,27 @@ const interpolant: readonly (readonly number[])[] = [
   [0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
 ]
 
-/** A step of Dormand and Prince: where it leads, the slopes on the way (the last is that at the end), and its error. */
+/** A step whose error is known: where it leads, the slope there, its error, and the states at shares theta [T] of it, [T, n]. */
 export interface Step {
   readonly y: AnyExpr
-  readonly ks: readonly AnyExpr[]
+  readonly slope: AnyExpr
   readonly error: AnyExpr
+  readonly between: (theta: AnyExpr) => AnyExpr
 }
-/** A step from y, where the slope k is known. */
-export const dopri5 = (f: Slope, t: AnyExpr, y: AnyExpr, k: AnyExpr, h: AnyExpr): Step => {
+/** A method: a step from y, where the slope k is known. */
+export type Method = (f: Slope, t: AnyExpr, y: AnyExpr, k: AnyExpr, h: AnyExpr) => Step
+/** A step of Dormand and Prince, of order 5. */
+export const dopri5: Method = (f, t, y, k, h) => {
   const ks: AnyExpr[] = [k]
   for (let i = 1; i < stages.length; i++) ks.push(f(plus(t, times(nodes[i]!, h)), moved(y, h, stages[i]!, ks)))
   const next = moved(y, h, weights, ks)
-  ks.push(f(plus(t, h), next))
+  const slope = f(plus(t, h), next)
+  ks.push(slope)
   const zero = times(0, y)
-  return { y: next, ks, error: moved(zero, h, errors, ks) }
+  return { y: next, slope, error: moved(zero, h, errors, ks), between: (theta) => between(y, ks, h, theta) }
 }
 /** Between the ends of a step: at the shares theta [T] of it, the states [T, n]; of order 4. */
-export const between = (y: AnyExpr, ks: readonly AnyExpr[], h: AnyExpr, theta: AnyExpr): AnyExpr => {
+const between = (y: AnyExpr, ks: readonly AnyExpr[], h: AnyExpr, theta: AnyExpr): AnyExpr => {
   const [count, n] = [theta.shape[0]!, y.shape[0]!]
   const used = ks.map((k, i) => ({ k, coefficients: interpolant[i]! })).filter(({ coefficients }) => coefficients.some((c) => c !== 0))
   const weightsAt = used.map(({ coefficients }) => {

@@ -78,7 +78,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/minimize': { layers: ['src/solve'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/nn': { layers: ['src/random'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/random': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/core/types'], packages: [] },
-  'src/solve': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
+  'src/solve': { layers: ['src/random'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   // `fit` makes its steps by the optimisers' updates.
   'src/train': {
     layers: ['src/optim'],

@@ -1,6 +1,7 @@
 /** What no type checker has seen: every solver with junk in each place: a result or one AdError. */
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
+import { key } from '../../src/random/index.js'
 import * as solve from '../../src/solve/index.js'
 import { broken } from '../errors/hostile.js'
 
@@ -40,6 +41,23 @@ const good: Readonly<Record<string, readonly unknown[]>> = {
   linearSolve: [same, cd.tensor([1, 2]), {}, { maxSteps: 2 }],
   root: [same, cd.tensor([1, 2]), {}, { maxSteps: 2 }],
   fixedPoint: [same, cd.tensor([1, 2]), {}, { maxSteps: 2 }],
+  odeEvent: [
+    (_t: cd.AnyExpr, y: cd.AnyExpr) => y,
+    (_t: cd.AnyExpr, y: cd.AnyExpr) => cd.sum(y),
+    cd.tensor([1, 2]),
+    cd.tensor([0, 1]),
+    {},
+    { maxSteps: 2 },
+  ],
+  sdeint: [
+    (_t: cd.AnyExpr, y: cd.AnyExpr) => y,
+    (_t: cd.AnyExpr, y: cd.AnyExpr) => y,
+    key(0),
+    cd.tensor([1, 2]),
+    cd.tensor([0, 1]),
+    {},
+    { substeps: 2 },
+  ],
   odeint: [(_t: cd.AnyExpr, y: cd.AnyExpr) => y, cd.tensor([1, 2]), cd.tensor([0, 1]), {}, { maxSteps: 2 }],
 }
 describe('junk', () => {
