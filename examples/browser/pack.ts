@@ -2,8 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { type Digits, loadDigits, pixels, thinned } from '../digits/data.js'
 
-/** How many images the page trains on, and how many it never trains on. */
-const trained = 4000
+/** How many images no page trains on. */
 const unseen = 1000
 
 /** Labels, then pixels. */
@@ -15,8 +14,8 @@ const bytesOf = ({ images, labels, count }: Digits): Uint8Array => {
   return bytes
 }
 
-/** Two counts (32 bits each, little-endian), the images to train on, the images never seen; gzip. */
-export const packDigits = (): Uint8Array => {
+/** Two counts (32 bits each, little-endian), so many images to train on, the images never seen; gzip. */
+export const packDigits = (trained = 4000): Uint8Array => {
   const { train, test } = loadDigits()
   const parts = [thinned(train, trained), thinned(test, unseen)] as const
   const counts = new DataView(new ArrayBuffer(8))

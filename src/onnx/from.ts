@@ -19,6 +19,7 @@ import {
   type Tensor,
   tensor,
 } from '../index.js'
+import { cut } from './cut.js'
 import { type Declared, keyOf, modelOf, type Node } from './graph.js'
 import { weightsOf } from './needed.js'
 import { reasons, table } from './operators/index.js'
@@ -167,17 +168,19 @@ const countOf = (reading: Reading): Readonly<Record<string, number>> => {
   return named([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-const read = (given: unknown, options: OnnxOptions | undefined): OnnxModel => {
-  const bytes = bytesOf(given)
-  const { constants = {}, inputs: specs = {}, operators = {}, external } = readOptions(onnxOptions, options, WHERE) as OnnxOptions
-  const model = modelOf(decode(bytes, 'ModelProto'), external)
+const read = (file: unknown, options: OnnxOptions | undefined): OnnxModel => {
+  const bytes = bytesOf(file)
+  const { constants = {}, inputs: specs = {}, outputs, operators = {}, external } = readOptions(onnxOptions, options, WHERE) as OnnxOptions
+  const whole = modelOf(decode(bytes, 'ModelProto'), external)
+  const model = outputs === undefined ? whole : { ...whole, graph: cut(whole.graph, outputs) }
   const reading: Reading = { model, table, own: operators, reasons }
   checkOperators(reading)
   const { graph } = model
-  const free = graph.inputs.filter(({ name }) => !graph.initializers.has(name))
+  const given = whole.graph.inputs.filter(({ name }) => !whole.graph.initializers.has(name))
   for (const name of [...Object.keys(constants), ...Object.keys(specs)])
-    if (!free.some((d) => d.name === name))
-      badInput(WHERE, `the model has no input ${JSON.stringify(name)}.`, `its inputs: ${free.map((d) => d.name).join(', ') || 'none'}.`)
+    if (!given.some((d) => d.name === name))
+      badInput(WHERE, `the model has no input ${JSON.stringify(name)}.`, `its inputs: ${given.map((d) => d.name).join(', ') || 'none'}.`)
+  const free = given.filter(({ name }) => graph.inputs.some((d) => d.name === name))
   const known = new Map(free.filter(({ name }) => Object.hasOwn(constants, name)).map((d) => [d.name, constantOf(d, constants[d.name]!)]))
   const open = free.filter(({ name }) => !known.has(name))
   const inputs = new Map(open.map((d) => [d.name, inputOf(d, Object.hasOwn(specs, d.name) ? specs[d.name] : undefined)]))

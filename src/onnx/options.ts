@@ -1,5 +1,5 @@
 /** What `fromONNX` may be told beside the bytes. */
-import { functionOf, recordOf, shown } from '../core/errors/check-arguments.js'
+import { functionOf, listOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
 import { type OptionsFor, or } from '../core/errors/options.js'
 import type { DType, Shape, Spec, Tensor } from '../index.js'
@@ -14,6 +14,8 @@ export interface OnnxOptions {
   readonly constants?: Readonly<Record<string, Constant>> | undefined
   /** Inputs declared otherwise than in the file, or where the file does not say a shape, by name: `{ x: f32('batch', 3) }`. */
   readonly inputs?: Readonly<Record<string, Spec<Shape, DType>>> | undefined
+  /** Values inside the model by name, as a viewer shows them: they are its outputs then, and of the model there is what they are made from. For features, and for a head of your own. */
+  readonly outputs?: readonly string[] | undefined
   /** Operators of your own, by name, with a domain as 'domain.Name': `{ MyOp: ([x], attributes) => ... }`. They come before those of the table. */
   readonly operators?: OwnOperators | undefined
   /** The bytes of a file beside the model that holds weights, by its location as the model writes it. */
@@ -27,6 +29,17 @@ export const onnxOptions = {
       if ((spec as Partial<Spec> | null | undefined)?._tag !== 'Spec')
         badInput(where, `${what}: ${name} is ${shown(spec)}.`, "declare it: { inputs: { x: f32('batch', 3) } }.")
     return given as never
+  }),
+  outputs: or<readonly string[], undefined>(undefined, (given, what, where) => {
+    const names = listOf(given, what, where)
+    const odd = names.findIndex((name, i) => typeof name !== 'string' || names.indexOf(name) !== i)
+    if (names.length === 0) badInput(where, `${what} is an empty list.`, 'name a value: { outputs: ["features"] }.')
+    if (odd >= 0)
+      badInput(
+        where,
+        `${what}[${odd}] is ${shown(names[odd])}, ${typeof names[odd] === 'string' ? 'a second time' : 'no name of a value'}.`,
+      )
+    return names as never
   }),
   operators: or<OwnOperators, undefined>(undefined, (given, what, where) => {
     for (const [name, f] of Object.entries(recordOf(given, what, where) as Readonly<Record<string, unknown>>))

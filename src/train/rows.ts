@@ -1,5 +1,6 @@
 /** A data set: a tree of arrays with one leading axis, whose entries are the rows. */
 import { badInput } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
 import { type DType, isAdException, isTensor, raise, type Shape, type Tensor, tensor, treeLeaves, treeMap } from '../index.js'
 import { reasonOf } from './given.js'
 
@@ -68,8 +69,38 @@ const column = (leaf: unknown, path: string, where: string): Tensor => {
   }
 }
 
+/** Does a value consist of named values that are no arrays, as the rows of a table do? */
+const isRecord = (x: unknown): boolean =>
+  typeof x === 'object' &&
+  x !== null &&
+  !Array.isArray(x) &&
+  !ArrayBuffer.isView(x) &&
+  !isTensor(x) &&
+  Object.keys(x).length > 0 &&
+  Object.values(x).every((v) => typeof v !== 'object' || v === null)
+/** A list of texts in a tree, as files of texts have columns: where it is, and how long. */
+const textsIn = (x: unknown, path = ''): { readonly path: string; readonly length: number } | undefined => {
+  if (typeof x !== 'object' || x === null || ArrayBuffer.isView(x) || isTensor(x)) return undefined
+  if (Array.isArray(x)) {
+    const first: unknown = Array.isArray(x[0]) ? x[0][0] : x[0]
+    if (typeof first === 'string') return { path, length: x.length }
+    if (typeof first === 'number' || typeof first === 'boolean') return undefined
+  }
+  for (const [name, part] of Object.entries(x)) {
+    const found = textsIn(part, path === '' ? name : `${path}.${name}`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 /** The rows of a data set; raises where its leaves have none, or not equally many. */
 export const tableOf = (data: unknown, where: string): Table => {
+  if (reading(where, () => Array.isArray(data) && isRecord(data[0])))
+    return badInput(
+      where,
+      'the data is a list of records, one for each row.',
+      'give the columns: { x: rows.map((row) => [row.a, row.b]), y: rows.map((row) => row.c) }.',
+    )
   let first: { readonly path: string; readonly rows: number } | undefined
   const tree = treeMap((leaf, path) => {
     const t = column(leaf, path, where)
@@ -85,6 +116,13 @@ export const tableOf = (data: unknown, where: string): Table => {
       })
     return t
   }, data)
+  const texts = reading(where, () => textsIn(data))
+  if (texts !== undefined && (first === undefined || texts.length === first.rows))
+    return badInput(
+      `${where}: ${nameOf(texts.path)}`,
+      'a list of texts.',
+      'read them as numbers, x.map(Number); names of classes as the numbers of these, x.map((name) => classes.indexOf(name)).',
+    )
   if (first === undefined)
     return badInput(where, 'the data has no array.', 'give a record of arrays whose first axis counts the rows: { x, y }.')
   return { rows: first.rows, tree }

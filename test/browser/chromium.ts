@@ -28,11 +28,10 @@ export const openChromium = (): Promise<Browser> =>
     timeout: 120_000,
   })
 
-const root = fileURLToPath(new URL('../../examples/browser/', import.meta.url))
-const configFile = `${root}vite.config.ts`
-
-/** Builds the page and serves it, under a policy that forbids code from strings. */
-export const servePage = async (): Promise<{ readonly server: PreviewServer; readonly address: string }> => {
+/** Builds the page of an example and serves it, under a policy that forbids code from strings. */
+export const servePage = async (example = 'browser'): Promise<{ readonly server: PreviewServer; readonly address: string }> => {
+  const root = fileURLToPath(new URL(`../../examples/${example}/`, import.meta.url))
+  const configFile = `${root}vite.config.ts`
   await build({ root, configFile, logLevel: 'error' })
   const server = await preview({
     root,

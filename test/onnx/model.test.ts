@@ -120,6 +120,60 @@ describe('a model', () => {
   })
 })
 
+describe('values inside', () => {
+  it('are outputs by name: there is what they are made from, and no more', () => {
+    const m = modelIn(layer, { outputs: ['h'] })
+    expect(m.outputs).toEqual({ h: { type: 'no type', dtype: undefined, shape: undefined } })
+    expect(Object.keys(m.params)).toEqual(['w'])
+    expect(m.about.operators).toEqual({ MatMul: 1 })
+    expect(valuesOf(m, { x: [[3, 1]] })).toEqual([[3.5, -5]])
+    const both = modelIn(layer, { outputs: ['y', 's'] })
+    expect(Object.keys(both.outputs)).toEqual(['y', 's'])
+    const out = compile(both.f, cpu())({ params: both.params, inputs: { x: [[3, 1]] } } as never) as unknown as Readonly<
+      Record<string, Tensor>
+    >
+    expect([out.y!.toArray(), out.s!.toArray()]).toEqual([[[3.5, 0]], [[3.5, -4]]]) // biome-ignore format: two rows
+  })
+  it('need no inputs but their own', () => {
+    const two = modelOf({
+      node: [nodeOf('Neg', ['a'], ['c']), nodeOf('Mul', ['c', 'b'], ['y'])],
+      input: [ioOf('a', [2]), ioOf('b', ['n'])],
+      output: [ioOf('y')],
+    })
+    const m = modelIn(two, { outputs: ['c'], constants: { b: [1, 1] } })
+    expect(Object.keys(m.inputs)).toEqual(['a'])
+    expect((m.apply(m.params, tensor([1, 2], 'f32')) as unknown as Tensor).shape).toEqual([2])
+    expect(valuesOf(m, { a: [1, 2] })).toEqual([-1, -2])
+    expect(valuesOf(modelIn(two, { outputs: ['a'] }), { a: [1, 2] })).toEqual([1, 2])
+  })
+  it('keep what graphs inside of nodes read', () => {
+    const branch = (name: string, weight: string): object => ({ node: [nodeOf('Mul', ['x', weight], [name])], output: [ioOf(name, [2])] })
+    const m = modelIn(
+      modelOf({
+        node: [
+          nodeOf('Neg', ['v'], ['w']),
+          nodeOf('If', ['c'], ['h'], { then_branch: branch('p', 'w'), else_branch: branch('q', 'v') }),
+          nodeOf('Mul', ['h', 'u'], ['y']),
+        ],
+        initializer: [tensorOf('v', [1, 2]), tensorOf('u', [1, 2])],
+        input: [ioOf('x', [2]), ioOf('c', [], 'bool')],
+        output: [ioOf('y', [2])],
+      }),
+      { outputs: ['h'] },
+    )
+    expect(Object.keys(m.params)).toEqual(['v'])
+    expect([valuesOf(m, { x: [3, 4], c: true }), valuesOf(m, { x: [3, 4], c: false })]).toEqual([[-3, -8], [3, 8]]) // biome-ignore format: two rows
+  })
+  it('that are not there are an error that says which are', () => {
+    expect(said(layer, { outputs: ['z'] })).toContain('outputs: the model makes no value "z".')
+    expect(said(layer, { outputs: ['z'] })).toContain('its values: "h" (MatMul), "s" (Add), "y" (Relu).')
+    expect(said(layer, { outputs: [] })).toContain('outputs is an empty list')
+    expect(said(layer, { outputs: ['h', 'h'] })).toContain("outputs[1] is 'h', a second time")
+    expect(said(layer, { outputs: [1 as never] })).toContain('outputs[0] is 1, no name of a value')
+    expect(said(layer, { outputs: 'h' as never })).toContain('outputs must be an array')
+  })
+})
+
 describe('shapes', () => {
   /** y = x as rows of the size of its first axis: [n, -1]. */
   const rows = modelOf({

@@ -168,6 +168,17 @@ describe('batches', () => {
       /there is no option shuffle[\s\S]*size, seed, dropLast, reuse/,
     ],
     ['a flag that is none', () => batches([1], { size: 1, dropLast: 1 as never }), /dropLast must be true or false, not 1/],
+    [
+      'rows as a reader of CSV gives them',
+      () => batches([{ a: 1, b: 'x' }, { a: 2, b: 'y' }] as never, { size: 1 }),
+      /batches: the data is a list of records[\s\S]*x: rows\.map\(\(row\) => \[row\.a, row\.b\]\)/,
+    ], // biome-ignore format: a case
+    [
+      'a column of texts',
+      () => batches({ x: [1, 2], y: ['1', '2'] } as never, { size: 1 }),
+      /batches: y: a list of texts\.[\s\S]*x\.map\(Number\)/,
+    ],
+    ['a table of texts', () => batches({ in: { x: [['1', '2']] } } as never, { size: 1 }), /batches: in\.x: a list of texts/],
     ['a scalar', () => batches({ x: 1 }, { size: 1 }), /batches: x: a scalar has no rows/],
     ['no rows', () => batches({ x: [] }, { size: 1 }), /the data has no rows/],
     ['no arrays', () => batches({}, { size: 1 }), /the data has no array/],

@@ -68,10 +68,17 @@ const written = (w: Writer, writing: Writing, n: Node, args: readonly Ref[]): re
 /** The values of nodes, of those of some that are given. */
 export const writeNodes = (w: Writer, writing: Writing, outputs: readonly Node[], given: ReadonlyMap<Node, Ref>): readonly Ref[] => {
   const values = new Map<Node, readonly Ref[]>([...given].map(([n, r]) => [n, [r]]))
+  // Leaves are written where they are first read: a tensor that an earlier trace captured has an older node than what stands before it here.
+  const refsOf = (n: Node): readonly Ref[] => {
+    const known = values.get(n)
+    if (known !== undefined) return known
+    const leaf = [n.kind === CONST ? w.scalar(typeNameOf[n.dtype], n.payload as number) : writing.tensor(capturedTensor(n)!)]
+    values.set(n, leaf)
+    return leaf
+  }
   for (const n of linearize(outputs, (x) => given.has(x)).nodes) {
     if (values.has(n)) continue
-    if (n.kind === CONST) values.set(n, [w.scalar(typeNameOf[n.dtype], n.payload as number)])
-    else if (n.kind === OUTPUT) values.set(n, [values.get(n.args[0]!)![n.payload as number]!])
+    if (n.kind === OUTPUT) values.set(n, [refsOf(n.args[0]!)[n.payload as number]!])
     else if (n.kind === APPLY) {
       const before = w.of
       if (before === '') w.of = printedName(n.prim!)
@@ -81,11 +88,11 @@ export const writeNodes = (w: Writer, writing: Writing, outputs: readonly Node[]
           w,
           writing,
           n,
-          n.args.map((a) => values.get(a)![0]!),
+          n.args.map((a) => refsOf(a)[0]!),
         ),
       )
       w.of = before
-    } else values.set(n, [writing.tensor(capturedTensor(n)!)])
+    }
   }
-  return outputs.map((n) => values.get(n)![0]!)
+  return outputs.map((n) => refsOf(n)[0]!)
 }

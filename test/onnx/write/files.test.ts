@@ -262,6 +262,14 @@ describe('named axes', () => {
       expect(await runtimeError(f as never, file, { n: n!, m: m! })).toBeLessThan(1)
   })
 
+  it('has captured tensors wherever they are first read: one that another trace captured is older than what stands before it', async () => {
+    const [w, b] = [tensor([[1, -2], [0.5, 3]], [2, 2], 'f32'), tensor([10, 20], [2], 'f32')] // biome-ignore format: a matrix
+    const f = fn({ x: f32('n', 2) }, ({ x }) => add(matmul(x, w), reshape(b, [1, 2])))
+    const file = toONNX(f)
+    expect(file.inputs.x!.shape).toEqual(['n', 2])
+    expect(toONNX(f).bytes).toEqual(file.bytes)
+    expect([...(await runFile(file, [new Float32Array([1, 1, 2, 0, 0, 1])], { n: 3 }))[0]!.data]).toEqual([11.5, 21, 12, 16, 10.5, 23])
+  })
   it('traces at even sizes what takes no others', async () => {
     const f = fn({ x: f64('n') }, ({ x }) => sum(reshape(x, [-1, 2]) as AnyExpr, { axis: 0 }))
     const file = toONNX(f)
