@@ -7,6 +7,7 @@ import {
   atan2,
   betainc,
   betaln,
+  cast,
   digamma,
   div,
   exp,
@@ -48,6 +49,7 @@ import {
 import { type All, anything, type Continuous, type FloatOptions, make, positive, type Recipe } from '../distribution.js'
 import { supports } from '../support.js'
 import { EULER, HALF_LOG_2PI, log1mexp, log1pSquare } from './numbers.js'
+import { allNumbers, quantile } from './quantile.js'
 
 type X = AnyExpr
 /** (x - loc) / scale. */
@@ -298,6 +300,20 @@ const studentRecipe: Recipe<'df' | 'loc' | 'scale'> = {
     const slope = exp(neg(add(mul(0.5, log(df)), betaln(0.5, mul(0.5, df)))))
     return where(close, add(0.5, mul(where(close, z, 0), slope)), where(lt(z, 0), tail, sub(1, tail))) as X
   },
+  icdf: (q, { df, loc, scale }, dtype) => {
+    const left = lt(q, 0.5) as X
+    const standardP = { df, loc: cast(0, dtype) as X, scale: cast(1, dtype) as X }
+    const z = quantile(
+      where(left, q, sub(1, q)) as X,
+      standardP,
+      dtype,
+      allNumbers,
+      studentRecipe.cdf as never,
+      studentRecipe.logProb as never,
+      [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+    )
+    return placed(where(left, z, neg(z)) as X, loc, scale)
+  },
   mean: ({ df, loc }) => where(gt(df, 1), loc, Number.NaN) as X,
   variance: ({ df, scale }) => {
     const finite = gt(df, 2) as X
@@ -326,8 +342,7 @@ export const studentT = <
   loc?: B,
   scale?: C,
   options?: O,
-): Continuous<readonly [A, B, C], O, 'cdf' | 'mean' | 'variance' | 'entropy'> =>
-  make(studentRecipe, { df, loc: loc ?? 0, scale: scale ?? 1 }, options) as never
+): Continuous<readonly [A, B, C], O, All> => make(studentRecipe, { df, loc: loc ?? 0, scale: scale ?? 1 }, options) as never
 
 // ---- skew normal
 
