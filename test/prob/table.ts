@@ -1,8 +1,9 @@
 /** The distributions by name, for tables of tests: each made of a list of parameters. */
-import type { AnyExpr } from '../../src/index.js'
-import * as prob from '../../src/prob/index.js'
-import type { Distribution } from '../../src/prob/index.js'
+
 import { readFileSync } from 'node:fs'
+import type { AnyExpr } from '../../src/index.js'
+import type { Distribution } from '../../src/prob/index.js'
+import * as prob from '../../src/prob/index.js'
 
 type Parameter = AnyExpr | number
 export const makers: Readonly<Record<string, (...p: readonly Parameter[]) => Distribution>> = prob as never
