@@ -38,7 +38,19 @@ import {
   where,
 } from '../index.js'
 import { exprOf, isArray, type Parameter, parameterIn } from '../random/given.js'
-import { type Support, supports } from './support.js'
+import {
+  correlationCholesky,
+  greaterThan,
+  independentOf,
+  interval,
+  lessThan,
+  lowerCholesky,
+  ordered,
+  positiveDefinite,
+  reals,
+  type Support,
+  simplex,
+} from './support.js'
 
 /** A smooth map with an inverse, and what it does to volumes. */
 export interface Bijector {
@@ -114,7 +126,7 @@ export const identityBijector: Bijector = /*#__PURE__*/ made({
   forward: (x) => x,
   inverse: (y) => y,
   logDet: zeros,
-  codomain: supports.real,
+  codomain: reals,
   direction: 1,
 })
 /**
@@ -127,20 +139,20 @@ export const expBijector: Bijector = /*#__PURE__*/ made({
   forward: (x) => exp(x) as X,
   inverse: (y) => log(y) as X,
   logDet: (x) => x,
-  codomain: supports.greaterThan(0, true),
+  codomain: greaterThan(0, true),
   direction: 1,
 })
 /**
  * The map y = log(1 + e^x), from all numbers to the positive ones, nearly y = x where x is large.
  *
- * @example evaluate(softplusBijector.forward([0, 20]))   // [0.69315, 20]
+ * @example evaluate(softplusBijector.forward([0, 3]))   // [0.69315, 3.0486]
  */
 export const softplusBijector: Bijector = /*#__PURE__*/ made({
   name: 'softplus',
   forward: (x) => softplus(x) as X,
   inverse: (y) => add(y, log(neg(expm1(neg(y))))) as X,
   logDet: (x) => logSigmoid(x) as X,
-  codomain: supports.greaterThan(0, true),
+  codomain: greaterThan(0, true),
   direction: 1,
 })
 /**
@@ -153,7 +165,7 @@ export const sigmoidBijector: Bijector = /*#__PURE__*/ made({
   forward: (x) => sigmoid(x) as X,
   inverse: (y) => logit(y) as X,
   logDet: (x) => add(logSigmoid(x), logSigmoid(neg(x))) as X,
-  codomain: supports.interval(0, 1, true),
+  codomain: interval(0, 1, true),
   direction: 1,
 })
 /** log(1 - tanh(x)^2). */
@@ -169,7 +181,7 @@ export const tanhBijector: Bijector = /*#__PURE__*/ made({
   forward: (x) => tanh(x) as X,
   inverse: atanh,
   logDet: logSech2,
-  codomain: supports.interval(-1, 1, true),
+  codomain: interval(-1, 1, true),
   direction: 1,
 })
 /** A parameter of a map, of x's dtype. */
@@ -195,7 +207,7 @@ export const affineBijector = (shift: Parameter, scale: Parameter = 1): Bijector
     forward: (x) => add(like(a, x, op, 'shift'), mul(like(b, x, op, 'scale'), x)) as X,
     inverse: (y) => div(sub(y, like(a, y, op, 'shift')), like(b, y, op, 'scale')) as X,
     logDet: (x) => add(zeros(x), log(abs(like(b, x, op, 'scale')))) as X,
-    codomain: supports.real,
+    codomain: reals,
     ...(typeof b === 'number' ? { direction: b > 0 ? (1 as const) : (-1 as const) } : {}),
   })
 }
@@ -214,7 +226,7 @@ export const powerBijector = (power: number): Bijector => {
     forward: (x) => pow(x, power) as X,
     inverse: (y) => pow(y, 1 / power) as X,
     logDet: (x) => add(mul(power - 1, log(x)), Math.log(Math.abs(power))) as X,
-    codomain: supports.greaterThan(0, true),
+    codomain: greaterThan(0, true),
     direction: power > 0 ? 1 : -1,
   })
 }
@@ -242,7 +254,7 @@ export const intervalBijector = (lower: Parameter, upper: Parameter): Bijector =
       const [low, high] = ends(x)
       return add(log(sub(high, low)), add(logSigmoid(x), logSigmoid(neg(x)))) as X
     },
-    codomain: supports.interval(a as X | number, b as X | number, true),
+    codomain: interval(a as X | number, b as X | number, true),
     direction: 1,
   })
 }
@@ -302,7 +314,7 @@ export const simplexBijector: Bijector = /*#__PURE__*/ made({
   },
   shape: /*#__PURE__*/ withLast((n) => n + 1),
   shapeBefore: /*#__PURE__*/ withLast((n) => n - 1),
-  codomain: supports.simplex,
+  codomain: simplex,
 })
 /**
  * The map from vectors to rising ones: the first number stays, and each other one is the logarithm of a step.
@@ -315,7 +327,7 @@ export const orderedBijector: Bijector = /*#__PURE__*/ made({
   forward: (x) => cumsum(concat([part(x, 0, 1), exp(part(x, 1, lastSize(x.shape)))] as never, along)) as X,
   inverse: (y) => concat([part(y, 0, 1), log(diff(y))] as never, along) as X,
   logDet: (x) => sum(part(x, 1, lastSize(x.shape)), along) as X,
-  codomain: supports.ordered,
+  codomain: ordered,
 })
 
 // ---- matrices
@@ -324,7 +336,11 @@ export const orderedBijector: Bijector = /*#__PURE__*/ made({
 const orderOf = (size: number, strict: boolean, op: string): number => {
   const n = Math.round((Math.sqrt(8 * size + 1) - 1) / 2)
   if ((n * (n + 1)) / 2 !== size)
-    badInput(op, `a vector of ${size} elements is no triangle.`, `give n (n ${strict ? '-' : '+'} 1) / 2 of them for a matrix of order n.`)
+    badInput(
+      op,
+      `a vector of ${size} elements does not fill a triangle.`,
+      `give n (n ${strict ? '-' : '+'} 1) / 2 of them for a matrix of order n.`,
+    )
   return strict ? n + 1 : n
 }
 /** Where each element of a matrix stands in the vector of its lower triangle, row by row. */
@@ -385,7 +401,7 @@ export const choleskyBijector: Bijector = /*#__PURE__*/ made({
   logDet: (x) => sum(diagonal(matrixOf(x, false, 'choleskyBijector')), along) as X,
   shape: square,
   shapeBefore: lowerVector,
-  codomain: supports.lowerCholesky,
+  codomain: lowerCholesky,
 })
 /**
  * The map from vectors to symmetric positive definite matrices, L L^T for the matrix L of `choleskyBijector`.
@@ -414,7 +430,7 @@ export const positiveDefiniteBijector: Bijector = /*#__PURE__*/ made({
   },
   shape: square,
   shapeBefore: lowerVector,
-  codomain: supports.positiveDefinite,
+  codomain: positiveDefinite,
 })
 /** Half of the log of what the squares before each element of a row leave of 1: of partial correlations z, given log(1 - z^2). */
 const roots = (logs: X): X => mul(0.5, cumsum(logs, exclusive)) as X
@@ -458,7 +474,7 @@ export const correlationBijector: Bijector = /*#__PURE__*/ made({
     return [...s.slice(0, -1), n, n]
   },
   shapeBefore: (s) => [...s.slice(0, -2), (lastSize(s) * (lastSize(s) - 1)) / 2],
-  codomain: supports.correlationCholesky,
+  codomain: correlationCholesky,
 })
 
 // ---- of others
@@ -482,7 +498,7 @@ export const batchBijector = (of: Bijector, rank: number): Bijector =>
         logDet: (x) => reduced(of.logDet(x), rank),
         shape: of.shape,
         shapeBefore: of.shapeBefore,
-        codomain: supports.independent(of.codomain, rank),
+        codomain: independentOf(of.codomain, rank),
       })
 /**
  * The maps one after the other, the first one first.
@@ -507,7 +523,7 @@ export const chainBijectors = (...maps: readonly Bijector[]): Bijector => {
       logDet: (x) => add(reduced(a.logDet(x), more), reduced(b.logDet(a.forward(x)), moreAfter)) as X,
       shape: (s) => b.shape(a.shape(s)),
       shapeBefore: (s) => a.shapeBefore(b.shapeBefore(s)),
-      codomain: supports.independent(imageOf(a.codomain, b), moreAfter),
+      codomain: independentOf(imageOf(a.codomain, b), moreAfter),
       ...(direction === undefined ? {} : { direction }),
     })
   }, first)
@@ -521,9 +537,9 @@ export const imageOf = (of: Support, map: Bijector): Support => {
   const [a, b] = map.direction === 1 ? [low, high] : [high, low]
   const { lower, upper } = map.codomain
   const [from, to] = [a ?? lower, b ?? upper]
-  if (from === undefined && to === undefined) return supports.real
-  if (from === undefined) return supports.lessThan(to!)
-  return to === undefined ? supports.greaterThan(from) : supports.interval(from, to)
+  if (from === undefined && to === undefined) return reals
+  if (from === undefined) return lessThan(to!)
+  return to === undefined ? greaterThan(from) : interval(from, to)
 }
 /**
  * The map the other way round.
@@ -540,7 +556,7 @@ export const inverseBijector = (of: Bijector): Bijector =>
     logDet: (y) => neg(of.logDet(of.inverse(y))) as X,
     shape: of.shapeBefore,
     shapeBefore: of.shape,
-    codomain: supports.independent(supports.real, of.rank),
+    codomain: independentOf(reals, of.rank),
     ...(of.direction === undefined ? {} : { direction: of.direction }),
   })
 
