@@ -1,6 +1,7 @@
 /** Smooth maps that have an inverse: from all numbers to the supports of distributions, and what is composed of them. */
-import { shown } from '../core/errors/check-arguments.js'
+import { integerOf, shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
 import {
   type AnyExpr,
   abs,
@@ -71,6 +72,19 @@ export interface Bijector {
   readonly direction?: 1 | -1
 }
 type X = AnyExpr
+/** A bijector, or an error that says what is. */
+export const bijectorIn = (x: unknown, op: string): Bijector =>
+  reading(
+    op,
+    () =>
+      typeof x === 'object' &&
+      x !== null &&
+      !isExpr(x) &&
+      !isTensor(x) &&
+      typeof (x as { readonly logDet?: unknown }).logDet === 'function',
+  )
+    ? (x as Bijector)
+    : badInput(op, `the map is ${shown(x)}.`, 'give a bijector, such as expBijector.')
 const floatsOf = (x: Parameter, op: string): X => {
   if (isArray(x)) return x.dtype === 'f32' || x.dtype === 'f64' ? exprOf(x) : parameterIn(x, 'f64', op, 'x')
   return parameterIn(x, 'f64', op, 'x')
@@ -486,20 +500,24 @@ const reduced = (x: X, n: number): X => (n <= 0 ? x : (sum(x, { axis: last(n) })
  *
  * @example evaluate(batchBijector(expBijector, 1).logDet([1, 2]))   // 3
  */
-export const batchBijector = (of: Bijector, rank: number): Bijector =>
-  rank === 0
-    ? of
-    : made({
-        name: of.name,
-        rank: of.rank + rank,
-        rankAfter: of.rankAfter + rank,
-        forward: of.forward,
-        inverse: of.inverse,
-        logDet: (x) => reduced(of.logDet(x), rank),
-        shape: of.shape,
-        shapeBefore: of.shapeBefore,
-        codomain: independentOf(of.codomain, rank),
-      })
+export const batchBijector = (map: Bijector, rank: number): Bijector => {
+  const op = 'batchBijector'
+  const of = bijectorIn(map, op)
+  const more = integerOf(rank, 'rank', op)
+  if (more < 0) badInput(op, `rank is ${more}.`, 'give a whole number from 0.')
+  if (more === 0) return of
+  return made({
+    name: of.name,
+    rank: of.rank + more,
+    rankAfter: of.rankAfter + more,
+    forward: of.forward,
+    inverse: of.inverse,
+    logDet: (x) => reduced(of.logDet(x), more),
+    shape: of.shape,
+    shapeBefore: of.shapeBefore,
+    codomain: independentOf(of.codomain, more),
+  })
+}
 /**
  * The maps one after the other, the first one first.
  *
@@ -507,7 +525,7 @@ export const batchBijector = (of: Bijector, rank: number): Bijector =>
  * @example evaluate(chainBijectors(expBijector, affineBijector(1)).forward(0))   // 2
  */
 export const chainBijectors = (...maps: readonly Bijector[]): Bijector => {
-  const [first, ...rest] = maps
+  const [first, ...rest] = maps.map((map) => bijectorIn(map, 'chainBijectors'))
   if (first === undefined) return badInput('chainBijectors', 'no maps are given.', 'give one or more.')
   return rest.reduce((a, b) => {
     // Elements have the larger of both ranks in the middle: each map sums over the axes that the other has in addition.
@@ -546,8 +564,9 @@ export const imageOf = (of: Support, map: Bijector): Support => {
  *
  * @example evaluate(inverseBijector(expBijector).forward(1))   // 0
  */
-export const inverseBijector = (of: Bijector): Bijector =>
-  made({
+export const inverseBijector = (map: Bijector): Bijector => {
+  const of = bijectorIn(map, 'inverseBijector')
+  return made({
     name: `inverse of ${of.name}`,
     rank: of.rankAfter,
     rankAfter: of.rank,
@@ -559,6 +578,7 @@ export const inverseBijector = (of: Bijector): Bijector =>
     codomain: independentOf(reals, of.rank),
     ...(of.direction === undefined ? {} : { direction: of.direction }),
   })
+}
 
 /**
  * The map from unconstrained numbers to a support, such as `d.support`.
@@ -568,6 +588,9 @@ export const inverseBijector = (of: Bijector): Bijector =>
  * @example evaluate(bijectorTo(supports.interval(0, 10)).forward(0))   // 5
  */
 export const bijectorTo = (support: Support): Bijector => {
+  const op = 'bijectorTo'
+  const known = reading(op, () => typeof support === 'object' && support !== null && typeof support.contains === 'function')
+  if (!known) badInput(op, `the support is ${shown(support)}.`, 'give a support, such as d.support or supports.positive.')
   const { kind, lower, upper } = support
   if (kind === 'real') return identityBijector
   if (kind === 'greaterThan') return lower === 0 ? expBijector : chainBijectors(expBijector, affineBijector(lower!))
@@ -580,7 +603,7 @@ export const bijectorTo = (support: Support): Bijector => {
   if (kind === 'positiveDefinite') return positiveDefiniteBijector
   if (kind === 'independent') return batchBijector(bijectorTo(support.base!), support.eventRank - support.base!.eventRank)
   return badInput(
-    'bijectorTo',
+    op,
     kind === 'point' ? 'the support is a single point.' : 'the support has whole numbers alone.',
     'no smooth map from all numbers reaches it.',
   )

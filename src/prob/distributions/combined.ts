@@ -50,7 +50,7 @@ import {
   spread,
 } from '../../random/given.js'
 import { bernoulli as drawBernoulli, categorical as drawCategorical, uniform as drawUniform, foldIn } from '../../random/index.js'
-import { type Bijector, imageOf } from '../bijectors.js'
+import { type Bijector, bijectorIn, imageOf } from '../bijectors.js'
 import type { Distribution } from '../distribution.js'
 import { distributionIn, klOf } from '../kl.js'
 import { greaterThan, independentOf, integers, interval, lessThan, point, reals } from '../support.js'
@@ -137,10 +137,8 @@ export const independent = (of: Distribution, rank?: number): Distribution => {
 export const transformed = (of: Distribution, bijector: Bijector): Distribution => {
   const op = 'transformed'
   const given = distributionIn(of, 'the distribution', op)
-  if (typeof bijector !== 'object' || bijector === null || typeof bijector.logDet !== 'function')
-    badInput(op, `the map is ${shown(bijector)}.`, 'give a bijector, such as expBijector.')
+  const f = bijectorIn(bijector, op)
   if (given.support.discrete) badInput(op, `${given.name} is of whole numbers.`, 'they have no density that a map could change.')
-  const f = bijector
   const more = f.rank - given.eventShape.length
   if (more > given.batchShape.length)
     badShape(
