@@ -20,15 +20,12 @@ export {
   tanhBijector,
 } from './bijectors.js'
 export type {
-  All,
   Continuous,
   Discrete,
   Distribution,
   Divergence,
   FloatOptions,
   Having,
-  OnLine,
-  Optional,
   Values,
 } from './distribution.js'
 export { beta, kumaraswamy, vonMises } from './distributions/bounded.js'
