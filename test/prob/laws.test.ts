@@ -1,9 +1,25 @@
 /** What holds of every distribution: its density integrates to 1, its draws have its distribution, shapes, edges of the support, f32. */
 import { describe, expect, it } from 'vitest'
-import { type AnyExpr, compile, cos, evaluate, fn, grad, i32, mean, sum, type Tensor, tensor, treeLeaves } from '../../src/index.js'
+import {
+  type AnyExpr,
+  compile,
+  cos,
+  evaluate,
+  fn,
+  grad,
+  i32,
+  mean,
+  scan,
+  sum,
+  type Tensor,
+  tensor,
+  treeLeaves,
+  unstack,
+  vmap,
+} from '../../src/index.js'
 import type { Distribution } from '../../src/prob/index.js'
 import * as prob from '../../src/prob/index.js'
-import { key } from '../../src/random/index.js'
+import { key, splitKey } from '../../src/random/index.js'
 import { count, deep, some } from '../depth.js'
 import { expectation, grid, numbers } from './quadrature.js'
 import { golden, label, makers, type Row } from './table.js'
@@ -190,6 +206,27 @@ describe('draws have derivatives', () => {
 })
 
 describe('inside programs', () => {
+  it('is mapped by vmap: over parameters, points and keys', () => {
+    const a = tensor([0.5, 2, 7]) as Tensor
+    const f = (shape: AnyExpr): AnyExpr => prob.gamma(shape, 2).logProb(1.5) as AnyExpr
+    expect(numbers(vmap(f as never)(a as never))).toEqual(numbers(prob.gamma(a, 2).logProb(1.5)))
+    const keys = splitKey(key(1), 3)
+    const draw = (k: AnyExpr): AnyExpr => prob.normal(1, 2).sample(k as never, [2]) as AnyExpr
+    expect(numbers(vmap(draw as never)(keys as never))).toEqual(unstack(keys).flatMap((k) => numbers(draw(k as AnyExpr))))
+  })
+  it('is made in the steps of a loop: a walk, and its density', () => {
+    const steps = scan(
+      ((x: AnyExpr, k: AnyExpr) => {
+        const next = prob.normal(x, 0.5).sample(k as never)
+        return [next, prob.normal(x, 0.5).logProb(next)]
+      }) as never,
+      0 as never,
+      splitKey(key(1), 4) as never,
+    ) as unknown as readonly [AnyExpr, AnyExpr]
+    expect(numbers(steps[1]).every(Number.isFinite)).toBe(true)
+    const ends = unstack(splitKey(key(1), 4)).reduce((x, k) => x + 0.5 * numbers(prob.normal().sample(k as never))[0]!, 0)
+    expect(Math.abs(numbers(steps[0])[0]! - ends)).toBeLessThan(1e-12)
+  })
   it('is a value of what is traced: compiled, of a key that is an argument', () => {
     const f = compile(fn({ k: i32(2) }, ({ k }) => prob.gamma(2, 3).sample(k, [2])) as never) as unknown as (x: unknown) => Tensor
     expect(numbers(f({ k: key(3) }))).toEqual(numbers(prob.gamma(2, 3).sample(key(3), [2])))
