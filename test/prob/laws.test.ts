@@ -209,10 +209,12 @@ describe('inside programs', () => {
   it('is mapped by vmap: over parameters, points and keys', () => {
     const a = tensor([0.5, 2, 7]) as Tensor
     const f = (shape: AnyExpr): AnyExpr => prob.gamma(shape, 2).logProb(1.5) as AnyExpr
-    expect(numbers(vmap(f as never)(a as never))).toEqual(numbers(prob.gamma(a, 2).logProb(1.5)))
+    expect(numbers((vmap as unknown as (f: unknown) => (x: unknown) => AnyExpr)(f)(a))).toEqual(numbers(prob.gamma(a, 2).logProb(1.5)))
     const keys = splitKey(key(1), 3)
     const draw = (k: AnyExpr): AnyExpr => prob.normal(1, 2).sample(k as never, [2]) as AnyExpr
-    expect(numbers(vmap(draw as never)(keys as never))).toEqual(unstack(keys).flatMap((k) => numbers(draw(k as AnyExpr))))
+    expect(numbers((vmap as unknown as (f: unknown) => (x: unknown) => AnyExpr)(draw)(keys))).toEqual(
+      unstack(keys).flatMap((k) => numbers(draw(k as AnyExpr))),
+    )
   })
   it('is made in the steps of a loop: a walk, and its density', () => {
     const steps = scan(
