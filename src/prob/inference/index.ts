@@ -1,0 +1,2 @@
+/** Samplers and approximations of posteriors. */
+export {}
