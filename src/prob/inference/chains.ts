@@ -102,12 +102,23 @@ function* begin(chain: Chain, start: Float64Array, jitter: number, c: number, op
   return badInput(
     op,
     `${what} ${shown(seen)} where chain ${c} begins${range === 0 ? '' : ` (${ATTEMPTS} places were tried)`}.`,
-    range === 0 ? 'start where it is finite.' : 'start where it is finite, with a smaller jitter, or check the density for log(0) and 0 / 0.',
+    range === 0
+      ? 'start where it is finite.'
+      : 'start where it is finite, with a smaller jitter, or check the density for log(0) and 0 / 0.',
   )
 }
 
 /** The life of one chain. */
-function* life(chain: Chain, transitions: Transitions, read: Read, start: Float64Array, c: number, kept: Kept, op: string, told: Told): Asking {
+function* life(
+  chain: Chain,
+  transitions: Transitions,
+  read: Read,
+  start: Float64Array,
+  c: number,
+  kept: Kept,
+  op: string,
+  told: Told,
+): Asking {
   yield* begin(chain, start, read.jitter, c, op)
   if (read.stepSize === undefined) yield* reasonableStep(chain)
   else chain.stepSize = read.stepSize
@@ -190,13 +201,7 @@ const matrixOf = <T>(rows: readonly (readonly T[])[], draws: number, read: (x: T
     dtype as never,
   ) as unknown as Tensor
 
-const samplesOf = <D>(
-  target: Target,
-  chains: readonly Chain[],
-  kept: readonly Kept[],
-  gradients: number,
-  maxDepth: number,
-): Samples<D> => {
+const samplesOf = <D>(target: Target, chains: readonly Chain[], kept: readonly Kept[], gradients: number, maxDepth: number): Samples<D> => {
   const n = target.size
   // All of them, unless the run was ended.
   const draws = Math.min(...kept.map((k) => k.transitions.length))
@@ -218,10 +223,10 @@ const samplesOf = <D>(
       'f64',
     ),
     stepSize: tensor(chains.map((chain) => chain.stepSize)),
-    inverseMass: tensor(
-      Float64Array.from(inverses.flatMap((m) => Array.from(m))),
-      [chains.length, ...(chains[0]!.mass.diagonal === null ? [n, n] : [n])] as never,
-    ),
+    inverseMass: tensor(Float64Array.from(inverses.flatMap((m) => Array.from(m))), [
+      chains.length,
+      ...(chains[0]!.mass.diagonal === null ? [n, n] : [n]),
+    ] as never),
     divergences: transitions.flat().filter((t) => t.divergent).length,
     gradients,
   } as unknown as ChainStats

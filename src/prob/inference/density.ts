@@ -66,7 +66,9 @@ export const scalarOf = (y: unknown, op: string): AnyExpr => {
   if (typeof y === 'number') return tensor(y) as AnyExpr
   if (!isExpr(y) && !isTensor(y)) return badInput(op, `the log density is ${shown(y)}.`, 'return a scalar.')
   const e = y as AnyExpr
-  return e.shape.length > 0 || (e.dtype !== 'f64' && e.dtype !== 'f32') ? raise({ _tag: 'NotScalar', op, shape: e.shape, dtype: e.dtype }) : e
+  return e.shape.length > 0 || (e.dtype !== 'f64' && e.dtype !== 'f32')
+    ? raise({ _tag: 'NotScalar', op, shape: e.shape, dtype: e.dtype })
+    : e
 }
 
 /** Gradients for some chains by one call. */

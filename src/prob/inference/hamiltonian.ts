@@ -90,8 +90,14 @@ export const before = ({ live: { q, g }, p, v, mass }: Chain, step: number): voi
   mass.velocity(p, v)
   for (let i = 0; i < q.length; i++) q[i] = q[i]! + step * v[i]!
 }
-/** Half a step of the momentum by the new gradient, and the velocity. Momenta are added into `total`. Returns the kinetic energy. */
-export const after = ({ live: { g }, p, v, mass }: Chain, step: number, total: Float64Array): number => {
+/** Velocities at a point of a trajectory, and the sum of momenta up to it without half of its own: what turns are told by. */
+export interface Mark {
+  readonly v: Float64Array
+  readonly along: Float64Array
+}
+export const markOf = (n: number): Mark => ({ v: new Float64Array(n), along: new Float64Array(n) })
+/** Half a step of the momentum by the new gradient. It is added into `total`, and the mark of the new point is written. Returns the kinetic energy. */
+export const after = ({ live: { g }, p, mass }: Chain, step: number, total: Float64Array, { v, along }: Mark): number => {
   const half = step / 2
   const { diagonal } = mass
   let twice = 0
@@ -99,18 +105,23 @@ export const after = ({ live: { g }, p, v, mass }: Chain, step: number, total: F
     for (let i = 0; i < p.length; i++) {
       const moved = p[i]! + half * g[i]!
       const speed = diagonal[i]! * moved
+      const sum = total[i]! + moved
       p[i] = moved
       v[i] = speed
       twice += moved * speed
-      total[i] = total[i]! + moved
+      total[i] = sum
+      along[i] = sum - 0.5 * moved
     }
     return twice / 2
   }
   for (let i = 0; i < p.length; i++) p[i] = p[i]! + half * g[i]!
   mass.velocity(p, v)
   for (let i = 0; i < p.length; i++) {
-    twice += p[i]! * v[i]!
-    total[i] = total[i]! + p[i]!
+    const moved = p[i]!
+    const sum = total[i]! + moved
+    twice += moved * v[i]!
+    total[i] = sum
+    along[i] = sum - 0.5 * moved
   }
   return twice / 2
 }
@@ -118,7 +129,7 @@ export const after = ({ live: { g }, p, v, mass }: Chain, step: number, total: F
 /** A step size at which a single step from here is accepted with a probability of about 0.8, by doubling or halving (Hoffman and Gelman 2014, algorithm 4). */
 export function* reasonableStep(chain: Chain): Asking {
   const { live, q, g } = chain
-  const nothing = new Float64Array(chain.n)
+  const [unused, mark] = [new Float64Array(chain.n), markOf(chain.n)]
   const trial = function* (): Asking<number> {
     const kinetic = refresh(chain)
     const begin = kinetic - chain.value
@@ -126,7 +137,7 @@ export function* reasonableStep(chain: Chain): Asking {
     live.g.set(g)
     before(chain, chain.stepSize)
     yield
-    const end = after(chain, chain.stepSize, nothing) - live.value[0]!
+    const end = after(chain, chain.stepSize, unused, mark) - live.value[0]!
     return begin - end
   }
   const good = (change: number): boolean => change > Math.log(0.8)

@@ -1,5 +1,5 @@
 /** One transition of Hamiltonian Monte Carlo: a trajectory of a length that is drawn, accepted or not by its error of the energy (Neal 2011). */
-import { type Asking, after, before, type Chain, MOST_ERROR, refresh, settle, type Transition } from './hamiltonian.js'
+import { type Asking, after, before, type Chain, MOST_ERROR, markOf, refresh, settle, type Transition } from './hamiltonian.js'
 
 /** The most steps of a trajectory. */
 const MOST_STEPS = 1024
@@ -7,7 +7,7 @@ const MOST_STEPS = 1024
 /** Transitions of a chain. The number of steps is given, or drawn so that lengths are even from 0 to 2 `pathLength`, which no period can be a multiple of. */
 export const hmcTransitions = (chain: Chain, pathLength: number, given: number | undefined): ((into: Transition) => Asking) => {
   const { live, stream } = chain
-  const unused = new Float64Array(chain.n)
+  const [unused, mark] = [new Float64Array(chain.n), markOf(chain.n)]
   return function* (into) {
     const start = refresh(chain) - chain.value
     const steps = given ?? Math.min(MOST_STEPS, Math.max(1, Math.round((2 * pathLength * stream.uniform()) / chain.stepSize)))
@@ -20,7 +20,7 @@ export const hmcTransitions = (chain: Chain, pathLength: number, given: number |
     for (; taken < steps && !into.divergent; taken++) {
       before(chain, chain.stepSize)
       yield
-      energy = after(chain, chain.stepSize, unused) - live.value[0]!
+      energy = after(chain, chain.stepSize, unused, mark) - live.value[0]!
       const change = start - energy
       into.divergent = !(change >= -MOST_ERROR && change < Number.POSITIVE_INFINITY)
     }

@@ -1,5 +1,5 @@
 /** One transition of the No-U-Turn sampler: a trajectory that doubles, forwards or backwards in time, until it turns, and a draw from its points by their weights (Hoffman and Gelman 2014; Betancourt 2017). */
-import { type Asking, after, before, type Chain, MOST_ERROR, refresh, type Transition } from './hamiltonian.js'
+import { type Asking, after, before, type Chain, type Mark, MOST_ERROR, markOf, refresh, type Transition } from './hamiltonian.js'
 
 /** A point of a trajectory. */
 interface Point {
@@ -14,17 +14,16 @@ const pointOf = (n: number): Point => ({
   p: new Float64Array(n),
   v: new Float64Array(n),
 })
-const store = ({ live, p, v }: Chain, into: Point): void => {
+const store = ({ live, p }: Chain, v: Float64Array, into: Point): void => {
   into.q.set(live.q)
   into.g.set(live.g)
   into.p.set(p)
   into.v.set(v)
 }
-const goTo = ({ live, p, v }: Chain, from: Point): void => {
+const goTo = ({ live, p }: Chain, from: Point): void => {
   live.q.set(from.q)
   live.g.set(from.g)
   p.set(from.p)
-  v.set(from.v)
 }
 
 /** A drawn point, and its Hamiltonian. */
@@ -47,28 +46,32 @@ interface Room {
   readonly total: Float64Array
   readonly subtotal: Float64Array
   readonly proposal: Drawn
-  /** At the first point of each subtree that is still open: its velocity, and half its momentum less the sum of all momenta up to it. */
-  readonly marks: readonly { readonly v: Float64Array; readonly offset: Float64Array }[]
+  readonly numbers: Float64Array
+  /** The first points of the subtrees that are still open. */
+  readonly marks: readonly Mark[]
+  /** Any other point. */
+  readonly passing: Mark
 }
 const roomOf = (n: number, maxDepth: number): Room => ({
   ends: [pointOf(n), pointOf(n)],
   total: new Float64Array(n),
   subtotal: new Float64Array(n),
   proposal: { q: new Float64Array(n), g: new Float64Array(n), value: 0, energy: 0 },
-  marks: Array.from({ length: maxDepth }, () => ({ v: new Float64Array(n), offset: new Float64Array(n) })),
+  numbers: new Float64Array(5),
+  marks: Array.from({ length: maxDepth }, () => markOf(n)),
+  passing: markOf(n),
 })
 
 /**
- * Does the trajectory between a mark and here turn? Both ends have to move along the sum of momenta; half of each end's momentum is left out of the sum, which also finds turns between two
- * subtrees.
+ * Does the trajectory between a mark and here turn? Both ends have to move along the sum of the momenta between them. Half of each end's momentum is left out of the sum, which also finds turns
+ * between two subtrees.
  */
-const turnsSince = (mark: { readonly v: Float64Array; readonly offset: Float64Array }, p: Float64Array, v: Float64Array, sum: Float64Array): boolean => {
-  const { v: first, offset } = mark
+const turnsSince = ({ v: first, along: from }: Mark, { v: last, along: to }: Mark): boolean => {
   let [a, b] = [0, 0]
-  for (let i = 0; i < p.length; i++) {
-    const along = sum[i]! - 0.5 * p[i]! + offset[i]!
+  for (let i = 0; i < first.length; i++) {
+    const along = to[i]! - from[i]!
     a += first[i]! * along
-    b += v[i]! * along
+    b += last[i]! * along
   }
   return a <= 0 || b <= 0
 }
@@ -89,79 +92,90 @@ const ones = (n: number): number => {
 }
 const trailingOnes = (n: number): number => 31 - Math.clz32((n + 1) & -(n + 1))
 
+/** The numbers of a trajectory that change from leaf to leaf, in an array: a generator would box them. */
+const [START, WEIGHT, SUBWEIGHT, ACCEPTED, STEPS] = [0, 1, 2, 3, 4] as const
+/** What a new point does to its subtree. */
+const [GOES_ON, TURNED, DIVERGED] = [0, 1, 2] as const
+
+/** Takes the point with number `leaf` of a subtree: its weight, whether it is drawn, and whether a part of the subtree that ends with it turns. */
+const grow = (chain: Chain, room: Room, step: number, leaf: number, leaves: number): number => {
+  const { live, stream } = chain
+  const { subtotal, proposal, marks, passing, numbers } = room
+  const odd = (leaf & 1) === 1
+  const here = odd || leaves === 1 ? passing : marks[ones(leaf)]!
+  const energy = after(chain, step, subtotal, here) - live.value[0]!
+  numbers[STEPS] = numbers[STEPS]! + 1
+  const change = numbers[START]! - energy
+  // NaN, and a density without bounds, are divergences too.
+  if (!(change >= -MOST_ERROR && change < Number.POSITIVE_INFINITY)) return DIVERGED
+  // A weight is bounded so that sums of them stay finite.
+  const w = Math.exp(change < 690 ? change : 690)
+  const subweight = numbers[SUBWEIGHT]! + w
+  numbers[ACCEPTED] = numbers[ACCEPTED]! + (w < 1 ? w : 1)
+  numbers[SUBWEIGHT] = subweight
+  if (stream.uniform() * subweight < w) take(chain, energy, proposal)
+  if (!odd) return GOES_ON
+  // The subtrees that end at this leaf begin at these marks.
+  const last = ones(leaf >> 1)
+  const first = last - trailingOnes(leaf) + 1
+  for (let k = last; k >= first; k--) if (turnsSince(marks[k]!, here)) return TURNED
+  return GOES_ON
+}
+/** Joins a finished subtree to the trajectory, and says whether that turns. */
+const join = (chain: Chain, { ends, total, subtotal, proposal, passing, numbers }: Room, end: Point, into: Transition): boolean => {
+  // The last leaf is odd, or the only one.
+  store(chain, passing.v, end)
+  if (chain.stream.uniform() * numbers[WEIGHT]! < numbers[SUBWEIGHT]!) {
+    chain.q.set(proposal.q)
+    chain.g.set(proposal.g)
+    chain.value = proposal.value
+    into.energy = proposal.energy
+  }
+  numbers[WEIGHT] = numbers[WEIGHT]! + numbers[SUBWEIGHT]!
+  for (let i = 0; i < total.length; i++) total[i] = total[i]! + subtotal[i]!
+  return turnsBetween(ends, total)
+}
+/** A new momentum, and a trajectory of one point. Weights are exp(start - energy), so that of the start is 1. */
+const startOf = (chain: Chain, { ends, total, numbers }: Room, into: Transition): void => {
+  const { live, p, q, g } = chain
+  numbers.fill(0)
+  into.energy = numbers[START] = refresh(chain) - chain.value
+  into.divergent = false
+  numbers[WEIGHT] = 1
+  live.q.set(q)
+  live.g.set(g)
+  store(chain, chain.v, ends[0])
+  store(chain, chain.v, ends[1])
+  total.set(p)
+}
+
 /** Transitions of a chain, as a function that makes one and writes what it was. */
 export const nutsTransitions = (chain: Chain, maxDepth: number): ((into: Transition) => Asking) => {
-  const { n, live, stream, p, v } = chain
-  const room = roomOf(n, maxDepth)
-  const { ends, total, subtotal, proposal, marks } = room
+  const room = roomOf(chain.n, maxDepth)
+  const { numbers } = room
   return function* (into) {
-    const kinetic = refresh(chain)
-    const start = kinetic - chain.value
-    live.q.set(chain.q)
-    live.g.set(chain.g)
-    store(chain, ends[0])
-    store(chain, ends[1])
-    total.set(p)
-    into.energy = start
-    into.divergent = false
-    // Weights are exp(start - energy), so that of the start is 1.
-    let weight = 1
-    let [accepted, steps, depth] = [0, 0, 0]
-    for (; depth < maxDepth; depth++) {
-      const forwards = stream.uniform() < 0.5
+    startOf(chain, room, into)
+    let depth = 0
+    let state: number = GOES_ON
+    for (; depth < maxDepth && state === GOES_ON; depth++) {
+      const forwards = chain.stream.uniform() < 0.5
       const step = forwards ? chain.stepSize : -chain.stepSize
-      const end = ends[forwards ? 1 : 0]
+      const end = room.ends[forwards ? 1 : 0]
       goTo(chain, end)
-      subtotal.fill(0)
-      let subweight = 0
-      let turned = false
+      room.subtotal.fill(0)
+      numbers[SUBWEIGHT] = 0
       const leaves = 2 ** depth
-      for (let leaf = 0; leaf < leaves && !turned; leaf++) {
+      for (let leaf = 0; leaf < leaves && state === GOES_ON; leaf++) {
         before(chain, step)
         yield
-        const energy = after(chain, step, subtotal) - live.value[0]!
-        steps++
-        const change = start - energy
-        // NaN, and a density without bounds, are divergences too.
-        if (!(change >= -MOST_ERROR && change < Number.POSITIVE_INFINITY)) {
-          into.divergent = true
-          break
-        }
-        // A weight is bounded so that sums of them stay finite.
-        const w = Math.exp(change < 690 ? change : 690)
-        accepted += w < 1 ? w : 1
-        subweight += w
-        if (stream.uniform() * subweight < w) take(chain, energy, proposal)
-        if ((leaf & 1) === 0) {
-          if (leaves > 1) {
-            const mark = marks[ones(leaf)]!
-            mark.v.set(v)
-            for (let i = 0; i < n; i++) mark.offset[i] = 0.5 * p[i]! - subtotal[i]!
-          }
-        } else {
-          // The subtrees that end at this leaf begin at these marks.
-          const last = ones(leaf >> 1)
-          const first = last - trailingOnes(leaf) + 1
-          for (let k = last; k >= first && !turned; k--) turned = turnsSince(marks[k]!, p, v, subtotal)
-        }
+        state = grow(chain, room, step, leaf, leaves)
       }
-      if (turned || into.divergent) break
-      store(chain, end)
-      if (stream.uniform() * weight < subweight) {
-        chain.q.set(proposal.q)
-        chain.g.set(proposal.g)
-        chain.value = proposal.value
-        into.energy = proposal.energy
-      }
-      weight += subweight
-      for (let i = 0; i < n; i++) total[i] = total[i]! + subtotal[i]!
-      if (turnsBetween(ends, total)) {
-        depth++
-        break
-      }
+      if (state !== GOES_ON) break
+      if (join(chain, room, end, into)) state = TURNED
     }
     into.depth = depth
-    into.steps = steps
-    into.acceptance = steps === 0 ? 0 : accepted / steps
+    into.divergent = state === DIVERGED
+    into.steps = numbers[STEPS]!
+    into.acceptance = numbers[ACCEPTED]! / numbers[STEPS]!
   }
 }

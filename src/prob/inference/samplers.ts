@@ -36,9 +36,7 @@ const split = (density: unknown, options: unknown, op: string): readonly [Target
   return [targetOf(density as (x: unknown) => unknown, start, op), rest]
 }
 
-interface NutsFn {
-  <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & NutsOptions): Samples<Draws<X>>
-}
+type NutsFn = <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & NutsOptions) => Samples<Draws<X>>
 /**
  * Draws from a density by the No-U-Turn sampler: trajectories double until they turn, and a draw is chosen among their points by its weight.
  *
@@ -58,9 +56,7 @@ export const nuts: NutsFn = ((key: Key, density: unknown, options: unknown): Sam
   return runChains(key, target, (chain) => nutsTransitions(chain, maxDepth), read, maxDepth, op)
 }) as NutsFn
 
-interface HmcFn {
-  <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & HmcOptions): Samples<Draws<X>>
-}
+type HmcFn = <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & HmcOptions) => Samples<Draws<X>>
 /**
  * Draws from a density by Hamiltonian Monte Carlo: a trajectory of leapfrog steps, whose end is accepted or not by the error of its energy.
  *

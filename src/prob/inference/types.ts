@@ -3,6 +3,7 @@ import type { AnyExpr, Expr, NoTangent, Static, Tensor } from '../../index.js'
 import type { Found, Inside } from '../../minimize/types.js'
 
 export type { Inside }
+
 /** A tree with two leading axes at every tensor: chains and draws. */
 type Stacked<X> =
   X extends Expr<infer S, infer D>
