@@ -86,6 +86,7 @@ const entries: Readonly<Record<string, string>> = {
   'nn/index': 'src/nn/index.ts',
   'onnx/index': 'src/onnx/index.ts',
   'optim/index': 'src/optim/index.ts',
+  'prob/index': 'src/prob/index.ts',
   'random/index': 'src/random/index.ts',
   'instance/reference': 'src/instance/reference.ts',
   'solve/index': 'src/solve/index.ts',

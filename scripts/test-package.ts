@@ -356,6 +356,7 @@ if (!said.includes("the condition 'development'")) throw new Error(said || 'it w
         'codual/onnx',
         'codual/onnxruntime',
         'codual/optim',
+        'codual/prob',
         'codual/random',
         'codual/reference',
         'codual/solve',

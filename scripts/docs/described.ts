@@ -5,6 +5,7 @@ import { preparedBy } from '../../src/check/index.js'
 import { asNode, isExpr, type Node } from '../../src/core/graph/expr.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import * as codual from '../../src/index.js'
+import * as prob from '../../src/prob/index.js'
 import * as random from '../../src/random/index.js'
 import * as solve from '../../src/solve/index.js'
 import { type Example, examplesIn } from './extract.js'
@@ -40,6 +41,7 @@ const shared: Readonly<Record<string, unknown>> = { ...solve, ...random, ...codu
 /** What examples see, by the entry points whose functions are made of primitives. */
 const scopes: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   codual: shared,
+  'codual/prob': { ...shared, ...prob },
   'codual/random': { ...shared, ...random },
   'codual/solve': { ...shared, ...solve },
 }

@@ -32,6 +32,7 @@ const others: Readonly<Record<string, string>> = {
   'codual/onnx': 'Models of ONNX: codual/onnx',
   'codual/onnxruntime': 'ONNX Runtime as a backend: codual/onnxruntime',
   'codual/optim': 'Optimisers: codual/optim',
+  'codual/prob': 'Distributions and inference: codual/prob',
   'codual/random': 'Random numbers: codual/random',
   'codual/solve': 'Solvers: codual/solve',
   'codual/train': 'Training: codual/train',

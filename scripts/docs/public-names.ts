@@ -18,6 +18,7 @@ export const entries: Readonly<Record<string, string>> = {
   'codual/onnx': join(root, 'src/onnx/index.ts'),
   'codual/onnxruntime': join(root, 'src/backends/onnxruntime/index.ts'),
   'codual/optim': join(root, 'src/optim/index.ts'),
+  'codual/prob': join(root, 'src/prob/index.ts'),
   'codual/random': join(root, 'src/random/index.ts'),
   'codual/solve': join(root, 'src/solve/index.ts'),
   'codual/train': join(root, 'src/train/index.ts'),

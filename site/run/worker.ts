@@ -12,6 +12,7 @@ import * as reference from '../../src/instance/reference.js'
 import * as minimize from '../../src/minimize/index.js'
 import * as nn from '../../src/nn/index.js'
 import * as optim from '../../src/optim/index.js'
+import * as prob from '../../src/prob/index.js'
 import * as random from '../../src/random/index.js'
 import * as solve from '../../src/solve/index.js'
 import * as train from '../../src/train/index.js'
@@ -103,6 +104,7 @@ const modules: Readonly<Record<string, object>> = {
   'codual/minimize': minimize,
   'codual/nn': nn,
   'codual/optim': optim,
+  'codual/prob': prob,
   'codual/random': random,
   'codual/reference': reference,
   'codual/solve': solve,

@@ -73,6 +73,12 @@ export const layers: Readonly<Record<string, Layer>> = {
   // Drivers on numbers: the function is compiled once, and the loop is plain JavaScript.
   'src/minimize': { layers: ['src/solve'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/nn': { layers: ['src/random'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
+  // Distributions and inference: samplers are those of random, modes are found by minimize, guides are fitted by optim.
+  'src/prob': {
+    layers: ['src/random', 'src/solve', 'src/minimize', 'src/optim'],
+    parts: ['src/index.ts', 'src/core/errors', 'src/core/types'],
+    packages: [],
+  },
   'src/random': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/core/types'], packages: [] },
   'src/solve': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   // `fit` makes its steps by the optimisers' updates.

@@ -12,6 +12,7 @@ import * as minimize from '../../src/minimize/index.js'
 import * as nn from '../../src/nn/index.js'
 import * as onnx from '../../src/onnx/index.js'
 import * as optim from '../../src/optim/index.js'
+import * as prob from '../../src/prob/index.js'
 import * as random from '../../src/random/index.js'
 import * as solve from '../../src/solve/index.js'
 import * as train from '../../src/train/index.js'
@@ -28,6 +29,7 @@ const values: Readonly<Record<string, unknown>> = {
   ...onnx,
   ...onnxruntime,
   ...optim,
+  ...prob,
   ...random,
   ...solve,
   ...train,

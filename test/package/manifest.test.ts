@@ -20,6 +20,7 @@ describe('package.json', () => {
       './onnx': 'onnx/index',
       './onnxruntime': 'backends/onnxruntime/index',
       './optim': 'optim/index',
+      './prob': 'prob/index',
       './random': 'random/index',
       './reference': 'instance/reference',
       './solve': 'solve/index',

@@ -48,7 +48,7 @@ export const without = linesOf('without').map(pairOf)
 /** The spelling that names are compared in. */
 const plain = (name: string): string => name.replaceAll('_', '').toLowerCase()
 /** The functions of the entry points that have such names, by name: of the library itself first. */
-const entries = ['codual', 'codual/random', 'codual/solve', 'codual/minimize', 'codual/train/node']
+const entries = ['codual', 'codual/random', 'codual/solve', 'codual/minimize', 'codual/prob', 'codual/train/node']
 const functions = new Map<string, { readonly name: string; readonly entry: string }>()
 export const isFunction = (name: string): boolean => functions.has(plain(name)) && functions.get(plain(name))!.name === name
 const inEntry = new Map<string, { readonly name: string; readonly entry: string }>()
