@@ -182,10 +182,12 @@ export const runChains = <D>(key: Key, target: Target, transitions: Transitions,
         return life(chain, transitions, read, target.start, c, kept[c]!, op, told)
       })
       for (;;) {
-        for (let i = going.length - 1; i >= 0; i--) if (going[i]!.next().done) going.splice(i, 1)
-        if (going.length === 0) break
+        let left = 0
+        for (const one of going) if (!one.next().done) going[left++] = one
+        going.length = left
+        if (left === 0) break
         compiled.run()
-        gradients += going.length
+        gradients += left
       }
     }
   } finally {

@@ -3,6 +3,7 @@ import { shown } from '../../core/errors/check-arguments.js'
 import { badDtype, badInput, raise } from '../../core/errors/explain.js'
 import {
   type AnyExpr,
+  cast,
   compile,
   evaluate,
   f64,
@@ -61,14 +62,14 @@ export const targetOf = (logDensity: (x: unknown) => unknown, start: unknown, op
     logDensity: (x) => scalarOf(logDensity(unravel(x)), op),
   }
 }
-/** The value of a log density: a scalar float. */
+/** The value of a log density: a scalar float, in f64. */
 export const scalarOf = (y: unknown, op: string): AnyExpr => {
   if (typeof y === 'number') return tensor(y) as AnyExpr
   if (!isExpr(y) && !isTensor(y)) return badInput(op, `the log density is ${shown(y)}.`, 'return a scalar.')
   const e = y as AnyExpr
   return e.shape.length > 0 || (e.dtype !== 'f64' && e.dtype !== 'f32')
     ? raise({ _tag: 'NotScalar', op, shape: e.shape, dtype: e.dtype })
-    : e
+    : (cast(e, 'f64') as AnyExpr)
 }
 
 /** Gradients for some chains by one call. */

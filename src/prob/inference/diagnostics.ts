@@ -290,7 +290,7 @@ const digits = (x: number): string =>
 export const summary = (draws: unknown): Summary => {
   const rows = namedElements(draws, 'summary').map(([name, r]) => summaryRow(name, r))
   const heads = ['', 'mean', 'sd', '5 %', 'median', '95 %', 'mcse', 'ess bulk', 'ess tail', 'r-hat']
-  const toString = (): string => {
+  const table = (): string => {
     const cells = rows.map((r) => [
       r.name,
       ...[r.mean, r.sd, r.q5, r.median, r.q95, r.mcse].map(digits),
@@ -302,5 +302,5 @@ export const summary = (draws: unknown): Summary => {
       .map((row) => row.map((c, k) => (k === 0 ? c.padEnd(widths[k]!) : c.padStart(widths[k]!))).join('  '))
       .join('\n')
   }
-  return { rows, toString }
+  return { rows, toString: table }
 }

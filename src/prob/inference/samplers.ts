@@ -2,7 +2,7 @@
 import { functionOf } from '../../core/errors/check-arguments.js'
 import { integer, number, type OptionsOf, readOptions } from '../../core/errors/options.js'
 import type { Key } from '../../random/index.js'
-import { type ChainOptions, chainOptions, runChains, type Samples } from './chains.js'
+import { chainOptions, runChains, type Samples } from './chains.js'
 import { type Target, targetOf } from './density.js'
 import { hmcTransitions } from './hmc-transition.js'
 import { nutsTransitions } from './nuts-transition.js'

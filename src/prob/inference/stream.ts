@@ -1,5 +1,6 @@
 /** Random numbers for drivers on the host: a stream of a key, made in blocks by compiled random functions. */
 import { type AnyExpr, compile, evaluate, fn, i32, type Tensor, tensor } from '../../index.js'
+import { lazily } from '../../minimize/lazily.js'
 import { foldIn, type Key, normal, uniform } from '../../random/index.js'
 
 /** Normal and uniform numbers, one after the other. They depend on the key and on how many of each were taken, and on nothing else. */
@@ -10,15 +11,12 @@ export interface Stream {
 }
 
 const BLOCK = 1024
-type Made = { readonly key: unknown; readonly i: unknown }
-type Block = ((given: Made) => Tensor) | undefined
-let normalBlock: Block
-let uniformBlock: Block
-const inputs = () => ({ key: i32(2), i: i32() })
-const drawNormals = (given: Made): Tensor =>
-  (normalBlock ??= compile(fn(inputs(), ({ key, i }) => normal(foldIn(key, i), [BLOCK]))) as unknown as (given: Made) => Tensor)(given)
-const drawUniforms = (given: Made): Tensor =>
-  (uniformBlock ??= compile(fn(inputs(), ({ key, i }) => uniform(foldIn(key, i), [BLOCK]))) as unknown as (given: Made) => Tensor)(given)
+type Block = (given: { readonly key: unknown; readonly i: unknown }) => Tensor
+const blockOf = (draw: (key: Key, shape: readonly [number]) => unknown): (() => Block) =>
+  lazily(() => compile(fn({ key: i32(2), i: i32() }, ({ key, i }) => draw(foldIn(key, i), [BLOCK]) as never)) as unknown as Block)
+/** Compiled when the first numbers are asked for. */
+const normalBlock = /*#__PURE__*/ blockOf((key, shape) => normal(key as never, shape))
+const uniformBlock = /*#__PURE__*/ blockOf((key, shape) => uniform(key as never, shape))
 
 /** The stream of a key: blocks of normal numbers have even numbers, those of uniform ones odd numbers. */
 export const streamOf = (key: Key): Stream => {
@@ -29,7 +27,7 @@ export const streamOf = (key: Key): Stream => {
     normals: (into) => {
       for (let k = 0; k < into.length; k++) {
         if (n === normals.length) {
-          normals = drawNormals({ key: own, i: tensor(2 * blocksOfN++, [], 'i32') }).data as Float64Array
+          normals = normalBlock()({ key: own, i: tensor(2 * blocksOfN++, [], 'i32') }).data as Float64Array
           n = 0
         }
         into[k] = normals[n++]!
@@ -37,7 +35,7 @@ export const streamOf = (key: Key): Stream => {
     },
     uniform: () => {
       if (u === uniforms.length) {
-        uniforms = drawUniforms({ key: own, i: tensor(2 * blocksOfU++ + 1, [], 'i32') }).data as Float64Array
+        uniforms = uniformBlock()({ key: own, i: tensor(2 * blocksOfU++ + 1, [], 'i32') }).data as Float64Array
         u = 0
       }
       return uniforms[u++]!
