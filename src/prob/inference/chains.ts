@@ -5,7 +5,7 @@ import { choice, flag, func, integer, number, type OptionsOf, type ReadOf } from
 import { type Tensor, tensor } from '../../index.js'
 import type { Key } from '../../random/index.js'
 import { dualAveraging, momentsOf, scheduleOf } from './adapt.js'
-import { gradientsFor, type Target, treesOf } from './density.js'
+import { badParts, gradientsFor, type Target, treesOf } from './density.js'
 import { type Asking, type Chain, chainOf, reasonableStep, settle, type Transition } from './hamiltonian.js'
 import { diagonalMass } from './mass.js'
 import { chainKey, streamOf } from './stream.js'
@@ -85,8 +85,9 @@ export type Transitions = (chain: Chain) => (into: Transition) => Asking
 /** How often a chain may look for a place to begin. */
 const ATTEMPTS = 100
 
-function* begin(chain: Chain, start: Float64Array, jitter: number, c: number, op: string): Asking {
+function* begin(chain: Chain, target: Target, jitter: number, c: number, op: string): Asking {
   const { live, stream, n } = chain
+  const { start } = target
   let range = jitter
   let seen: number | undefined
   for (let k = 0; k < ATTEMPTS; k++) {
@@ -99,9 +100,10 @@ function* begin(chain: Chain, start: Float64Array, jitter: number, c: number, op
     if (k % 10 === 9) range /= 2
   }
   const what = Number.isFinite(live.value[0]!) ? 'the gradient of the log density has' : 'the log density is'
+  const which = badParts(target, live.q)
   return badInput(
     op,
-    `${what} ${shown(seen)} where chain ${c} begins${range === 0 ? '' : ` (${ATTEMPTS} places were tried)`}.`,
+    `${what} ${shown(seen)} where chain ${c} begins${which === '' ? '' : `: ${which}`}${range === 0 ? '' : ` (${ATTEMPTS} places were tried)`}.`,
     range === 0
       ? 'start where it is finite.'
       : 'start where it is finite, with a smaller jitter, or check the density for log(0) and 0 / 0.',
@@ -109,17 +111,8 @@ function* begin(chain: Chain, start: Float64Array, jitter: number, c: number, op
 }
 
 /** The life of one chain. */
-function* life(
-  chain: Chain,
-  transitions: Transitions,
-  read: Read,
-  start: Float64Array,
-  c: number,
-  kept: Kept,
-  op: string,
-  told: Told,
-): Asking {
-  yield* begin(chain, start, read.jitter, c, op)
+function* life(chain: Chain, transitions: Transitions, read: Read, target: Target, c: number, kept: Kept, op: string, told: Told): Asking {
+  yield* begin(chain, target, read.jitter, c, op)
   if (read.stepSize === undefined) yield* reasonableStep(chain)
   else chain.stepSize = read.stepSize
   const { n } = chain
@@ -179,7 +172,7 @@ export const runChains = <D>(key: Key, target: Target, transitions: Transitions,
       const going = group.map((c, i) => {
         const chain = chainOf(n, compiled.chains[i]!, streamOf(chainKey(key, c)), diagonalMass(new Float64Array(n).fill(1)))
         all.push(chain)
-        return life(chain, transitions, read, target.start, c, kept[c]!, op, told)
+        return life(chain, transitions, read, target, c, kept[c]!, op, told)
       })
       for (;;) {
         let left = 0

@@ -29,6 +29,8 @@ export interface Target {
   readonly tree: (x: AnyExpr) => unknown
   /** Where chains begin, before the jitter. */
   readonly start: Float64Array
+  /** The log density by the names of what it is a sum of, inside a program. */
+  readonly parts?: (x: AnyExpr) => Readonly<Record<string, AnyExpr>>
 }
 
 /** A function of trees as a function of vectors: `start` says what a tree is. */
@@ -128,4 +130,14 @@ export const treesOf = (target: Target, vectors: Float64Array, leading: readonly
   } finally {
     compiled.dispose()
   }
+}
+
+/** Which parts of a log density are not finite at a vector, in words: empty if there are no parts. */
+export const badParts = ({ parts, size }: Target, x: Float64Array): string => {
+  if (parts === undefined) return ''
+  const compiled = compile(fn({ x: f64(size) }, ({ x }) => parts(x as AnyExpr) as never)) as unknown as (
+    args: unknown,
+  ) => Record<string, Tensor>
+  const bad = Object.entries(compiled({ x: tensor(x.slice()) })).filter(([, value]) => !Number.isFinite(value.item()))
+  return bad.map(([name, value]) => `site '${name}' has ${value.item()}`).join(', ')
 }

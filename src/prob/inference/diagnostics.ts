@@ -165,7 +165,7 @@ export const drawsIn = (draws: unknown, op: string): unknown =>
 
 /** For each leaf [chains, draws, ...] of draws: a tensor of the remaining shape. */
 export type PerElement<D> =
-  D extends Expr<readonly [infer _C, infer _D, ...infer S extends readonly number[]], infer _T>
+  D extends Expr<[number, number, ...infer S extends number[]], infer _T>
     ? Tensor<S, 'f64'>
     : D extends Expr
       ? Tensor

@@ -1,11 +1,13 @@
 /** The samplers: Hamiltonian Monte Carlo with trajectories of a given length, and the No-U-Turn sampler, which chooses it. */
-import { functionOf } from '../../core/errors/check-arguments.js'
 import { integer, number, type OptionsOf, readOptions } from '../../core/errors/options.js'
+import type { Tensor } from '../../index.js'
 import type { Key } from '../../random/index.js'
 import { chainOptions, runChains, type Samples } from './chains.js'
-import { type Target, targetOf } from './density.js'
+import type { Target } from './density.js'
 import { hmcTransitions } from './hmc-transition.js'
+import type { Model, Values } from './model.js'
 import { nutsTransitions } from './nuts-transition.js'
+import { targetIn } from './target.js'
 import type { Draws, LogDensity } from './types.js'
 
 export const nutsOptions = {
@@ -31,16 +33,19 @@ export interface Start<X> {
 
 /** The target and the rest of the options. */
 const split = (density: unknown, options: unknown, op: string): readonly [Target, unknown] => {
-  functionOf(density as (x: unknown) => unknown, 'the log density', op)
   const { start, ...rest } = (options ?? {}) as { readonly start?: unknown }
-  return [targetOf(density as (x: unknown) => unknown, start, op), rest]
+  return [targetIn(density, start, op), rest]
 }
 
-type NutsFn = <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & NutsOptions) => Samples<Draws<X>>
+interface NutsFn {
+  (key: Key, model: Model, options?: Partial<Start<Values>> & NutsOptions): Samples<Readonly<Record<string, Tensor>>>
+  <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & NutsOptions): Samples<Draws<X>>
+}
 /**
- * Draws from a density by the No-U-Turn sampler: trajectories double until they turn, and a draw is chosen among their points by its weight.
+ * Draws from a model or a log density by the No-U-Turn sampler: trajectories double until they turn, and a draw is chosen among their points by its weight.
  *
- * The log density is a function of a tree of floats that returns a scalar, up to a constant; `start` is a tree like that. It is compiled once, with its gradient. During the warm-up, each chain learns
+ * A log density is a function of a tree of floats that returns a scalar, up to a constant; `start` is a tree like that. For a model, `start` has values in the supports, or is left out. The density is compiled once,
+ * with its gradient. During the warm-up, each chain learns
  * its step size (dual averaging) and its mass matrix (the variances, or with 'dense' the covariances, of windows of draws). The draws depend on the key, not on the clock.
  * Result  { draws, stats, warnings }; the leaves of `draws` are [chains, draws, ...].
  * Errors  NotScalar unless the density is a scalar; BadInput if the log density or its gradient is not finite where a chain begins.
@@ -56,9 +61,12 @@ export const nuts: NutsFn = ((key: Key, density: unknown, options: unknown): Sam
   return runChains(key, target, (chain) => nutsTransitions(chain, maxDepth), read, maxDepth, op)
 }) as NutsFn
 
-type HmcFn = <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & HmcOptions) => Samples<Draws<X>>
+interface HmcFn {
+  (key: Key, model: Model, options?: Partial<Start<Values>> & HmcOptions): Samples<Readonly<Record<string, Tensor>>>
+  <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & HmcOptions): Samples<Draws<X>>
+}
 /**
- * Draws from a density by Hamiltonian Monte Carlo: a trajectory of leapfrog steps, whose end is accepted or not by the error of its energy.
+ * Draws from a model or a log density by Hamiltonian Monte Carlo: a trajectory of leapfrog steps, whose end is accepted or not by the error of its energy.
  *
  * As `nuts`, for trajectories of a given mean length. Use it if you know that length, and to compare.
  * Result  { draws, stats, warnings }; the leaves of `draws` are [chains, draws, ...].

@@ -21,7 +21,8 @@ const uniformBlock = /*#__PURE__*/ blockOf((key, shape) => uniform(key as never,
 /** The stream of a key: blocks of normal numbers have even numbers, those of uniform ones odd numbers. */
 export const streamOf = (key: Key): Stream => {
   const own = evaluate(key as AnyExpr) as Tensor
-  let [normals, uniforms] = [new Float64Array(0), new Float64Array(0)]
+  let normals: Float64Array = new Float64Array(0)
+  let uniforms: Float64Array = new Float64Array(0)
   let [n, u, blocksOfN, blocksOfU] = [0, 0, 0, 0]
   return {
     normals: (into) => {

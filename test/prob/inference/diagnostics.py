@@ -1,4 +1,4 @@
-"""What ArviZ says of chains: the golden numbers of test/prob/inference/diagnostics.json. python3 -m venv V; V/bin/pip install arviz==0.23.4; V/bin/python test/prob/inference/diagnostics.py"""
+"""What ArviZ says of chains: the golden numbers of test/prob/inference/diagnostics.json and psis.json. python3 -m venv V; V/bin/pip install arviz==0.23.4; V/bin/python test/prob/inference/diagnostics.py"""
 import json
 import pathlib
 
@@ -50,3 +50,17 @@ for name, x in cases.items():
         }
     )
 pathlib.Path(__file__).with_suffix(".json").write_text("[\n" + ",\n".join(json.dumps(r) for r in rows) + "\n]\n")
+
+ratios = {
+    "normal": rng.normal(size=200),
+    "heavy": rng.standard_t(1.5, size=300),
+    "light": rng.uniform(size=100),
+    "bounded": -rng.exponential(size=500),
+    "few": rng.normal(size=12),
+}
+smoothed = []
+for name, x in ratios.items():
+    x = np.round(x, 6)
+    weights, k = arviz.psislw(x.copy())
+    smoothed.append({"name": name, "x": x.tolist(), "weights": np.exp(np.asarray(weights)).tolist(), "k": None if np.isinf(k) else float(k)})
+pathlib.Path(__file__).with_name("psis.json").write_text("[\n" + ",\n".join(json.dumps(r) for r in smoothed) + "\n]\n")

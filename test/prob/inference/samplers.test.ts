@@ -246,7 +246,7 @@ describe('mistakes', () => {
     [
       'minus infinity at the start, without jitter',
       () => nuts(key(0), ((x: AnyExpr) => log(mul(0, sum(x)))) as never, { ...start, jitter: 0 }),
-      /is -Infinity where chain 0 begins\.[^]*fix: start where it is finite\./,
+      /is -Infinity where chain 0 begins\.[\s\S]*fix: start where it is finite\./,
     ],
     [
       'a gradient that is not finite',
