@@ -11,6 +11,18 @@ export type {
   Optional,
   Values,
 } from './distribution.js'
+export { beta, kumaraswamy, vonMises } from './distributions/bounded.js'
+export {
+  bernoulli,
+  betaBinomial,
+  binomial,
+  categorical,
+  discreteUniform,
+  geometric,
+  type LogitOptions,
+  negativeBinomial,
+  poisson,
+} from './distributions/discrete.js'
 export {
   asymmetricLaplace,
   cauchy,
@@ -24,5 +36,22 @@ export {
   truncatedNormal,
   uniform,
 } from './distributions/line.js'
+export {
+  chi2,
+  exponential,
+  fisherF,
+  gamma,
+  halfCauchy,
+  halfNormal,
+  inverseGamma,
+  inverseGaussian,
+  levy,
+  logNormal,
+  logUniform,
+  maxwell,
+  pareto,
+  rayleigh,
+  weibull,
+} from './distributions/positive.js'
 export * from './inference/index.js'
 export { type Support, type SupportKind, supports } from './support.js'

@@ -7,6 +7,7 @@ import {
   atan2,
   betainc,
   betaln,
+  cast,
   digamma,
   div,
   exp,
@@ -48,6 +49,7 @@ import {
 import { type All, anything, type Continuous, type FloatOptions, make, positive, type Recipe } from '../distribution.js'
 import { supports } from '../support.js'
 import { EULER, HALF_LOG_2PI, log1mexp, log1pSquare } from './numbers.js'
+import { allNumbers, quantile } from './quantile.js'
 
 type X = AnyExpr
 /** (x - loc) / scale. */
@@ -291,12 +293,31 @@ const studentRecipe: Recipe<'df' | 'loc' | 'scale'> = {
   },
   cdf: (x, { df, loc, scale }) => {
     const z = standard(x, loc, scale)
-    // At 0 the tail has a root in it, and a line is as near.
+    // At 0 there is a root in it, and a line is as near.
     const close = lt(abs(z), 1e-8) as X
     const z2 = square(where(close, 1, z))
-    const tail = mul(0.5, betainc(mul(0.5, df), 0.5, div(df, add(df, z2))))
+    // From 0 where that is nearer than infinity: each side keeps its digits.
+    const near = lt(z2, df) as X
+    const half = mul(0.5, df)
+    const part = mul(0.5, betainc(where(near, 0.5, half), where(near, half, 0.5), div(where(near, z2, df), add(df, z2))))
+    const left = lt(z, 0) as X
+    const away = where(near, where(left, sub(0.5, part), add(0.5, part)), where(left, part, sub(1, part)))
     const slope = exp(neg(add(mul(0.5, log(df)), betaln(0.5, mul(0.5, df)))))
-    return where(close, add(0.5, mul(where(close, z, 0), slope)), where(lt(z, 0), tail, sub(1, tail))) as X
+    return where(close, add(0.5, mul(where(close, z, 0), slope)), away) as X
+  },
+  icdf: (q, { df, loc, scale }, dtype) => {
+    const left = lt(q, 0.5) as X
+    const standardP = { df, loc: cast(0, dtype) as X, scale: cast(1, dtype) as X }
+    const z = quantile(
+      where(left, q, sub(1, q)) as X,
+      standardP,
+      dtype,
+      allNumbers,
+      studentRecipe.cdf as never,
+      studentRecipe.logProb as never,
+      [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+    )
+    return placed(where(left, z, neg(z)) as X, loc, scale)
   },
   mean: ({ df, loc }) => where(gt(df, 1), loc, Number.NaN) as X,
   variance: ({ df, scale }) => {
@@ -326,8 +347,7 @@ export const studentT = <
   loc?: B,
   scale?: C,
   options?: O,
-): Continuous<readonly [A, B, C], O, 'cdf' | 'mean' | 'variance' | 'entropy'> =>
-  make(studentRecipe, { df, loc: loc ?? 0, scale: scale ?? 1 }, options) as never
+): Continuous<readonly [A, B, C], O, All> => make(studentRecipe, { df, loc: loc ?? 0, scale: scale ?? 1 }, options) as never
 
 // ---- skew normal
 
