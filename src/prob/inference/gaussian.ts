@@ -1,4 +1,4 @@
-/** A normal distribution in the unconstrained space as an approximation of a target: what `laplace` and `advi` return. */
+/** A normal distribution in the unconstrained space as an approximation of a target: what `laplaceApproximation` and `advi` return. */
 
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'

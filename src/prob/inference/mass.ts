@@ -34,7 +34,8 @@ export const choleskyOf = (a: Float64Array, n: number): Float64Array | undefined
       let s = a[i * n + j]!
       for (let k = 0; k < j; k++) s -= l[i * n + k]! * l[j * n + k]!
       if (i === j) {
-        if (!(s > 0)) return undefined
+        // What rounding leaves of 0 is not positive.
+        if (!(s > 1e-14 * Math.abs(a[i * n + i]!))) return undefined
         l[i * n + i] = Math.sqrt(s)
       } else l[i * n + j] = s / l[j * n + j]!
     }

@@ -32,7 +32,7 @@ export interface Model {
  * A model: a function of a trace `s`, in which `s.sample(name, distribution)` draws a latent value, `s.observe(name, distribution, value)` says what was observed, `s.deterministic(name, value)` keeps what
  * is computed, and `s.factor(name, logWeight)` adds to the log density.
  *
- * `nuts`, `hmc`, `advi` and `laplace` take models. Latent values are sampled in an unconstrained space, with the Jacobian of the map to the support of their distribution; draws are in the support.
+ * `nuts`, `hmc`, `advi` and `laplaceApproximation` take models. Latent values are sampled in an unconstrained space, with the Jacobian of the map to the support of their distribution; draws are in the support.
  * Errors  BadInput where a name is used twice, or is not a text; when a model is sampled, for latent values that are discrete.
  * @example
  * const coin = model((s) => {
@@ -293,7 +293,7 @@ export const targetOfModel = (m: Model, start: unknown, op: string): Target => {
         `the latent site '${name}' is discrete (${s.distribution!.name})`,
         'sum over its values in the density, or observe it.',
       )
-    shapes.set(name, zeros(bijectorTo(support).inverse(s.value).shape as number[], dtype) as AnyExpr)
+    shapes.set(name, zeros(bijectorTo(support).shapeBefore(s.value.shape as readonly number[]) as number[], dtype) as AnyExpr)
   }
   if (shapes.size === 0) badInput(op, 'the model has no latent sites.', 'draw at least one value with s.sample.')
   const template = evaluate(Object.fromEntries(shapes) as never) as unknown

@@ -208,7 +208,7 @@ export type Guide<P> = (trace: Trace, params: { readonly [K in keyof P]: AnyExpr
 export const svi = <P>(key: Key, m: Model, guide: Guide<P>, options: SviOptions<P>): Svi<P> => {
   const op = 'svi'
   modelIn(m, op)
-  functionOf(guide as (x: never) => unknown, 'the guide', op)
+  functionOf(guide as unknown as (x: never) => unknown, 'the guide', op)
   const { params, ...read } = readOptions(sviOptions, options, op)
   if (params === undefined) badInput(op, 'params is not given.', 'give a tree of floats for the guide.')
   const start = treeMap(

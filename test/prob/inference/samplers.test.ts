@@ -156,7 +156,7 @@ describe('keys', () => {
   })
   it.each([
     ['nuts', nuts],
-    ['hmc', hmc],
+    ['hmc', hmc as unknown as typeof nuts],
   ] as const)('%s: chains mapped together are the chains in turn, and a single chain is the first', (_, sampler) => {
     const together = all(sampler(key(7), proper as never, options))
     const inTurn = all(sampler(key(7), proper as never, { ...options, together: false }))

@@ -18,7 +18,7 @@ export const laplaceOptions = {
   /** The most steps of the search for the mode. */
   maxSteps: wholeOrNone,
 }
-/** Options of `laplace`. */
+/** Options of `laplaceApproximation`. */
 export type LaplaceOptions = OptionsOf<typeof laplaceOptions>
 type Latents = Readonly<Record<string, Tensor>>
 interface LaplaceFn {
@@ -43,10 +43,10 @@ const inverseOf = (l: Float64Array, n: number): Float64Array => {
  * The mode is found by `minimize`. The result is { mean, covariance, logEvidence, sample }: `mean` is the tree at the mode, and `sample(key, draws)` has draws with importance weights.
  * Errors  BadInput if no mode is found, or if the density is flat or curved upwards there.
  * Source  Tierney and Kadane 1986.
- * @example laplace((x) => mul(-2, square(sub(x, 1))), { start: 0 }).covariance   // [[0.25]]
+ * @example laplaceApproximation((x) => mul(-2, square(sub(x, 1))), { start: 0 }).covariance   // [[0.25]]
  */
-export const laplace: LaplaceFn = ((density: unknown, options: unknown): unknown => {
-  const op = 'laplace'
+export const laplaceApproximation: LaplaceFn = ((density: unknown, options: unknown): unknown => {
+  const op = 'laplaceApproximation'
   const { start, ...rest } = (options ?? {}) as { readonly start?: unknown }
   const target = targetIn(density, start, op)
   const { tolerance, maxSteps } = readOptions(laplaceOptions, rest, op)
