@@ -169,18 +169,18 @@ export const runChains = <D>(key: Key, target: Target, transitions: Transitions,
   const compiled = gradientsFor(target, groups[0]!.length)
   try {
     for (const group of groups) {
-      const going = group.map((c, i) => {
+      let going = group.map((c, i) => {
         const chain = chainOf(n, compiled.chains[i]!, streamOf(chainKey(key, c)), diagonalMass(new Float64Array(n).fill(1)))
         all.push(chain)
         return life(chain, transitions, read, target, c, kept[c]!, op, told)
       })
+      const over = new Set<Asking>()
       for (;;) {
-        let left = 0
-        for (const one of going) if (!one.next().done) going[left++] = one
-        going.length = left
-        if (left === 0) break
+        for (let i = 0; i < going.length; i++) if (going[i]!.next().done) over.add(going[i]!)
+        if (over.size > 0) going = going.filter((one) => !over.has(one))
+        if (going.length === 0) break
         compiled.run()
-        gradients += left
+        gradients += going.length
       }
     }
   } finally {

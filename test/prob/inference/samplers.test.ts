@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type AnyExpr, add, cast, div, exp, log, mul, neg, sqrt, square, sub, sum, type Tensor, tensor } from '../../../src/index.js'
 import { dualAveraging, momentsOf, scheduleOf } from '../../../src/prob/inference/adapt.js'
 import { hmc, nuts, rhat, summary } from '../../../src/prob/inference/index.js'
+import { streamOf } from '../../../src/prob/inference/stream.js'
 import { key } from '../../../src/random/index.js'
 import { count } from '../../depth.js'
 import { refused } from '../refused.js'
@@ -40,7 +41,7 @@ describe('known posteriors', () => {
   })
   it('a correlated normal of 50 dimensions: means, variances and a covariance', () => {
     const { logDensity, covariance } = correlated(50, 0.9)
-    const { draws, warnings } = nuts(key(2), logDensity as never, { start: new Array(50).fill(0), warmup: 500, draws: count(500, 2000) })
+    const { draws, warnings } = nuts(key(2), logDensity as never, { start: new Array(50).fill(0), warmup: 500, draws: count(400, 2000) })
     expect(warnings).toEqual([])
     const x = draws as unknown as Tensor
     const data = numbers(x)
@@ -104,7 +105,7 @@ describe('known posteriors', () => {
 describe('simulation-based calibration (Talts and others 2018)', () => {
   it('ranks of the parameters among draws of their posterior are even', () => {
     // m ~ N(0, 1), s = exp(l), l ~ N(0, 0.5), y ~ N(m, s): five numbers.
-    const [trials, ranks] = [count(60, 600), 10]
+    const [trials, ranks] = [count(50, 600), 10]
     const histogram = { m: new Array(ranks).fill(0), l: new Array(ranks).fill(0) }
     const gauss = (() => {
       let seed = 12345
@@ -294,5 +295,33 @@ describe('the warm-up', () => {
     ] as const)
       expect(Math.abs(full[2 * i + j]! - wanted(i, j))).toBeLessThan(1e-12)
     for (const i of [0, 1]) expect(Math.abs(short[i]! - wanted(i, i))).toBeLessThan(1e-12)
+  })
+})
+
+describe('streams', () => {
+  it('normal numbers are normal, uniform ones uniform, and keys have their own', () => {
+    const [a, b] = [streamOf(key(1)), streamOf(key(2))]
+    const z = new Float64Array(20_000)
+    a.normals(z)
+    const moment = (f: (v: number) => number) => z.reduce((s, v) => s + f(v), 0) / z.length
+    // Four standard errors of the moments of 20,000 numbers; those of z^4 have the variance 96.
+    for (const [f, wanted, variance] of [
+      [(v: number) => v, 0, 1],
+      [(v: number) => v * v, 1, 2],
+      [(v: number) => v ** 3, 0, 15],
+      [(v: number) => v ** 4, 3, 96],
+    ] as const)
+      expect(Math.abs(moment(f) - wanted)).toBeLessThan(4 * Math.sqrt(variance / z.length))
+    // What Box and Muller make of one pair lies half a block apart.
+    for (const lag of [1, 512, 1024]) {
+      const products = Array.from({ length: z.length - lag }, (_, i) => z[i]! * z[i + lag]!)
+      expect(Math.abs(products.reduce((s, v) => s + v, 0) / products.length)).toBeLessThan(4 / Math.sqrt(products.length))
+    }
+    const u = Array.from({ length: 20_000 }, () => a.uniform())
+    expect(u.every((v) => v >= 0 && v < 1)).toBe(true)
+    expect(Math.abs(u.reduce((s, v) => s + v, 0) / u.length - 0.5)).toBeLessThan(4 / Math.sqrt(12 * u.length))
+    const other = new Float64Array(5)
+    b.normals(other)
+    expect(Array.from(other)).not.toEqual(Array.from(z.slice(0, 5)))
   })
 })
