@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { isAdException, type Tensor, tensor } from '../../../src/index.js'
-import { ess, rhat, summary } from '../../../src/prob/inference/index.js'
+import { ess, rhat, summary, tracePlot } from '../../../src/prob/inference/index.js'
 
 interface Golden {
   readonly name: string
@@ -58,5 +58,25 @@ describe('trees', () => {
         expect((e as Error).message).toMatch(/chains, draws/)
       }
     }
+  })
+})
+
+describe('tracePlot', () => {
+  it('has a name for each element, and two lines for each chain', () => {
+    const text = tracePlot({ mu: cases[0]!.x, '<tau>': cases[1]!.x })
+    expect(text.match(/<polyline/g)).toHaveLength(16)
+    expect(text).toContain('>mu<')
+    expect(text).toContain('>&lt;tau&gt;<')
+    expect(text).not.toMatch(/NaN|Infinity|undefined/)
+    expect(tracePlot({ a: cases[0]!.x, b: cases[0]!.x }, { most: 1 }).match(/<polyline/g)).toHaveLength(8)
+  })
+  it('draws the highest draw on top, at its place in the order', () => {
+    // One chain 0, 0, 1: its trace ends in the upper right corner of the second frame, which is 80 high.
+    const [, trace] = tracePlot([[0, 0, 1]]).match(/points="[^"]*"/g)!
+    expect(trace).toBe('points="350.0,104.0 475.0,104.0 600.0,24.0"')
+  })
+  it('constant draws, and draws that are not finite', () => {
+    expect(tracePlot([[1, 1, 1, 1]])).not.toMatch(/NaN/)
+    expect(tracePlot([[Number.NaN, Number.NaN]])).toContain('no finite draws')
   })
 })
