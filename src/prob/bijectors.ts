@@ -418,6 +418,16 @@ export const positiveDefiniteBijector: Bijector = /*#__PURE__*/ made({
 })
 /** Half of the log of what the squares before each element of a row leave of 1: of partial correlations z, given log(1 - z^2). */
 const roots = (logs: X): X => mul(0.5, cumsum(logs, exclusive)) as X
+/** The Cholesky factor of correlations by partial ones z and log(1 - z^2), below the diagonal. */
+const factorOf = (z: X, logs: X): X => {
+  const n = lastSize(z.shape)
+  return mul(add(z, eye(n, n, 0, z.dtype as 'f64')), exp(roots(logs))) as X
+}
+/** The same of a vector of partial correlations. */
+export const correlationOf = (z: X): X => {
+  const m = matrixOf(z, true, 'correlationOf')
+  return factorOf(m, log1p(neg(mul(m, m))) as X)
+}
 /**
  * The map from vectors to Cholesky factors of correlation matrices: tanh of each number is a partial correlation.
  *
@@ -430,9 +440,7 @@ export const correlationBijector: Bijector = /*#__PURE__*/ made({
   rankAfter: 2,
   forward: (x) => {
     const m = matrixOf(x, true, 'correlationBijector')
-    const n = lastSize(m.shape)
-    const [z, rest] = [add(tanh(m), eye(n, n, 0, m.dtype as 'f64')), exp(roots(logSech2(m)))]
-    return mul(z, rest) as X
+    return factorOf(tanh(m) as X, logSech2(m))
   },
   inverse: (y) => {
     // The squares from an element on, summed from the end of the row: what those before it leave of 1.

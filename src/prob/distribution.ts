@@ -19,6 +19,7 @@ import {
   shapeIn,
   spread,
 } from '../random/given.js'
+import type { Bijector } from './bijectors.js'
 import type { Support } from './support.js'
 
 /** A distribution: its draws, its density, and what else of it has a formula. Fields that are absent have none. */
@@ -49,12 +50,26 @@ export interface Distribution {
   /** What `kl` knows of it. */
   readonly divergence?: Divergence
 }
-/** Distributions whose divergence from each other has a formula, and those whose divergence from this one follows from moments. */
+/** What is known of divergences: from the distributions of a family, or where they follow from moments. */
 export interface Divergence {
-  /** The family, 'gamma' of exponential ones too. */
-  readonly family?: { readonly name: string; readonly values: Values; readonly kl: (p: Values, q: Values) => AnyExpr }
+  /** The family and its parameters: 'gamma' of exponential ones too. */
+  readonly family?: Family
   /** The expectation of -logProb of this distribution, for draws of another one: undefined where it does not follow from that one's moments. */
   readonly crossEntropy?: (from: Distribution) => AnyExpr | undefined
+  /** The divergence from another one, where the distribution is made of others. */
+  readonly to?: (other: Distribution) => AnyExpr | undefined
+  /** The distribution that it is made of. */
+  readonly base?: Distribution
+  /** The map by which it is made of it. */
+  readonly map?: Bijector
+}
+/** Distributions whose divergence from each other has a formula. */
+export interface Family {
+  readonly name: string
+  /** The dtype of the parameters; undefined of plain numbers. */
+  readonly dtype: Float | undefined
+  readonly values: (dtype: Float) => Values
+  readonly kl: (p: Values, q: Values) => AnyExpr
 }
 
 /** Options of distributions. */
@@ -123,6 +138,8 @@ export interface Recipe<N extends string> {
   readonly support: (p: Values<N>) => Support
   /** The shape of an event: [] unless given. */
   readonly eventShape?: (p: Values<N>) => readonly number[]
+  /** What the parameters are turned into, once: factors of matrices. */
+  readonly prepare?: (p: Values<N>) => Values<N>
   /** Draws; the shape is that of the draws and the batch. */
   readonly sample: (key: GivenKey, shape: readonly number[], p: Values<N>, dtype: Float) => AnyExpr
   readonly logProb: (x: AnyExpr, p: Values<N>, dtype: Float) => AnyExpr
@@ -157,8 +174,9 @@ export const make = <N extends string>(recipe: Recipe<N>, given: Readonly<Record
     const known = made.get(dtype)
     if (known !== undefined) return known
     const values = Object.fromEntries(names.map((n) => [n, parameterIn(once[n], dtype, name, n)])) as unknown as Values<N>
-    made.set(dtype, values)
-    return values
+    const prepared = recipe.prepare?.(values) ?? values
+    made.set(dtype, prepared)
+    return prepared
   }
   const values = at(own)
   for (const n of names) {
@@ -217,7 +235,16 @@ export const make = <N extends string>(recipe: Recipe<N>, given: Readonly<Record
   const scalar = (f: (p: Values<N>, dtype: Float) => AnyExpr) => (): AnyExpr => spread(f(values, own), batchShape)
   const { family, crossEntropy } = recipe
   const divergence: Divergence = {
-    ...(family === undefined ? {} : { family: { name: family.name, values: family.of?.(values) ?? (values as Values), kl: family.kl } }),
+    ...(family === undefined
+      ? {}
+      : {
+          family: {
+            name: family.name,
+            dtype: plain ? undefined : own,
+            values: (dtype) => family.of?.(at(dtype)) ?? (at(dtype) as Values),
+            kl: family.kl,
+          },
+        }),
     ...(crossEntropy === undefined ? {} : { crossEntropy: (from) => crossEntropy(values, from) }),
   }
   return Object.freeze({

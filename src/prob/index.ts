@@ -12,6 +12,7 @@ export type {
   Values,
 } from './distribution.js'
 export { beta, kumaraswamy, vonMises } from './distributions/bounded.js'
+export { type BoundOptions, delta, independent, masked, mixture, transformed, truncated, zeroInflated } from './distributions/combined.js'
 export {
   bernoulli,
   betaBinomial,
@@ -53,5 +54,18 @@ export {
   rayleigh,
   weibull,
 } from './distributions/positive.js'
+export {
+  dirichlet,
+  dirichletMultinomial,
+  lkjCholesky,
+  lowRankNormal,
+  type MvNormalOptions,
+  multinomial,
+  mvNormal,
+  mvStudentT,
+  type ScaleOptions,
+  wishart,
+} from './distributions/vectors.js'
 export * from './inference/index.js'
+export { kl } from './kl.js'
 export { type Support, type SupportKind, supports } from './support.js'

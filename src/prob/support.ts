@@ -114,7 +114,7 @@ const bounded = (lower: Bound | undefined, upper: Bound | undefined, open: boole
       const sides = [...(low === undefined ? [] : [below(x, low) as AnyExpr]), ...(high === undefined ? [] : [above(x, high) as AnyExpr])]
       return sides.length === 1 ? sides[0]! : (or(sides[0]!, sides[1]!) as AnyExpr)
     },
-    inner: (x, out) => where(out, between(low, high), x) as AnyExpr,
+    inner: (x, out) => where(out, cast(between(low, high) as AnyExpr, x.dtype as 'f64'), x) as AnyExpr,
   })
 }
 const integers = (lower: Bound | undefined, upper: Bound | undefined): Support => {
@@ -131,7 +131,7 @@ const integers = (lower: Bound | undefined, upper: Bound | undefined): Support =
         ...(low === undefined ? [] : [lt(x, low) as AnyExpr]),
         ...(high === undefined ? [] : [gt(x, high) as AnyExpr]),
       ].reduce((a, b) => or(a, b) as AnyExpr, full([], 0, 'bool') as AnyExpr),
-    inner: (x, out) => where(out, low ?? high ?? 0, x) as AnyExpr,
+    inner: (x, out) => where(out, cast((low ?? high ?? 0) as AnyExpr, x.dtype as 'f64'), x) as AnyExpr,
   })
 }
 const spreadOut = (out: AnyExpr, rank: number): AnyExpr => last(rank).reduce((y) => expandDims(y, -1) as AnyExpr, out)

@@ -78,7 +78,8 @@ export const logitOptions = {
 }
 /** Options of distributions whose probabilities may be given as logits. */
 export type LogitOptions = OptionsOf<typeof logitOptions>
-const logitsAsked = (options: unknown, op: string): { readonly logits: boolean; readonly rest: FloatOptions | undefined } => {
+/** Options read: are probabilities given as logits, and the others. */
+export const logitsAsked = (options: unknown, op: string): { readonly logits: boolean; readonly rest: FloatOptions | undefined } => {
   const { logits, dtype } = readOptions(logitOptions, options, op)
   return { logits, rest: dtype === undefined ? undefined : { dtype } }
 }
@@ -185,7 +186,8 @@ export const categorical = <const O extends LogitOptions = NoOptions>(
 
 /** log of n over x. */
 const logChoose = (n: X, x: X): X => neg(add(log1p(n), betaln(add(sub(n, x), 1), add(x, 1)))) as X
-const binomialCdf = (x: X, n: X, p: X): X => betainc(maximum(sub(n, x), 1), add(x, 1), sub(1, p)) as X
+/** The probability of at most x of n, each of them with probability p. */
+export const binomialCdf = (x: X, n: X, p: X): X => betainc(maximum(sub(n, x), 1), add(x, 1), sub(1, p)) as X
 const binomialRecipe: Recipe<'n' | 'p'> = {
   name: 'binomial',
   discrete: true,
