@@ -192,7 +192,7 @@ export type EssOptions = OptionsOf<typeof essOptions>
  * 4 draws, and of draws that are not finite.
  * Errors  ShapeMismatch for a leaf of fewer than two axes.
  * Source  Vehtari and others 2021; Geyer 1992.
- * @example ess([[1, 2, 3, 4, 5, 6, 7, 8], [8, 3, 6, 1, 4, 7, 2, 5]])   // 4.0777
+ * @example ess([[1, 2, 3, 4, 5, 6, 7, 8], [8, 3, 6, 1, 4, 7, 2, 5]])   // 19.266
  */
 export const ess = <D>(draws: D, options?: EssOptions): PerElement<D> => {
   const { kind } = readOptions(essOptions, options, 'ess')
@@ -205,7 +205,7 @@ export const ess = <D>(draws: D, options?: EssOptions): PerElement<D> => {
  * not finite, and of constant ones.
  * Errors  ShapeMismatch for a leaf of fewer than two axes.
  * Source  Vehtari and others 2021.
- * @example rhat([[1, 2, 3, 4, 5, 6, 7, 8], [8, 3, 6, 1, 4, 7, 2, 5]])   // 1.3137
+ * @example rhat([[1, 2, 3, 4, 5, 6, 7, 8], [8, 3, 6, 1, 4, 7, 2, 5]])   // 1.1328
  */
 export const rhat = <D>(draws: D): PerElement<D> => perElement(draws, 'rhat', rhatOf)
 

@@ -226,7 +226,7 @@ const keptOf = (sites: ReadonlyMap<string, Site>): Record<string, AnyExpr> =>
  * Draws of everything in a model from its prior, the observed sites too: a record of [draws, ...].
  *
  * Errors  BadInput unless `draws` is a whole number from 1.
- * @example evaluate(prior(key(0), coin, 100).heads).shape   // [100]
+ * @example prior(key(0), model((s) => { s.sample('x', normal(0, 1), [3]) }), 100).x.shape   // [100, 3]
  */
 export const prior = (key: Key, m: Model, draws: number): Readonly<Record<string, Tensor>> => {
   const op = 'prior'
@@ -241,7 +241,7 @@ export const prior = (key: Key, m: Model, draws: number): Readonly<Record<string
  *
  * `draws` is what a sampler returned. The model may be another one, with other data: sites of the same names take the values.
  * Errors  BadInput for a name in `draws` that the model has not.
- * @example predictive(key(1), coin, nuts(key(0), coin).draws).heads.shape   // [4, 1000]
+ * @example predictive(key(1), model((s) => { s.observe('y', normal(s.sample('mu', normal(0, 1)), 1), [3]) }), { mu: [[0, 1, 2]] }).y.shape   // [1, 3, 1]
  */
 export const predictive = (key: Key, m: Model, draws: Readonly<Record<string, AnyExpr>>): Readonly<Record<string, Tensor>> => {
   const op = 'predictive'
