@@ -3,7 +3,7 @@
 // In eight schools, coaching for a test raised scores by 28, 8, -3, 7, -1, 1, 18 and 12 points, with standard errors from 9 to 18 (Rubin 1981). The effects of schools are drawn around a common mean, and how
 // far they spread is estimated with them: the larger the error of a school, the more its estimate moves to the mean.
 
-import { type AnyExpr, add, mul, tensor } from '../src/index.js'
+import { add, mul } from '../src/index.js'
 import { halfCauchy, model, normal, nuts, predictive, summary } from '../src/prob/index.js'
 import { key } from '../src/random/index.js'
 import { expectThat, type Log, start } from './entry.js'
@@ -25,8 +25,9 @@ export const schools = model((s) => {
   const mu = s.sample('mu', normal(0, 5))
   const tau = s.sample('tau', halfCauchy(5))
   const z = s.sample('z', normal(0, 1), [8])
-  const effect = s.deterministic('effect', add(mu, mul(tau, z)) as AnyExpr)
-  s.observe('gain', normal(effect, tensor(errors)), gains)
+  const effect = add(mu, mul(tau, z))
+  const gain = s.observe('gain', normal(effect, errors), gains)
+  return { mu, tau, effect, gain }
 })
 
 const mean = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length
@@ -47,8 +48,8 @@ export const main = async (log: Log, { draws = 2000, seed = 0, out = 'out' }: Sc
 
   // Would the model produce data like these? The share of replications whose best school gains at least 28.
   const { gain } = predictive(key(seed + 1), schools, drawn)
-  const replications = Array.from({ length: gain!.data.length / 8 }, (_, i) =>
-    Math.max(...Array.from(gain!.data.slice(8 * i, 8 * i + 8), Number)),
+  const replications = Array.from({ length: gain.data.length / 8 }, (_, i) =>
+    Math.max(...Array.from(gain.data.slice(8 * i, 8 * i + 8), Number)),
   )
   const share = mean(replications.map((best) => (best >= 28 ? 1 : 0)))
   log(`the best school gains at least 28 in ${(100 * share).toFixed(0)} % of replications`)

@@ -25,7 +25,7 @@ const centred = (q: AnyExpr): AnyExpr => {
 const nonCentred = model((s) => {
   const v = s.sample('v', normal(0, 3))
   const z = s.sample('z', normal(0, 1), [9])
-  s.deterministic('x', mul(exp(div(v, 2)), z) as AnyExpr)
+  return { v, x: mul(exp(div(v, 2)), z) }
 })
 const numbers = (x: Tensor): readonly number[] => Array.from(x.data, Number)
 
@@ -35,7 +35,7 @@ export const main = async (log: Log, { draws = 1000, seed = 0, out = 'out' }: Fu
   const direct = numbers(narrow.draws as unknown as Tensor)
   const points = {
     centred: Array.from({ length: 4 * draws }, (_, i) => [direct[10 * i + 1]!, direct[10 * i]!]),
-    'non-centred': numbers(wide.draws.v!).map((v, i) => [Number(wide.draws.x!.data[9 * i]), v]),
+    'non-centred': numbers(wide.draws.v).map((v, i) => [Number(wide.draws.x.data[9 * i]), v]),
   }
   const below = (pairs: readonly (readonly number[])[]) => pairs.filter(([, v]) => v! < -5).length / pairs.length
   const shares = { centred: below(points.centred), nonCentred: below(points['non-centred']) }

@@ -285,7 +285,7 @@ const digits = (x: number): string =>
  *
  * `draws` is a tree of [chains, draws, ...], as samplers return. The result has `rows`, and is a table as text.
  * Errors  ShapeMismatch for a leaf of fewer than two axes.
- * @example summary({ mu: [[1, 2, 3, 4, 5, 6, 7, 8], [8, 3, 6, 1, 4, 7, 2, 5]] }).rows[0].mean   // 4.5
+ * @example summary({ mu: [[1, 2, 3, 4, 5, 6, 7, 8], [8, 3, 6, 1, 4, 7, 2, 5]] }).rows[0]?.mean   // 4.5
  */
 export const summary = (draws: unknown): Summary => {
   const rows = namedElements(draws, 'summary').map(([name, r]) => summaryRow(name, r))

@@ -4,7 +4,18 @@ export { type EssOptions, ess, type PerElement, rhat, type Summary, type Summary
 export type { Approximation, WeightedDraws } from './gaussian.js'
 export { type ImportanceWeights, importanceWeights } from './importance.js'
 export { type LaplaceOptions, laplaceApproximation } from './laplace-approximation.js'
-export { condition, logJoint, type Model, model, predictive, prior, type Trace, type Value, type Values as SiteValues } from './model.js'
+export {
+  condition,
+  logJoint,
+  type Model,
+  model,
+  predictive,
+  prior,
+  type SitesOf,
+  type Trace,
+  type Value,
+  type Values as SiteValues,
+} from './model.js'
 export { type HmcOptions, hmc, type NutsOptions, nuts, type Start } from './samplers.js'
 export { type TracePlotOptions, tracePlot } from './trace-plot.js'
 export type { Draws, LogDensity } from './types.js'

@@ -7,7 +7,7 @@ import type { Found } from '../../minimize/types.js'
 import { positive, wholeOrNone } from '../../solve/options.js'
 import { type Approximation, gaussianOf } from './gaussian.js'
 import { choleskyOf } from './mass.js'
-import type { Model, Values } from './model.js'
+import type { Model, SitesOf, Values } from './model.js'
 import type { Start } from './samplers.js'
 import { targetIn } from './target.js'
 import type { Draws, LogDensity } from './types.js'
@@ -20,9 +20,8 @@ export const laplaceOptions = {
 }
 /** Options of `laplaceApproximation`. */
 export type LaplaceOptions = OptionsOf<typeof laplaceOptions>
-type Latents = Readonly<Record<string, Tensor>>
 interface LaplaceFn {
-  (model: Model, options?: Partial<Start<Values>> & LaplaceOptions): Approximation<Latents, Latents>
+  <R>(model: Model<R>, options?: Partial<Start<Values>> & LaplaceOptions): Approximation<SitesOf<R, [number, number]>, SitesOf<R, []>>
   <X>(logDensity: LogDensity<X>, options: Start<X> & LaplaceOptions): Approximation<Draws<X>, Found<X>>
 }
 /** The inverse of L, lower triangular. */

@@ -1,14 +1,15 @@
 /** Models: functions that draw, observe and add to a log density by names, and what handlers make of them. */
 import { functionOf, shown } from '../../core/errors/check-arguments.js'
 import { badDtype, badInput, badShape } from '../../core/errors/explain.js'
-import { type AnyExpr, add, cast, evaluate, isExpr, isTensor, ravel, sum, type Tensor, tensor, treeMap, vmap, zeros } from '../../index.js'
+import { type AnyExpr, add, cast, type Expr, evaluate, isExpr, isTensor, ravel, sum, type Tensor, tensor, treeMap, vmap, zeros } from '../../index.js'
+import type { NumberLists } from '../../random/given.js'
 import { foldIn, type Key, splitKey } from '../../random/index.js'
 import { bijectorTo } from '../bijectors.js'
 import type { Distribution } from '../distribution.js'
 import type { Target } from './density.js'
 
 /** A value of a model: an expression, a tensor, a number or an array of numbers. */
-export type Value = AnyExpr | number | readonly (number | readonly number[])[]
+export type Value = AnyExpr | number | NumberLists
 /** Values by the names of sites. */
 export type Values = Readonly<Record<string, Value>>
 
@@ -23,14 +24,27 @@ export interface Trace {
   /** Adds to the log density. */
   readonly factor: (name: string, logWeight: AnyExpr | number) => void
 }
-/** A model, made by `model`. */
-export interface Model {
+/** A model, made by `model`: R is what it returns. */
+export interface Model<out R = unknown> {
   readonly _tag: 'Model'
-  readonly run: (trace: Trace) => unknown
+  readonly run: (trace: Trace) => R
 }
+/** Arrays by the names of sites, with `Lead` in front of their shapes: those that the model returns have types of their own. */
+export type SitesOf<R, Lead extends number[]> = Readonly<Record<string, Tensor>> & Returned<R, Lead>
+type Returned<R, Lead extends number[]> = [R] extends [Readonly<Record<string, AnyExpr | number>>]
+  ? [R] extends [AnyExpr]
+    ? unknown
+    : {
+        readonly [K in keyof R]: AnyExpr extends R[K]
+          ? Tensor
+          : R[K] extends Expr<infer S extends number[], infer D>
+            ? Tensor<[...Lead, ...S], D>
+            : Tensor<Lead, 'f64'>
+      }
+  : unknown
 /**
  * A model: a function of a trace `s`, in which `s.sample(name, distribution)` draws a latent value, `s.observe(name, distribution, value)` says what was observed, `s.deterministic(name, value)` keeps what
- * is computed, and `s.factor(name, logWeight)` adds to the log density.
+ * is computed, and `s.factor(name, logWeight)` adds to the log density. What the model returns as a record is kept too, and gives the draws their types.
  *
  * `nuts`, `hmc`, `advi` and `laplaceApproximation` take models. Latent values are sampled in an unconstrained space, with the Jacobian of the map to the support of their distribution; draws are in the support.
  * Errors  BadInput where a name is used twice, or is not a text; when a model is sampled, for latent values that are discrete.
@@ -40,7 +54,7 @@ export interface Model {
  *   s.observe('heads', binomial(10, p), 7)
  * })
  */
-export const model = (run: (trace: Trace) => unknown): Model => {
+export const model = <R>(run: (trace: Trace) => R): Model<R> => {
   functionOf(run, 'the model', 'model')
   return Object.freeze({ _tag: 'Model', run })
 }
@@ -58,6 +72,8 @@ export interface Site {
   readonly shape: readonly number[]
   readonly value: AnyExpr
   readonly logProb: () => AnyExpr
+  /** Did the model return it? */
+  readonly returned?: true
 }
 /** Decides the values of sites. */
 interface Handler {
@@ -93,7 +109,7 @@ export const sitesOf = (m: Model, handler: Handler, op: string): ReadonlyMap<str
       badInput(op, `site '${name}' has ${shown(d)} for a distribution.`, 'give a distribution, such as normal(0, 1).')
   }
   const nothing = (): AnyExpr => tensor(0) as AnyExpr
-  m.run({
+  const returned: unknown = m.run({
     sample: (name, d, shape = []) => {
       fresh(name, d ?? null)
       const value = handler.latent(name, d, shape)
@@ -119,6 +135,15 @@ export const sitesOf = (m: Model, handler: Handler, op: string): ReadonlyMap<str
       sites.set(name, { kind: 'factor', shape: [], value, logProb: () => summed(value) })
     },
   })
+  if (typeof returned !== 'object' || returned === null || Array.isArray(returned) || isExpr(returned) || isTensor(returned)) return sites
+  for (const [name, x] of Object.entries(returned)) {
+    const known = sites.get(name)
+    if (known === undefined)
+      sites.set(name, { kind: 'deterministic', shape: [], value: asExpr(x, `the returned '${name}'`, op), logProb: nothing })
+    else if (known.value !== x)
+      badInput(op, `the model returns another value as '${name}' than that of the site of this name.`, 'return it under a name of its own.')
+    else sites.set(name, { ...known, returned: true })
+  }
   return sites
 }
 /** The axes of an observed value in front of those of its distribution. */
@@ -171,11 +196,11 @@ const listOfNames = (names: readonly string[]): string =>
  * Errors  BadInput, when the model runs, for a name that no latent site has.
  * @example condition(model((s) => { s.sample('y', normal(s.sample('mu', normal(0, 1)), 1), [3]) }), { y: [1, 2, 3] })
  */
-export const condition = (m: Model, values: Values): Model => {
+export const condition = <R>(m: Model<R>, values: Values): Model<R> => {
   const op = 'condition'
-  const { run } = modelIn(m, op)
+  const { run } = modelIn(m, op) as Model<R>
   const data = valuesIn(values, 'values', op)
-  return model((s) => {
+  return model((s): R => {
     const names: string[] = []
     const result = run({
       ...s,
@@ -226,9 +251,9 @@ const keptOf = (sites: ReadonlyMap<string, Site>): Record<string, AnyExpr> =>
  * Draws of everything in a model from its prior, the observed sites too: a record of [draws, ...].
  *
  * Errors  BadInput unless `draws` is a whole number from 1.
- * @example prior(key(0), model((s) => { s.sample('x', normal(0, 1), [3]) }), 100).x.shape   // [100, 3]
+ * @example prior(key(0), model((s) => ({ x: s.sample('x', normal(0, 1), [3]) })), 100).x.shape   // [100, 3]
  */
-export const prior = (key: Key, m: Model, draws: number): Readonly<Record<string, Tensor>> => {
+export const prior = <R>(key: Key, m: Model<R>, draws: number): SitesOf<R, [number]> => {
   const op = 'prior'
   modelIn(m, op)
   if (!Number.isInteger(draws) || draws < 1) badInput(op, `draws is ${shown(draws)}.`, 'give a whole number from 1.')
@@ -241,9 +266,9 @@ export const prior = (key: Key, m: Model, draws: number): Readonly<Record<string
  *
  * `draws` is what a sampler returned. The model may be another one, with other data: sites of the same names take the values.
  * Errors  BadInput for a name in `draws` that the model has not.
- * @example predictive(key(1), model((s) => { s.observe('y', normal(s.sample('mu', normal(0, 1)), 1), [3]) }), { mu: [[0, 1, 2]] }).y.shape   // [1, 3, 1]
+ * @example predictive(key(1), model((s) => ({ y: s.observe('y', normal(s.sample('mu', normal(0, 1)), 1), [3]) })), { mu: [[0, 1, 2]] }).y.shape   // [1, 3, 1]
  */
-export const predictive = (key: Key, m: Model, draws: Readonly<Record<string, AnyExpr>>): Readonly<Record<string, Tensor>> => {
+export const predictive = <R>(key: Key, m: Model<R>, draws: Values): SitesOf<R, [number, number]> => {
   const op = 'predictive'
   modelIn(m, op)
   const leaves = [...valuesIn(draws, 'draws', op)]
@@ -324,7 +349,7 @@ export const targetOfModel = (m: Model, start: unknown, op: string): Target => {
     tree: (x) => {
       const [sites] = runAt(x)
       return Object.fromEntries(
-        [...sites].filter(([, s]) => s.kind === 'sample' || s.kind === 'deterministic').map(([name, s]) => [name, s.value]),
+        [...sites].filter(([, s]) => s.kind === 'sample' || s.kind === 'deterministic' || s.returned).map(([name, s]) => [name, s.value]),
       )
     },
     logDensity: (x) => {

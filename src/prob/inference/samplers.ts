@@ -1,11 +1,10 @@
 /** The samplers: Hamiltonian Monte Carlo with trajectories of a given length, and the No-U-Turn sampler, which chooses it. */
 import { integer, number, type OptionsOf, readOptions } from '../../core/errors/options.js'
-import type { Tensor } from '../../index.js'
 import type { Key } from '../../random/index.js'
 import { chainOptions, runChains, type Samples } from './chains.js'
 import type { Target } from './density.js'
 import { hmcTransitions } from './hmc-transition.js'
-import type { Model, Values } from './model.js'
+import type { Model, SitesOf, Values } from './model.js'
 import { nutsTransitions } from './nuts-transition.js'
 import { targetIn } from './target.js'
 import type { Draws, LogDensity } from './types.js'
@@ -38,7 +37,7 @@ const split = (density: unknown, options: unknown, op: string): readonly [Target
 }
 
 interface NutsFn {
-  (key: Key, model: Model, options?: Partial<Start<Values>> & NutsOptions): Samples<Readonly<Record<string, Tensor>>>
+  <R>(key: Key, model: Model<R>, options?: Partial<Start<Values>> & NutsOptions): Samples<SitesOf<R, [number, number]>>
   <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & NutsOptions): Samples<Draws<X>>
 }
 /**
@@ -62,7 +61,7 @@ export const nuts: NutsFn = ((key: Key, density: unknown, options: unknown): Sam
 }) as NutsFn
 
 interface HmcFn {
-  (key: Key, model: Model, options?: Partial<Start<Values>> & HmcOptions): Samples<Readonly<Record<string, Tensor>>>
+  <R>(key: Key, model: Model<R>, options?: Partial<Start<Values>> & HmcOptions): Samples<SitesOf<R, [number, number]>>
   <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & HmcOptions): Samples<Draws<X>>
 }
 /**

@@ -27,7 +27,7 @@ import { adam, applyUpdates, cosineDecaySchedule } from '../../optim/index.js'
 import { foldIn, type Key, normal, splitKey } from '../../random/index.js'
 import type { Target } from './density.js'
 import { type Approximation, gaussianOf } from './gaussian.js'
-import { type Model, model, modelIn, sitesAt, sitesDrawn, type Trace, totalOf, type Values } from './model.js'
+import { type Model, model, modelIn, type SitesOf, sitesAt, sitesDrawn, type Trace, totalOf, type Values } from './model.js'
 import type { Start } from './samplers.js'
 import { targetIn } from './target.js'
 import type { Draws, LogDensity } from './types.js'
@@ -131,14 +131,13 @@ const finite = (tree: unknown): boolean => {
   return yes
 }
 
-type Latents = Readonly<Record<string, Tensor>>
 /** A variational approximation: a normal one, and the course of its bound. */
 export interface Variational<D, P> extends Approximation<D, P> {
   /** The estimates of the bound, step by step. */
   readonly elbo: readonly number[]
 }
 interface AdviFn {
-  (key: Key, model: Model, options?: Partial<Start<Values>> & AdviOptions): Variational<Latents, Latents>
+  <R>(key: Key, model: Model<R>, options?: Partial<Start<Values>> & AdviOptions): Variational<SitesOf<R, [number, number]>, SitesOf<R, []>>
   <X>(key: Key, logDensity: LogDensity<X>, options: Start<X> & AdviOptions): Variational<Draws<X>, Found<X>>
 }
 /** log 0.1: the logarithm of the standard deviations in the beginning. */
@@ -191,7 +190,7 @@ export interface Svi<P> {
   /** The estimates of the bound, step by step. */
   readonly elbo: readonly number[]
   /** Draws of the guide with these parameters: a record of [1, draws, ...]. */
-  readonly sample: (key: Key, draws: number) => Latents
+  readonly sample: (key: Key, draws: number) => Readonly<Record<string, Tensor>>
 }
 /** A model of the latent values with parameters. */
 export type Guide<P> = (trace: Trace, params: { readonly [K in keyof P]: AnyExpr }) => unknown
@@ -241,7 +240,7 @@ export const svi = <P>(key: Key, m: Model, guide: Guide<P>, options: SviOptions<
       return treeMap((leaf: unknown) => {
         const t = leaf as Tensor
         return tensor(t.data as never, [1, ...t.shape] as never, t.dtype as never)
-      }, made as AnyExpr) as unknown as Latents
+      }, made as AnyExpr) as unknown as Readonly<Record<string, Tensor>>
     },
   }
 }

@@ -151,6 +151,26 @@ describe('handlers', () => {
     // The density of the coin there, and the Jacobian p (1 - p).
     expect(seen[0]! - item(logJoint(coin, { p: 0.25 }))).toBeCloseTo(Math.log(0.25 * 0.75), 6)
   })
+  it('what a model returns is kept, with its types', () => {
+    const m = model((s) => {
+      const x = s.sample('x', normal([0, 0, 0], 1))
+      const y = s.observe('y', normal(0, 1), [1, 2])
+      return { x, y, twice: mul(2, x as never) as AnyExpr, two: 2 }
+    })
+    const { draws } = nuts(key(1), m, { draws: 6, warmup: 10 })
+    expect(Object.keys(draws).sort()).toEqual(['twice', 'two', 'x', 'y'])
+    expect([draws.x.shape, draws.twice.shape, draws.two.shape]).toEqual([
+      [4, 6, 3],
+      [4, 6, 3],
+      [4, 6],
+    ])
+    expect(numbers(draws.twice)).toEqual(numbers(draws.x).map((v) => 2 * v))
+    expect(numbers(draws.y).slice(0, 4)).toEqual([1, 2, 1, 2])
+    expect(predictive(key(2), m, { x: draws.x }).y.shape).toEqual([4, 6, 2])
+    expect(prior(key(2), m, 3).twice.shape).toEqual([3, 3])
+    const other = model((s) => ({ x: mul(2, s.sample('x', normal(0, 1)) as never) as AnyExpr }))
+    expect(refused(() => nuts(key(1), other))).toMatch(/returns another value as 'x'/)
+  })
   it('f32 sites are f32', () => {
     const m = model((s) => {
       s.sample('x', normal(0, 1, { dtype: 'f32' }))
