@@ -1,7 +1,23 @@
 /** What a distribution is: a value made of expressions, and how one is made of formulae. */
 import { badShape } from '../core/errors/explain.js'
 import { type OptionsOf, readOptions } from '../core/errors/options.js'
-import { type AnyExpr, cast, type DType, type Expr, type Float, floor, ge, gt, lt, or, type Shape, where } from '../index.js'
+import {
+  type AnyExpr,
+  and,
+  cast,
+  type DType,
+  type Expr,
+  type Float,
+  floor,
+  ge,
+  le,
+  lt,
+  minimum,
+  not,
+  or,
+  type Shape,
+  where,
+} from '../index.js'
 import {
   checkNumbers,
   type Drawn,
@@ -151,6 +167,8 @@ export interface Recipe<N extends string> {
   readonly family?: { readonly name: string; readonly of?: (p: Values<N>) => Values; readonly kl: (p: Values, q: Values) => AnyExpr }
   readonly crossEntropy?: (p: Values<N>, from: Distribution) => AnyExpr | undefined
 }
+/** No draw is larger. */
+const MOST = 2 ** 31 - 1
 const isFloat = (d: DType): boolean => d === 'f32' || d === 'f64'
 const size = (rank: number, shape: readonly number[]): readonly number[] => shape.slice(0, shape.length - rank)
 
@@ -219,7 +237,7 @@ export const make = <N extends string>(recipe: Recipe<N>, given: Readonly<Record
   const cdf = (given: Parameter): AnyExpr => {
     const [x0, dtype] = argument(given, 'x')
     const { lower, upper, inner } = supportAt(dtype)
-    const x = recipe.discrete === true ? (floor(x0) as AnyExpr) : x0
+    const x = recipe.discrete === true ? (minimum(floor(x0), MOST) as AnyExpr) : x0
     const [below, above] = [lower === undefined ? undefined : lt(x, lower), upper === undefined ? undefined : ge(x, upper)]
     const out = below === undefined ? above : above === undefined ? below : or(below, above)
     const y = recipe.cdf!(out === undefined || inner === undefined ? x : inner(x, out as AnyExpr), at(dtype), dtype)
@@ -228,7 +246,7 @@ export const make = <N extends string>(recipe: Recipe<N>, given: Readonly<Record
   }
   const icdf = (given: Parameter): AnyExpr => {
     const [q, dtype] = argument(given, 'q')
-    const out = or(lt(q, 0), gt(q, 1)) as AnyExpr
+    const out = not(and(ge(q, 0), le(q, 1))) as AnyExpr
     return where(out, Number.NaN, recipe.icdf!(where(out, 0.5, q) as AnyExpr, at(dtype), dtype)) as AnyExpr
   }
   const moment = (f: (p: Values<N>, dtype: Float) => AnyExpr) => (): AnyExpr => spread(f(values, own), [...batchShape, ...eventShape])

@@ -1,4 +1,24 @@
 /** Distributions as values, maps between their supports, divergences and inference. Written with the public interface of codual alone. */
+export {
+  affineBijector,
+  type Bijector,
+  batchBijector,
+  bijectorTo,
+  chainBijectors,
+  choleskyBijector,
+  correlationBijector,
+  expBijector,
+  identityBijector,
+  intervalBijector,
+  inverseBijector,
+  orderedBijector,
+  positiveDefiniteBijector,
+  powerBijector,
+  sigmoidBijector,
+  simplexBijector,
+  softplusBijector,
+  tanhBijector,
+} from './bijectors.js'
 export type {
   All,
   Continuous,

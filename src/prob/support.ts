@@ -4,8 +4,10 @@ import {
   type AnyExpr,
   abs,
   add,
+  all,
   any,
   cast,
+  cholesky,
   diagonal,
   diff,
   expandDims,
@@ -14,6 +16,7 @@ import {
   full,
   ge,
   gt,
+  isfinite,
   le,
   lt,
   mul,
@@ -127,7 +130,7 @@ const integers = (lower: Bound | undefined, upper: Bound | undefined): Support =
     ...(high === undefined ? {} : { upper: high }),
     outside: (x) =>
       [
-        ...(x.dtype === 'i32' || x.dtype === 'bool' ? [] : [ne(x, floor(x)) as AnyExpr]),
+        ...(x.dtype === 'i32' || x.dtype === 'bool' ? [] : [gt(x, floor(x)) as AnyExpr]),
         ...(low === undefined ? [] : [lt(x, low) as AnyExpr]),
         ...(high === undefined ? [] : [gt(x, high) as AnyExpr]),
       ].reduce((a, b) => or(a, b) as AnyExpr, full([], 0, 'bool') as AnyExpr),
@@ -145,7 +148,7 @@ const simplex: Support = /*#__PURE__*/ made({
   inner: (x, out) => where(spreadOut(out, 1), 1 / Math.max(1, x.shape.at(-1)!), x) as AnyExpr,
 })
 /** Lower triangular matrices with a positive diagonal; of correlations their rows have length 1. */
-const cholesky = (kind: 'lowerCholesky' | 'correlationCholesky'): Support =>
+const triangles = (kind: 'lowerCholesky' | 'correlationCholesky'): Support =>
   made({
     kind,
     eventRank: 2,
@@ -195,7 +198,7 @@ export const supports = {
       outside: (x) =>
         or(
           ne(sum(cast(x, x.dtype === 'bool' ? 'i32' : (x.dtype as 'f64')), { axis: -1 }), total),
-          any(or(lt(x, 0), x.dtype === 'i32' || x.dtype === 'bool' ? full([], 0, 'bool') : ne(x, floor(x))), { axis: -1 }),
+          any(or(lt(x, 0), x.dtype === 'i32' || x.dtype === 'bool' ? full([], 0, 'bool') : gt(x, floor(x))), { axis: -1 }),
         ) as AnyExpr,
       inner: (x, out) => where(spreadOut(out, 1), 0, x) as AnyExpr,
     }),
@@ -205,9 +208,16 @@ export const supports = {
     discrete: false,
     outside: (x) => any(le(diff(x), 0), { axis: -1 }) as AnyExpr,
   }),
-  lowerCholesky: /*#__PURE__*/ cholesky('lowerCholesky'),
-  correlationCholesky: /*#__PURE__*/ cholesky('correlationCholesky'),
-  positiveDefinite: /*#__PURE__*/ made({ kind: 'positiveDefinite', eventRank: 2, discrete: false }),
+  lowerCholesky: /*#__PURE__*/ triangles('lowerCholesky'),
+  correlationCholesky: /*#__PURE__*/ triangles('correlationCholesky'),
+  positiveDefinite: /*#__PURE__*/ made({
+    kind: 'positiveDefinite',
+    eventRank: 2,
+    discrete: false,
+    // What is not definite has no factor: its elements are NaN.
+    outside: (x) => not(all(isfinite(diagonal(cholesky(x))), { axis: -1 })) as AnyExpr,
+    inner: (x, out) => where(spreadOut(out, 2), eye(x.shape.at(-1)!, x.shape.at(-1)!, 0, x.dtype as 'f64'), x) as AnyExpr,
+  }),
   independent,
   point: (value: AnyExpr | number, rank = 0): Support =>
     made({

@@ -24,6 +24,7 @@ import {
   ndtr,
   ndtri,
   neg,
+  or,
   sigmoid,
   softplus,
   sqrt,
@@ -32,6 +33,7 @@ import {
   tan,
   unstack,
   where,
+  zeros,
 } from '../../index.js'
 import {
   cauchy as drawCauchy,
@@ -77,7 +79,7 @@ const normalRecipe: Recipe<'mean' | 'sd'> = {
     },
   },
   crossEntropy: ({ mean, sd }, from) =>
-    from.mean === undefined || from.variance === undefined
+    from.mean === undefined || from.variance === undefined || from.support.discrete || from.eventShape.length > 0
       ? undefined
       : (add(add(log(sd), HALF_LOG_2PI), div(add(from.variance(), square(sub(from.mean(), mean))), mul(2, square(sd)))) as X),
 }
@@ -424,6 +426,15 @@ const uniformRecipe: Recipe<'lower' | 'upper'> = {
       const apart = add(mul(1, lt(p.lower!, q.lower!)), mul(1, gt(p.upper!, q.upper!)))
       return where(gt(apart, 0), Number.POSITIVE_INFINITY, log(div(width(q), width(p)))) as X
     },
+  },
+  // Within the bounds the density is one number.
+  crossEntropy: ({ lower, upper }, { support, eventShape, batchShape }) => {
+    if (support.discrete || eventShape.length > 0) return undefined
+    const outside = or(
+      support.lower === undefined ? true : lt(support.lower, lower),
+      support.upper === undefined ? true : gt(support.upper, upper),
+    ) as X
+    return add(where(outside, Number.POSITIVE_INFINITY, log(sub(upper, lower))), zeros(batchShape as number[])) as X
   },
 }
 /**

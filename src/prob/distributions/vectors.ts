@@ -15,7 +15,6 @@ import {
   eye,
   type Float,
   gt,
-  isfinite,
   lgamma,
   log,
   log1p,
@@ -461,9 +460,7 @@ const wishartOf = (kind: Matrix): Recipe<'df' | 'matrix'> => ({
     const ratio = triangularSolve(l, spread(c, shapeFor(undefined, [c.shape, l.shape], 'wishart')) as never, { lower: true })
     const trace = sum(square(ratio), { axis: [-1, -2] })
     const constant = add(mul(df, add((n / 2) * Math.LN2, logsOf(l))), lgammas(mul(0.5, df) as X, n))
-    const y = sub(sub(mul(sub(df, n + 1), logsOf(c)), mul(0.5, trace)), constant) as X
-    const definite = isfinite(logsOf(c)) as X
-    return where(definite, y, Number.NEGATIVE_INFINITY) as X
+    return sub(sub(mul(sub(df, n + 1), logsOf(c)), mul(0.5, trace)), constant) as X
   },
   mean: ({ df, matrix: l }) => mul(expandDims(expandDims(df, -1), -1), matmul(l, transpose(l))) as X,
   variance: ({ df, matrix: l }) => {
