@@ -52,7 +52,9 @@ type Returned<R, Lead extends number[]> = [R] extends [Readonly<Record<string, A
  * const coin = model((s) => {
  *   const p = s.sample('p', beta(1, 1))
  *   s.observe('heads', binomial(10, p), 7)
+ *   return { p }
  * })
+ * prior(key(0), coin, 100).p.shape   // [100]
  */
 export const model = <R>(run: (trace: Trace) => R): Model<R> => {
   functionOf(run, 'the model', 'model')
@@ -194,7 +196,9 @@ const listOfNames = (names: readonly string[]): string =>
  * A model in which some latent values are observed: the sites of these names have these values.
  *
  * Errors  BadInput, when the model runs, for a name that no latent site has.
- * @example condition(model((s) => { s.sample('y', normal(s.sample('mu', normal(0, 1)), 1), [3]) }), { y: [1, 2, 3] })
+ * @example
+ * const line = model((s) => { s.sample('y', normal(s.sample('mu', normal(0, 1)), 1), [3]) })
+ * evaluate(logJoint(condition(line, { y: [1, 2, 3] }), { mu: 2 }))   // -6.676
  */
 export const condition = <R>(m: Model<R>, values: Values): Model<R> => {
   const op = 'condition'

@@ -93,9 +93,15 @@ const ones = (n: number): number => {
 const trailingOnes = (n: number): number => 31 - Math.clz32((n + 1) & -(n + 1))
 
 /** The numbers of a trajectory that change from leaf to leaf, in an array: a generator would box them. */
-const [START, WEIGHT, SUBWEIGHT, ACCEPTED, STEPS] = [0, 1, 2, 3, 4] as const
+const START = 0
+const WEIGHT = 1
+const SUBWEIGHT = 2
+const ACCEPTED = 3
+const STEPS = 4
 /** What a new point does to its subtree. */
-const [GOES_ON, TURNED, DIVERGED] = [0, 1, 2] as const
+const GOES_ON = 0
+const TURNED = 1
+const DIVERGED = 2
 
 /** Takes the point with number `leaf` of a subtree: its weight, whether it is drawn, and whether a part of the subtree that ends with it turns. */
 const grow = (chain: Chain, room: Room, step: number, leaf: number, leaves: number): number => {

@@ -14,6 +14,7 @@ export const nutsOptions = {
   /** The most doublings of a trajectory: 10 unless given, which is 1023 gradients. */
   maxDepth: integer(10, { from: 1, to: 20 }),
 }
+/** Options of `nuts`, without `start`. */
 export type NutsOptions = OptionsOf<typeof nutsOptions>
 export const hmcOptions = {
   ...chainOptions,
@@ -22,6 +23,7 @@ export const hmcOptions = {
   /** A number of steps for every trajectory, in place of a length. */
   steps: integer(undefined, { from: 1 }),
 }
+/** Options of `hmc`, without `start`. */
 export type HmcOptions = OptionsOf<typeof hmcOptions>
 
 /** Where the chains of a log density begin. */

@@ -3,7 +3,12 @@ import { integer, type OptionsOf, readOptions } from '../../core/errors/options.
 import { namedElements, type Rows } from './diagnostics.js'
 
 const COLOURS = ['#4c78a8', '#f58518', '#54a24b', '#e45756', '#72b7b2', '#b279a2', '#9d755d', '#eeca3b']
-const [LEFT, WIDTH, GAP, HEIGHT, TOP] = [70, 250, 30, 80, 24]
+/** Where frames begin, how wide and high they are, and how far apart. */
+const LEFT = 70
+const WIDTH = 250
+const GAP = 30
+const HEIGHT = 80
+const TOP = 24
 /** The most points of a line. */
 const POINTS = 400
 
