@@ -2,7 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { type AnyExpr, add, cast, div, exp, log, mul, neg, sqrt, square, sub, sum, type Tensor, tensor } from '../../../src/index.js'
 import { dualAveraging, momentsOf, scheduleOf } from '../../../src/prob/inference/adapt.js'
+import { chainOf, type Live, type Transition } from '../../../src/prob/inference/hamiltonian.js'
 import { hmc, nuts, rhat, summary } from '../../../src/prob/inference/index.js'
+import { diagonalMass } from '../../../src/prob/inference/mass.js'
+import { nutsTransitions } from '../../../src/prob/inference/nuts-transition.js'
 import { streamOf } from '../../../src/prob/inference/stream.js'
 import { key } from '../../../src/random/index.js'
 import { count } from '../../depth.js'
@@ -323,5 +326,58 @@ describe('streams', () => {
     const other = new Float64Array(5)
     b.normals(other)
     expect(Array.from(other)).not.toEqual(Array.from(z.slice(0, 5)))
+  })
+})
+
+describe('a trajectory', () => {
+  /** Drives one transition after another with gradients of a density that is told here. */
+  const driver = (maxDepth: number, gradient: (live: Live) => void) => {
+    const live: Live = { q: new Float64Array(1), g: new Float64Array(1), value: new Float64Array(1) }
+    const chain = chainOf(1, live, streamOf(key(11)), diagonalMass(Float64Array.of(4)))
+    chain.stepSize = 0.25
+    const transition = nutsTransitions(chain, maxDepth)
+    const into: Transition = { acceptance: 0, divergent: false, depth: 0, steps: 0, energy: 0 }
+    return {
+      chain,
+      into,
+      run: () => {
+        const asking = transition(into)
+        while (!asking.next().done) gradient(live)
+      },
+    }
+  }
+  it('of a flat density: the draw lies in the half that was added last, evenly', () => {
+    // The momentum stays what it was, so a draw is k steps away. Of 8 points the start is any, and the draw any of the other half: k = 1 ... 7 with the weights 1 2 3 4 3 2 1, on both sides.
+    const { chain, into, run } = driver(3, ({ g, value }) => {
+      g[0] = 0
+      value[0] = 0
+    })
+    const counts = new Map<number, number>()
+    const trials = 8000
+    for (let t = 0; t < trials; t++) {
+      const from = chain.q[0]!
+      run()
+      const k = (chain.q[0]! - from) / (chain.stepSize * 4 * chain.p[0]!)
+      expect(Math.abs(k - Math.round(k))).toBeLessThan(1e-6)
+      counts.set(Math.round(k), (counts.get(Math.round(k)) ?? 0) + 1)
+      expect([into.depth, into.steps, into.acceptance, into.divergent]).toEqual([3, 7, 1, false])
+    }
+    let chiSquare = 0
+    for (const side of [1, -1])
+      for (const [i, w] of [1, 2, 3, 4, 3, 2, 1].entries()) {
+        const wanted = (trials * w) / 32
+        chiSquare += ((counts.get(side * (i + 1)) ?? 0) - wanted) ** 2 / wanted
+      }
+    expect([...counts.values()].reduce((a, b) => a + b, 0)).toBe(trials)
+    // 13 degrees of freedom: the level of one in a thousand.
+    expect(chiSquare, [...counts].join(' ')).toBeLessThan(34.5)
+  })
+  it('into an abyss: a divergence, and the draw stays', () => {
+    const { chain, into, run } = driver(5, ({ q, g, value }) => {
+      g[0] = 0
+      value[0] = q[0] === 0 ? 0 : -2000
+    })
+    run()
+    expect([into.divergent, into.depth, into.steps, chain.q[0]]).toEqual([true, 0, 1, 0])
   })
 })
