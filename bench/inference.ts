@@ -10,6 +10,8 @@ interface Subject {
   readonly name: string
   readonly density: (x: never) => E
   readonly start: unknown
+  /** Draws of a chain: as many as run for a tenth of a second or more. */
+  readonly draws: number
 }
 const wave = (n: number, k: number): Float64Array => Float64Array.from({ length: n }, (_, i) => Math.sin(k * (i + 1)))
 
@@ -26,10 +28,15 @@ const regression = (): ((w: E) => E) => {
     ) as E
 }
 const subjects: readonly Subject[] = [
-  { name: 'eight schools, 10 numbers', density: schools as never, start: { mu: 0, logTau: 0, z: effects.map(() => 0) } },
-  { name: 'a normal of 50 dimensions, dense', density: correlated(50, 0.9).logDensity as never, start: new Array(50).fill(0) },
-  { name: 'a normal of 200 dimensions, dense', density: correlated(200, 0.5).logDensity as never, start: new Array(200).fill(0) },
-  { name: 'a logistic regression, 500 rows, 20 columns', density: regression() as never, start: new Array(20).fill(0) },
+  { name: 'eight schools, 10 numbers', density: schools as never, start: { mu: 0, logTau: 0, z: effects.map(() => 0) }, draws: 20_000 },
+  { name: 'a normal of 50 dimensions, dense', density: correlated(50, 0.9).logDensity as never, start: new Array(50).fill(0), draws: 4000 },
+  {
+    name: 'a normal of 200 dimensions, dense',
+    density: correlated(200, 0.5).logDensity as never,
+    start: new Array(200).fill(0),
+    draws: 600,
+  },
+  { name: 'a logistic regression, 500 rows, 20 columns', density: regression() as never, start: new Array(20).fill(0), draws: 2000 },
 ]
 
 /** Milliseconds that this process has computed: what else the machine does is not in it. */
@@ -57,7 +64,7 @@ const bareCall = ({ density, start }: Subject): (() => number) => {
   }
 }
 /** Microseconds for each gradient of the draws alone: from the first draw on, with nothing of the warm-up and of what is compiled. */
-const perGradient = ({ density, start }: Subject, chains: number, together: boolean): number => {
+const perGradient = ({ density, start, draws }: Subject, chains: number, together: boolean): number => {
   let begun = 0
   let ended = 0
   let left = 0
@@ -69,7 +76,7 @@ const perGradient = ({ density, start }: Subject, chains: number, together: bool
       chains,
       together,
       warmup: 300,
-      draws: 400,
+      draws,
       onStep: ({ warmup }: { readonly warmup: boolean }) => {
         if (warmup) return true
         const now = computed()
@@ -83,9 +90,9 @@ const perGradient = ({ density, start }: Subject, chains: number, together: bool
   return ((ended - begun) / steps) * 1e3
 }
 /** Microseconds of four chains, the whole run, for each gradient. */
-const whole = ({ density, start }: Subject, together: boolean): number => {
+const whole = ({ density, start, draws }: Subject, together: boolean): number => {
   const t = computed()
-  const { stats } = nuts(key(1), density as never, { start, chains: 4, together, warmup: 300, draws: 400 } as never)
+  const { stats } = nuts(key(1), density as never, { start, chains: 4, together, warmup: 300, draws } as never)
   return ((computed() - t) / stats.gradients) * 1e3
 }
 
@@ -93,7 +100,7 @@ const only = process.argv[2]
 for (const subject of subjects.filter(({ name }) => only === undefined || name.includes(only))) {
   const bare = bareCall(subject)
   const [calls, own, mapped, turns]: [number[], number[], number[], number[]] = [[], [], [], []]
-  for (let r = 0; r < 4; r++) {
+  for (let r = 0; r < 3; r++) {
     for (let k = 0; k < 4; k++) calls.push(bare())
     own.push(perGradient(subject, 1, true))
     mapped.push(whole(subject, true))

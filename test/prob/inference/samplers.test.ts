@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { type AnyExpr, add, cast, div, exp, log, mul, neg, sqrt, square, sub, sum, type Tensor, tensor } from '../../../src/index.js'
 import { dualAveraging, momentsOf, scheduleOf } from '../../../src/prob/inference/adapt.js'
-import { chainOf, type Live, type Transition } from '../../../src/prob/inference/hamiltonian.js'
+import { after, before, chainOf, type Live, markOf, type Transition } from '../../../src/prob/inference/hamiltonian.js'
 import { hmc, nuts, rhat, summary } from '../../../src/prob/inference/index.js'
-import { diagonalMass } from '../../../src/prob/inference/mass.js'
+import { denseMass, diagonalMass } from '../../../src/prob/inference/mass.js'
 import { nutsTransitions } from '../../../src/prob/inference/nuts-transition.js'
 import { streamOf } from '../../../src/prob/inference/stream.js'
 import { key } from '../../../src/random/index.js'
@@ -371,6 +371,35 @@ describe('a trajectory', () => {
     expect([...counts.values()].reduce((a, b) => a + b, 0)).toBe(trials)
     // 13 degrees of freedom: the level of one in a thousand.
     expect(chiSquare, [...counts].join(' ')).toBeLessThan(34.5)
+  })
+  it.each([
+    ['diagonal', (inverse: number[]) => diagonalMass(Float64Array.of(inverse[0]!, inverse[3]!)), [2, 0, 0, 0.5]],
+    ['dense', (inverse: number[]) => denseMass(Float64Array.from(inverse), 2)!, [2, 0.6, 0.6, 0.5]],
+  ] as const)('is one of leapfrog steps, mass %s', (_, massOf, given) => {
+    const inverse = [...given]
+    const live: Live = { q: Float64Array.of(1, -2), g: new Float64Array(2), value: new Float64Array(1) }
+    const chain = chainOf(2, live, streamOf(key(1)), massOf(inverse))
+    const gradient = ([x, y]: readonly number[]) => [-x!, -3 * y!] as const
+    const [step, p, q] = [0.3, [0.4, 0.7], [1, -2]]
+    chain.p.set(p)
+    live.g.set(gradient(q))
+    before(chain, step)
+    const half = p.map((v, i) => v + (step / 2) * gradient(q)[i]!)
+    const there = q.map((v, i) => v + step * (inverse[2 * i]! * half[0]! + inverse[2 * i + 1]! * half[1]!))
+    live.g.set(gradient(there))
+    const [total, mark] = [Float64Array.of(10, 20), markOf(2)]
+    const kinetic = after(chain, step, total, mark)
+    const end = half.map((v, i) => v + (step / 2) * gradient(there)[i]!)
+    const speed = [0, 1].map((i) => inverse[2 * i]! * end[0]! + inverse[2 * i + 1]! * end[1]!)
+    const near = (found: ArrayLike<number>, wanted: readonly number[]) => {
+      for (const [i, w] of wanted.entries()) expect(Math.abs(found[i]! - w)).toBeLessThan(1e-14 * Math.max(1, Math.abs(w)))
+    }
+    near(live.q, there)
+    near(chain.p, end)
+    near(mark.v, speed)
+    near([kinetic], [(end[0]! * speed[0]! + end[1]! * speed[1]!) / 2])
+    near(total, [10 + end[0]!, 20 + end[1]!])
+    near(mark.along, [10 + end[0]! / 2, 20 + end[1]! / 2])
   })
   it('into an abyss: a divergence, and the draw stays', () => {
     const { chain, into, run } = driver(5, ({ q, g, value }) => {
