@@ -1,6 +1,7 @@
 /** Smooth maps that have an inverse: from all numbers to the supports of distributions, and what is composed of them. */
-import { shown } from '../core/errors/check-arguments.js'
+import { integerOf, shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
 import {
   type AnyExpr,
   abs,
@@ -38,7 +39,19 @@ import {
   where,
 } from '../index.js'
 import { exprOf, isArray, type Parameter, parameterIn } from '../random/given.js'
-import { type Support, supports } from './support.js'
+import {
+  correlationCholesky,
+  greaterThan,
+  independentOf,
+  interval,
+  lessThan,
+  lowerCholesky,
+  ordered,
+  positiveDefinite,
+  reals,
+  type Support,
+  simplex,
+} from './support.js'
 
 /** A smooth map with an inverse, and what it does to volumes. */
 export interface Bijector {
@@ -59,6 +72,19 @@ export interface Bijector {
   readonly direction?: 1 | -1
 }
 type X = AnyExpr
+/** A bijector, or an error that says what is. */
+export const bijectorIn = (x: unknown, op: string): Bijector =>
+  reading(
+    op,
+    () =>
+      typeof x === 'object' &&
+      x !== null &&
+      !isExpr(x) &&
+      !isTensor(x) &&
+      typeof (x as { readonly logDet?: unknown }).logDet === 'function',
+  )
+    ? (x as Bijector)
+    : badInput(op, `the map is ${shown(x)}.`, 'give a bijector, such as expBijector.')
 const floatsOf = (x: Parameter, op: string): X => {
   if (isArray(x)) return x.dtype === 'f32' || x.dtype === 'f64' ? exprOf(x) : parameterIn(x, 'f64', op, 'x')
   return parameterIn(x, 'f64', op, 'x')
@@ -114,7 +140,7 @@ export const identityBijector: Bijector = /*#__PURE__*/ made({
   forward: (x) => x,
   inverse: (y) => y,
   logDet: zeros,
-  codomain: supports.real,
+  codomain: reals,
   direction: 1,
 })
 /**
@@ -127,20 +153,20 @@ export const expBijector: Bijector = /*#__PURE__*/ made({
   forward: (x) => exp(x) as X,
   inverse: (y) => log(y) as X,
   logDet: (x) => x,
-  codomain: supports.greaterThan(0, true),
+  codomain: greaterThan(0, true),
   direction: 1,
 })
 /**
  * The map y = log(1 + e^x), from all numbers to the positive ones, nearly y = x where x is large.
  *
- * @example evaluate(softplusBijector.forward([0, 20]))   // [0.69315, 20]
+ * @example evaluate(softplusBijector.forward([0, 3]))   // [0.69315, 3.0486]
  */
 export const softplusBijector: Bijector = /*#__PURE__*/ made({
   name: 'softplus',
   forward: (x) => softplus(x) as X,
   inverse: (y) => add(y, log(neg(expm1(neg(y))))) as X,
   logDet: (x) => logSigmoid(x) as X,
-  codomain: supports.greaterThan(0, true),
+  codomain: greaterThan(0, true),
   direction: 1,
 })
 /**
@@ -153,7 +179,7 @@ export const sigmoidBijector: Bijector = /*#__PURE__*/ made({
   forward: (x) => sigmoid(x) as X,
   inverse: (y) => logit(y) as X,
   logDet: (x) => add(logSigmoid(x), logSigmoid(neg(x))) as X,
-  codomain: supports.interval(0, 1, true),
+  codomain: interval(0, 1, true),
   direction: 1,
 })
 /** log(1 - tanh(x)^2). */
@@ -169,7 +195,7 @@ export const tanhBijector: Bijector = /*#__PURE__*/ made({
   forward: (x) => tanh(x) as X,
   inverse: atanh,
   logDet: logSech2,
-  codomain: supports.interval(-1, 1, true),
+  codomain: interval(-1, 1, true),
   direction: 1,
 })
 /** A parameter of a map, of x's dtype. */
@@ -195,7 +221,7 @@ export const affineBijector = (shift: Parameter, scale: Parameter = 1): Bijector
     forward: (x) => add(like(a, x, op, 'shift'), mul(like(b, x, op, 'scale'), x)) as X,
     inverse: (y) => div(sub(y, like(a, y, op, 'shift')), like(b, y, op, 'scale')) as X,
     logDet: (x) => add(zeros(x), log(abs(like(b, x, op, 'scale')))) as X,
-    codomain: supports.real,
+    codomain: reals,
     ...(typeof b === 'number' ? { direction: b > 0 ? (1 as const) : (-1 as const) } : {}),
   })
 }
@@ -214,7 +240,7 @@ export const powerBijector = (power: number): Bijector => {
     forward: (x) => pow(x, power) as X,
     inverse: (y) => pow(y, 1 / power) as X,
     logDet: (x) => add(mul(power - 1, log(x)), Math.log(Math.abs(power))) as X,
-    codomain: supports.greaterThan(0, true),
+    codomain: greaterThan(0, true),
     direction: power > 0 ? 1 : -1,
   })
 }
@@ -242,7 +268,7 @@ export const intervalBijector = (lower: Parameter, upper: Parameter): Bijector =
       const [low, high] = ends(x)
       return add(log(sub(high, low)), add(logSigmoid(x), logSigmoid(neg(x)))) as X
     },
-    codomain: supports.interval(a as X | number, b as X | number, true),
+    codomain: interval(a as X | number, b as X | number, true),
     direction: 1,
   })
 }
@@ -302,7 +328,7 @@ export const simplexBijector: Bijector = /*#__PURE__*/ made({
   },
   shape: /*#__PURE__*/ withLast((n) => n + 1),
   shapeBefore: /*#__PURE__*/ withLast((n) => n - 1),
-  codomain: supports.simplex,
+  codomain: simplex,
 })
 /**
  * The map from vectors to rising ones: the first number stays, and each other one is the logarithm of a step.
@@ -315,7 +341,7 @@ export const orderedBijector: Bijector = /*#__PURE__*/ made({
   forward: (x) => cumsum(concat([part(x, 0, 1), exp(part(x, 1, lastSize(x.shape)))] as never, along)) as X,
   inverse: (y) => concat([part(y, 0, 1), log(diff(y))] as never, along) as X,
   logDet: (x) => sum(part(x, 1, lastSize(x.shape)), along) as X,
-  codomain: supports.ordered,
+  codomain: ordered,
 })
 
 // ---- matrices
@@ -324,7 +350,11 @@ export const orderedBijector: Bijector = /*#__PURE__*/ made({
 const orderOf = (size: number, strict: boolean, op: string): number => {
   const n = Math.round((Math.sqrt(8 * size + 1) - 1) / 2)
   if ((n * (n + 1)) / 2 !== size)
-    badInput(op, `a vector of ${size} elements is no triangle.`, `give n (n ${strict ? '-' : '+'} 1) / 2 of them for a matrix of order n.`)
+    badInput(
+      op,
+      `a vector of ${size} elements does not fill a triangle.`,
+      `give n (n ${strict ? '-' : '+'} 1) / 2 of them for a matrix of order n.`,
+    )
   return strict ? n + 1 : n
 }
 /** Where each element of a matrix stands in the vector of its lower triangle, row by row. */
@@ -385,7 +415,7 @@ export const choleskyBijector: Bijector = /*#__PURE__*/ made({
   logDet: (x) => sum(diagonal(matrixOf(x, false, 'choleskyBijector')), along) as X,
   shape: square,
   shapeBefore: lowerVector,
-  codomain: supports.lowerCholesky,
+  codomain: lowerCholesky,
 })
 /**
  * The map from vectors to symmetric positive definite matrices, L L^T for the matrix L of `choleskyBijector`.
@@ -414,7 +444,7 @@ export const positiveDefiniteBijector: Bijector = /*#__PURE__*/ made({
   },
   shape: square,
   shapeBefore: lowerVector,
-  codomain: supports.positiveDefinite,
+  codomain: positiveDefinite,
 })
 /** Half of the log of what the squares before each element of a row leave of 1: of partial correlations z, given log(1 - z^2). */
 const roots = (logs: X): X => mul(0.5, cumsum(logs, exclusive)) as X
@@ -458,7 +488,7 @@ export const correlationBijector: Bijector = /*#__PURE__*/ made({
     return [...s.slice(0, -1), n, n]
   },
   shapeBefore: (s) => [...s.slice(0, -2), (lastSize(s) * (lastSize(s) - 1)) / 2],
-  codomain: supports.correlationCholesky,
+  codomain: correlationCholesky,
 })
 
 // ---- of others
@@ -470,20 +500,24 @@ const reduced = (x: X, n: number): X => (n <= 0 ? x : (sum(x, { axis: last(n) })
  *
  * @example evaluate(batchBijector(expBijector, 1).logDet([1, 2]))   // 3
  */
-export const batchBijector = (of: Bijector, rank: number): Bijector =>
-  rank === 0
-    ? of
-    : made({
-        name: of.name,
-        rank: of.rank + rank,
-        rankAfter: of.rankAfter + rank,
-        forward: of.forward,
-        inverse: of.inverse,
-        logDet: (x) => reduced(of.logDet(x), rank),
-        shape: of.shape,
-        shapeBefore: of.shapeBefore,
-        codomain: supports.independent(of.codomain, rank),
-      })
+export const batchBijector = (map: Bijector, rank: number): Bijector => {
+  const op = 'batchBijector'
+  const of = bijectorIn(map, op)
+  const more = integerOf(rank, 'rank', op)
+  if (more < 0) badInput(op, `rank is ${more}.`, 'give a whole number from 0.')
+  if (more === 0) return of
+  return made({
+    name: of.name,
+    rank: of.rank + more,
+    rankAfter: of.rankAfter + more,
+    forward: of.forward,
+    inverse: of.inverse,
+    logDet: (x) => reduced(of.logDet(x), more),
+    shape: of.shape,
+    shapeBefore: of.shapeBefore,
+    codomain: independentOf(of.codomain, more),
+  })
+}
 /**
  * The maps one after the other, the first one first.
  *
@@ -491,7 +525,7 @@ export const batchBijector = (of: Bijector, rank: number): Bijector =>
  * @example evaluate(chainBijectors(expBijector, affineBijector(1)).forward(0))   // 2
  */
 export const chainBijectors = (...maps: readonly Bijector[]): Bijector => {
-  const [first, ...rest] = maps
+  const [first, ...rest] = maps.map((map) => bijectorIn(map, 'chainBijectors'))
   if (first === undefined) return badInput('chainBijectors', 'no maps are given.', 'give one or more.')
   return rest.reduce((a, b) => {
     // Elements have the larger of both ranks in the middle: each map sums over the axes that the other has in addition.
@@ -507,7 +541,7 @@ export const chainBijectors = (...maps: readonly Bijector[]): Bijector => {
       logDet: (x) => add(reduced(a.logDet(x), more), reduced(b.logDet(a.forward(x)), moreAfter)) as X,
       shape: (s) => b.shape(a.shape(s)),
       shapeBefore: (s) => a.shapeBefore(b.shapeBefore(s)),
-      codomain: supports.independent(imageOf(a.codomain, b), moreAfter),
+      codomain: independentOf(imageOf(a.codomain, b), moreAfter),
       ...(direction === undefined ? {} : { direction }),
     })
   }, first)
@@ -521,17 +555,18 @@ export const imageOf = (of: Support, map: Bijector): Support => {
   const [a, b] = map.direction === 1 ? [low, high] : [high, low]
   const { lower, upper } = map.codomain
   const [from, to] = [a ?? lower, b ?? upper]
-  if (from === undefined && to === undefined) return supports.real
-  if (from === undefined) return supports.lessThan(to!)
-  return to === undefined ? supports.greaterThan(from) : supports.interval(from, to)
+  if (from === undefined && to === undefined) return reals
+  if (from === undefined) return lessThan(to!)
+  return to === undefined ? greaterThan(from) : interval(from, to)
 }
 /**
  * The map the other way round.
  *
  * @example evaluate(inverseBijector(expBijector).forward(1))   // 0
  */
-export const inverseBijector = (of: Bijector): Bijector =>
-  made({
+export const inverseBijector = (map: Bijector): Bijector => {
+  const of = bijectorIn(map, 'inverseBijector')
+  return made({
     name: `inverse of ${of.name}`,
     rank: of.rankAfter,
     rankAfter: of.rank,
@@ -540,9 +575,10 @@ export const inverseBijector = (of: Bijector): Bijector =>
     logDet: (y) => neg(of.logDet(of.inverse(y))) as X,
     shape: of.shapeBefore,
     shapeBefore: of.shape,
-    codomain: supports.independent(supports.real, of.rank),
+    codomain: independentOf(reals, of.rank),
     ...(of.direction === undefined ? {} : { direction: of.direction }),
   })
+}
 
 /**
  * The map from unconstrained numbers to a support, such as `d.support`.
@@ -552,6 +588,9 @@ export const inverseBijector = (of: Bijector): Bijector =>
  * @example evaluate(bijectorTo(supports.interval(0, 10)).forward(0))   // 5
  */
 export const bijectorTo = (support: Support): Bijector => {
+  const op = 'bijectorTo'
+  const known = reading(op, () => typeof support === 'object' && support !== null && typeof support.contains === 'function')
+  if (!known) badInput(op, `the support is ${shown(support)}.`, 'give a support, such as d.support or supports.positive.')
   const { kind, lower, upper } = support
   if (kind === 'real') return identityBijector
   if (kind === 'greaterThan') return lower === 0 ? expBijector : chainBijectors(expBijector, affineBijector(lower!))
@@ -564,7 +603,7 @@ export const bijectorTo = (support: Support): Bijector => {
   if (kind === 'positiveDefinite') return positiveDefiniteBijector
   if (kind === 'independent') return batchBijector(bijectorTo(support.base!), support.eventRank - support.base!.eventRank)
   return badInput(
-    'bijectorTo',
+    op,
     kind === 'point' ? 'the support is a single point.' : 'the support has whole numbers alone.',
     'no smooth map from all numbers reaches it.',
   )

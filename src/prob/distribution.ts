@@ -110,8 +110,10 @@ interface Typed<P extends readonly unknown[]> {
   readonly variance: () => Result<P>
   readonly entropy: () => Result<P>
 }
+/** What all have, whose types do not depend on parameters. */
+type Fixed = Omit<Distribution, Optional | 'dtype' | 'sample' | 'logProb'>
 /** A distribution of numbers with the parameters P, which has the fields Has. */
-export interface OnLine<P extends readonly unknown[], D extends DType> extends Distribution {
+export interface OnLine<P extends readonly unknown[], D extends DType> extends Fixed {
   readonly dtype: D
   readonly sample: <const S extends readonly number[] = []>(key: GivenKey, shape?: S) => Expr<With<Drawn<S>, BatchOf<P>>, D>
   readonly logProb: <const X extends Parameter>(x: X) => Result<readonly [X, ...P]>
@@ -121,7 +123,7 @@ export type Continuous<P extends readonly unknown[], O, Has extends Optional> = 
   Pick<Typed<As<P, O>>, Has>
 /** A distribution of whole numbers. */
 export type Discrete<P extends readonly unknown[], O, Has extends Optional> = CountsOf<As<P, O>> & Pick<Typed<As<P, O>>, Has>
-interface CountsOf<P extends readonly unknown[]> extends Distribution {
+interface CountsOf<P extends readonly unknown[]> extends Fixed {
   readonly dtype: 'i32'
   readonly sample: <const S extends readonly number[] = []>(key: GivenKey, shape?: S) => Expr<With<Drawn<S>, BatchOf<P>>, 'i32'>
   readonly logProb: <const X extends Parameter>(x: X) => Expr<BatchOf<readonly [X, ...P]>, DtypeFor<P, NoOptions>>

@@ -1,13 +1,16 @@
 /** Divergences between distributions. */
 import { shown } from '../core/errors/check-arguments.js'
 import { badInput, badShape } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
 import { type AnyExpr, isExpr, isTensor, sub } from '../index.js'
 import type { Distribution } from './distribution.js'
 
-const isDistribution = (x: unknown): x is Distribution =>
+const isDistribution = (x: unknown): boolean =>
   typeof x === 'object' && x !== null && !isExpr(x) && !isTensor(x) && typeof (x as { readonly logProb?: unknown }).logProb === 'function'
 export const distributionIn = (x: unknown, what: string, op: string): Distribution =>
-  isDistribution(x) ? x : badInput(op, `${what} is ${shown(x)}.`, 'give a distribution, such as normal(0, 1).')
+  reading(op, () => isDistribution(x))
+    ? (x as Distribution)
+    : badInput(op, `${what} is ${shown(x)}.`, 'give a distribution, such as normal(0, 1).')
 
 /** The divergence, where there is a formula. */
 export const klOf = (p: Distribution, q: Distribution): AnyExpr | undefined => {

@@ -120,7 +120,7 @@ const bounded = (lower: Bound | undefined, upper: Bound | undefined, open: boole
     inner: (x, out) => where(out, cast(between(low, high) as AnyExpr, x.dtype as 'f64'), x) as AnyExpr,
   })
 }
-const integers = (lower: Bound | undefined, upper: Bound | undefined): Support => {
+export const integers = (lower?: Bound, upper?: Bound): Support => {
   const [low, high] = [isFinal(lower) ? lower : undefined, isFinal(upper) ? upper : undefined]
   return made({
     kind: 'integers',
@@ -140,7 +140,7 @@ const integers = (lower: Bound | undefined, upper: Bound | undefined): Support =
 const spreadOut = (out: AnyExpr, rank: number): AnyExpr => last(rank).reduce((y) => expandDims(y, -1) as AnyExpr, out)
 /** How far from 1 a sum may be. */
 const slack = (x: AnyExpr): number => (x.dtype === 'f32' ? 1e-4 : 1e-6)
-const simplex: Support = /*#__PURE__*/ made({
+export const simplex: Support = /*#__PURE__*/ made({
   kind: 'simplex',
   eventRank: 1,
   discrete: false,
@@ -160,7 +160,7 @@ const triangles = (kind: 'lowerCholesky' | 'correlationCholesky'): Support =>
     },
     inner: (x, out) => where(spreadOut(out, 2), eye(x.shape.at(-1)!, x.shape.at(-1)!, 0, x.dtype as 'f64'), x) as AnyExpr,
   })
-const independent = (base: Support, rank: number): Support => {
+export const independentOf = (base: Support, rank: number): Support => {
   if (rank === 0) return base
   const { outside, inner } = base
   return made({
@@ -173,6 +173,53 @@ const independent = (base: Support, rank: number): Support => {
   })
 }
 
+/** The sets by themselves: who names one has the code of no other. */
+export const reals: Support = /*#__PURE__*/ made({ kind: 'real', eventRank: 0, discrete: false })
+export const nonNegative: Support = /*#__PURE__*/ bounded(0, undefined, false)
+export const above0: Support = /*#__PURE__*/ bounded(0, undefined, true)
+export const unitInterval: Support = /*#__PURE__*/ bounded(0, 1, false)
+export const greaterThan = (lower: AnyExpr | number, open = false): Support => bounded(lower, undefined, open)
+export const lessThan = (upper: AnyExpr | number, open = false): Support => bounded(undefined, upper, open)
+export const interval = (lower: AnyExpr | number, upper: AnyExpr | number, open = false): Support => bounded(lower, upper, open)
+export const counts = (total: AnyExpr | number): Support =>
+  made({
+    kind: 'counts',
+    eventRank: 1,
+    discrete: true,
+    upper: total,
+    outside: (x) =>
+      or(
+        ne(sum(cast(x, x.dtype === 'bool' ? 'i32' : (x.dtype as 'f64')), { axis: -1 }), total),
+        any(or(lt(x, 0), x.dtype === 'i32' || x.dtype === 'bool' ? full([], 0, 'bool') : gt(x, floor(x))), { axis: -1 }),
+      ) as AnyExpr,
+    inner: (x, out) => where(spreadOut(out, 1), 0, x) as AnyExpr,
+  })
+export const ordered: Support = /*#__PURE__*/ made({
+  kind: 'ordered',
+  eventRank: 1,
+  discrete: false,
+  outside: (x) => any(le(diff(x), 0), { axis: -1 }) as AnyExpr,
+})
+export const positiveDefinite: Support = /*#__PURE__*/ made({
+  kind: 'positiveDefinite',
+  eventRank: 2,
+  discrete: false,
+  // What is not definite has no factor: its elements are NaN.
+  outside: (x) => not(all(isfinite(diagonal(cholesky(x))), { axis: -1 })) as AnyExpr,
+  inner: (x, out) => where(spreadOut(out, 2), eye(x.shape.at(-1)!, x.shape.at(-1)!, 0, x.dtype as 'f64'), x) as AnyExpr,
+})
+export const lowerCholesky: Support = /*#__PURE__*/ triangles('lowerCholesky')
+export const correlationCholesky: Support = /*#__PURE__*/ triangles('correlationCholesky')
+export const point = (value: AnyExpr | number, rank = 0): Support =>
+  made({
+    kind: 'point',
+    eventRank: rank,
+    discrete: false,
+    lower: value,
+    upper: value,
+    outside: (x) => anyOf(ne(x, value) as AnyExpr, rank),
+  })
+
 /**
  * Where the draws of distributions lie: sets of numbers, vectors and matrices. `d.support` is one of these.
  *
@@ -181,51 +228,19 @@ const independent = (base: Support, rank: number): Support => {
  * @example evaluate(supports.positive.contains([1, -1]))   // [true, false]
  */
 export const supports = {
-  real: /*#__PURE__*/ made({ kind: 'real', eventRank: 0, discrete: false }),
-  positive: /*#__PURE__*/ bounded(0, undefined, false),
-  unitInterval: /*#__PURE__*/ bounded(0, 1, false),
-  greaterThan: (lower: AnyExpr | number, open = false): Support => bounded(lower, undefined, open),
-  lessThan: (upper: AnyExpr | number, open = false): Support => bounded(undefined, upper, open),
-  interval: (lower: AnyExpr | number, upper: AnyExpr | number, open = false): Support => bounded(lower, upper, open),
-  integers: (lower?: AnyExpr | number, upper?: AnyExpr | number): Support => integers(lower, upper),
+  real: reals,
+  positive: nonNegative,
+  unitInterval,
+  greaterThan,
+  lessThan,
+  interval,
+  integers,
   simplex,
-  counts: (total: AnyExpr | number): Support =>
-    made({
-      kind: 'counts',
-      eventRank: 1,
-      discrete: true,
-      upper: total,
-      outside: (x) =>
-        or(
-          ne(sum(cast(x, x.dtype === 'bool' ? 'i32' : (x.dtype as 'f64')), { axis: -1 }), total),
-          any(or(lt(x, 0), x.dtype === 'i32' || x.dtype === 'bool' ? full([], 0, 'bool') : gt(x, floor(x))), { axis: -1 }),
-        ) as AnyExpr,
-      inner: (x, out) => where(spreadOut(out, 1), 0, x) as AnyExpr,
-    }),
-  ordered: /*#__PURE__*/ made({
-    kind: 'ordered',
-    eventRank: 1,
-    discrete: false,
-    outside: (x) => any(le(diff(x), 0), { axis: -1 }) as AnyExpr,
-  }),
-  lowerCholesky: /*#__PURE__*/ triangles('lowerCholesky'),
-  correlationCholesky: /*#__PURE__*/ triangles('correlationCholesky'),
-  positiveDefinite: /*#__PURE__*/ made({
-    kind: 'positiveDefinite',
-    eventRank: 2,
-    discrete: false,
-    // What is not definite has no factor: its elements are NaN.
-    outside: (x) => not(all(isfinite(diagonal(cholesky(x))), { axis: -1 })) as AnyExpr,
-    inner: (x, out) => where(spreadOut(out, 2), eye(x.shape.at(-1)!, x.shape.at(-1)!, 0, x.dtype as 'f64'), x) as AnyExpr,
-  }),
-  independent,
-  point: (value: AnyExpr | number, rank = 0): Support =>
-    made({
-      kind: 'point',
-      eventRank: rank,
-      discrete: false,
-      lower: value,
-      upper: value,
-      outside: (x) => anyOf(ne(x, value) as AnyExpr, rank),
-    }),
+  counts,
+  ordered,
+  lowerCholesky,
+  correlationCholesky,
+  positiveDefinite,
+  independent: independentOf,
+  point,
 } as const

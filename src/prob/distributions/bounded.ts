@@ -44,7 +44,7 @@ import {
 import { spread } from '../../random/given.js'
 import { beta as drawBeta, uniform as drawUniform, type Key, type NoOptions, type Parameter, splitKey } from '../../random/index.js'
 import { type All, anything, type Continuous, type FloatOptions, make, positive, type Recipe } from '../distribution.js'
-import { supports } from '../support.js'
+import { interval, unitInterval } from '../support.js'
 import { EULER } from './numbers.js'
 import { fractions, quantile } from './quantile.js'
 
@@ -53,7 +53,7 @@ type X = AnyExpr
 const betaRecipe: Recipe<'a' | 'b'> = {
   name: 'beta',
   parameters: { a: positive, b: positive },
-  support: () => supports.unitInterval,
+  support: () => unitInterval,
   sample: (key, shape, { a, b }, dtype) => drawBeta(key, a, b, { shape, dtype }) as X,
   logProb: (x, { a, b }) => sub(add(xlogy(sub(a, 1), x), xlog1py(sub(b, 1), neg(x))), betaln(a, b)) as X,
   cdf: (x, { a, b }) => betainc(a, b, x) as X,
@@ -93,7 +93,7 @@ export const beta = <const A extends Parameter, const B extends Parameter, const
 const kumaraswamyRecipe: Recipe<'a' | 'b'> = {
   name: 'kumaraswamy',
   parameters: { a: positive, b: positive },
-  support: () => supports.unitInterval,
+  support: () => unitInterval,
   sample: (key, shape, p, dtype) => kumaraswamyRecipe.icdf!(drawUniform(key, shape, { dtype }), p, dtype),
   logProb: (x, { a, b }) => add(add(log(a), log(b)), add(xlogy(sub(a, 1), x), xlog1py(sub(b, 1), neg(pow(x, a))))) as X,
   cdf: (x, { a, b }) => neg(expm1(xlog1py(b, neg(pow(x, a))))) as X,
@@ -182,7 +182,7 @@ const wrapped = (x: X): X => sub(mod(add(x, Math.PI), 2 * Math.PI), Math.PI) as 
 const vonMisesRecipe: Recipe<'mean' | 'concentration'> = {
   name: 'vonMises',
   parameters: { mean: anything, concentration: { allowed: (x) => x >= 0, must: '0 or more' } },
-  support: () => supports.interval(-Math.PI, Math.PI),
+  support: () => interval(-Math.PI, Math.PI),
   sample: (key, shape, { mean, concentration }, dtype) => {
     const z = angles(key, shape, concentration, dtype)
     // With the quantile fixed, dz = -(dF / dk) / p(z) dk; the value is z itself.
@@ -214,7 +214,7 @@ const vonMisesRecipe: Recipe<'mean' | 'concentration'> = {
  * Shapes  the parameters', which broadcast.   Support  [-pi, pi]; the mean may be any angle.   Source  SciPy's `vonmises(k, mean)`, NumPyro's `VonMises(mean, k)`.
  * Rule    of samples: with their quantile fixed. `mean` and `variance` of circular data are others than those of numbers, and are not given.
  * Errors  BadInput for a concentration below 0; ShapeMismatch.
- * @example vonMises(0, 2).logProb([0, 3])   // [-0.66184, -4.6418]
+ * @example vonMises(0, 2).logProb([0, 3])   // [-0.66187, -4.6419]
  */
 export const vonMises = <const A extends Parameter = number, const B extends Parameter = number, const O extends FloatOptions = NoOptions>(
   mean?: A,

@@ -50,10 +50,10 @@ import {
   spread,
 } from '../../random/given.js'
 import { bernoulli as drawBernoulli, categorical as drawCategorical, uniform as drawUniform, foldIn } from '../../random/index.js'
-import { type Bijector, imageOf } from '../bijectors.js'
+import { type Bijector, bijectorIn, imageOf } from '../bijectors.js'
 import type { Distribution } from '../distribution.js'
 import { distributionIn, klOf } from '../kl.js'
-import { supports } from '../support.js'
+import { greaterThan, independentOf, integers, interval, lessThan, point, reals } from '../support.js'
 import { type LogitOptions, logitOptions } from './discrete.js'
 import { two } from './positive.js'
 
@@ -93,7 +93,7 @@ export const independent = (of: Distribution, rank?: number): Distribution => {
     batchShape: d.batchShape.slice(0, split),
     eventShape: [...d.batchShape.slice(split), ...d.eventShape],
     dtype: d.dtype,
-    support: supports.independent(d.support, n),
+    support: independentOf(d.support, n),
     parameters: d.parameters,
     sample: d.sample,
     logProb: (x: Parameter) => {
@@ -137,10 +137,8 @@ export const independent = (of: Distribution, rank?: number): Distribution => {
 export const transformed = (of: Distribution, bijector: Bijector): Distribution => {
   const op = 'transformed'
   const given = distributionIn(of, 'the distribution', op)
-  if (typeof bijector !== 'object' || bijector === null || typeof bijector.logDet !== 'function')
-    badInput(op, `the map is ${shown(bijector)}.`, 'give a bijector, such as expBijector.')
+  const f = bijectorIn(bijector, op)
   if (given.support.discrete) badInput(op, `${given.name} is of whole numbers.`, 'they have no density that a map could change.')
-  const f = bijector
   const more = f.rank - given.eventShape.length
   if (more > given.batchShape.length)
     badShape(
@@ -152,7 +150,7 @@ export const transformed = (of: Distribution, bijector: Bijector): Distribution 
   const d = more > 0 ? independent(given, more) : given
   const apart = d.eventShape.length - f.rank
   const eventShape = f.shape(d.eventShape)
-  const support = supports.independent(imageOf(d.support, f), eventShape.length - f.rankAfter)
+  const support = independentOf(imageOf(d.support, f), eventShape.length - f.rankAfter)
   const { outside, inner } = f.codomain
   const back = (y: X): readonly [X, X | undefined] => {
     const out = outside?.(y)
@@ -331,11 +329,10 @@ const commonSupport = (list: readonly Distribution[]): Distribution['support'] =
   const [a] = list
   const same = list.every(({ support: s }) => s.kind === a!.support.kind && s.lower === a!.support.lower && s.upper === a!.support.upper)
   if (same) return a!.support
-  if (a!.support.discrete) return supports.integers()
+  if (a!.support.discrete) return integers()
   const lowest = list.map(({ support }) => support.lower)
-  if (a!.eventShape.length === 0 && lowest.every((l): l is number => typeof l === 'number'))
-    return supports.greaterThan(Math.min(...lowest))
-  return supports.independent(supports.real, a!.eventShape.length)
+  if (a!.eventShape.length === 0 && lowest.every((l): l is number => typeof l === 'number')) return greaterThan(Math.min(...lowest))
+  return independentOf(reals, a!.eventShape.length)
 }
 
 // ---- points, masks, zeros, bounds
@@ -358,7 +355,7 @@ export const delta = (value: Parameter, rank = 0): Distribution => {
     batchShape,
     eventShape,
     dtype,
-    support: supports.point(v, rank),
+    support: point(v, rank),
     parameters: { value: v },
     sample: (_: GivenKey, shape?: readonly number[]) => spread(v, [...shapeIn(shape, op), ...v.shape]),
     logProb: (x: Parameter) => {
@@ -412,7 +409,7 @@ const maskOf = (mask: unknown, op: string): X => {
  *
  * Shapes  the gate broadcasts with the batch.   Source  NumPyro's `ZeroInflatedDistribution`.
  * Errors  BadInput for a gate outside [0, 1], or for a distribution that is not of single whole numbers; ShapeMismatch.
- * @example zeroInflated(poisson(2), 0.5).logProb([0, 1])   // [-0.5663, -2]
+ * @example zeroInflated(poisson(2), 0.5).logProb([0, 1])   // [-0.56622, -2]
  */
 export const zeroInflated = (of: Distribution, gate: Parameter): Distribution => {
   const op = 'zeroInflated'
@@ -431,7 +428,7 @@ export const zeroInflated = (of: Distribution, gate: Parameter): Distribution =>
     batchShape,
     eventShape: [],
     dtype: 'i32',
-    support: supports.integers(typeof lower === 'number' ? Math.min(0, lower) : undefined, upper),
+    support: integers(typeof lower === 'number' ? Math.min(0, lower) : undefined, upper),
     parameters: { ...d.parameters, gate: g },
     sample: (key: GivenKey, shape?: readonly number[]) => {
       const to = [...shapeIn(shape, op), ...batchShape]
@@ -475,7 +472,7 @@ export type BoundOptions = OptionsOf<typeof boundOptions>
  *
  * Shapes  the bounds broadcast with the batch.   Source  NumPyro's `TruncatedDistribution`.   Accuracy  that of F: `truncatedNormal` is exact in the tails.
  * Errors  BadInput without bounds, or for a distribution that has no cdf; ShapeMismatch.
- * @example truncated(exponential(1), { upper: 1 }).logProb([0.5, 2])   // [-0.0413, -Infinity]
+ * @example truncated(exponential(1), { upper: 1 }).logProb([0.5, 2])   // [-0.041325, -Infinity]
  */
 export const truncated = (of: Distribution, options: BoundOptions): Distribution => {
   const op = 'truncated'
@@ -495,11 +492,7 @@ export const truncated = (of: Distribution, options: BoundOptions): Distribution
     return (i === 0 ? maximum(b, base) : minimum(b, base)) as X
   })
   const support =
-    limits[0] === undefined
-      ? supports.lessThan(limits[1]!)
-      : limits[1] === undefined
-        ? supports.greaterThan(limits[0])
-        : supports.interval(limits[0], limits[1])
+    limits[0] === undefined ? lessThan(limits[1]!) : limits[1] === undefined ? greaterThan(limits[0]) : interval(limits[0], limits[1])
   const under = (): X => (low === undefined ? (cast(0, d.dtype as 'f64') as X) : own(low))
   const mass = (): X => sub(high === undefined ? 1 : own(high), under()) as X
   const { outside, inner } = support

@@ -61,7 +61,7 @@ import {
   probability,
   type Recipe,
 } from '../distribution.js'
-import { supports } from '../support.js'
+import { integers } from '../support.js'
 import { two } from './positive.js'
 import { wholeQuantile } from './quantile.js'
 
@@ -94,7 +94,7 @@ const bernoulliRecipe: Recipe<'p'> = {
   name: 'bernoulli',
   discrete: true,
   parameters: { p: probability },
-  support: () => supports.integers(0, 1),
+  support: () => integers(0, 1),
   sample: (key, shape, { p }) => drawBernoulli(key, p, { shape }) as X,
   logProb: (x, { p }) => add(xlogy(x, p), xlog1py(sub(1, x), neg(p))) as X,
   cdf: (_, { p }) => sub(1, p) as X,
@@ -110,7 +110,7 @@ const bernoulliLogits: Recipe<'logits'> = {
   name: 'bernoulli',
   discrete: true,
   parameters: { logits: anything },
-  support: () => supports.integers(0, 1),
+  support: () => integers(0, 1),
   sample: (key, shape, { logits }) => drawBernoulli(key, sigmoid(logits) as X, { shape }) as X,
   logProb: (x, { logits }) => sub(mul(x, logits), softplus(logits)) as X,
   cdf: (_, { logits }) => sigmoid(neg(logits)) as X,
@@ -153,7 +153,7 @@ const categoricalOf = (logits: boolean): Recipe<'p'> => {
     name: 'categorical',
     discrete: true,
     parameters: { p: { ...(logits ? {} : { allowed: (x: number) => x >= 0, must: '0 or more' }), rank: 1 } },
-    support: ({ p }) => supports.integers(0, p.shape.at(-1)! - 1),
+    support: ({ p }) => integers(0, p.shape.at(-1)! - 1),
     sample: (key, shape, { p }) => drawCategorical(key, logShare(p) as never, { shape } as never) as X,
     logProb: (x, { p }) => chosen(logShare(p), x),
     cdf: (x, { p }) => chosen(cumsum(share(p)) as X, x),
@@ -192,7 +192,7 @@ const binomialRecipe: Recipe<'n' | 'p'> = {
   name: 'binomial',
   discrete: true,
   parameters: { n: count, p: probability },
-  support: ({ n }) => supports.integers(0, n),
+  support: ({ n }) => integers(0, n),
   sample: (key, shape, p, dtype) => binomialRecipe.icdf!(drawUniform(key, shape, { dtype }), p, dtype),
   logProb: (x, { n, p }) => add(logChoose(n, x), add(xlogy(x, p), xlog1py(sub(n, x), neg(p)))) as X,
   cdf: (x, { n, p }) => binomialCdf(x, n, p),
@@ -231,7 +231,7 @@ const betaBinomialRecipe: Recipe<'n' | 'a' | 'b'> = {
   name: 'betaBinomial',
   discrete: true,
   parameters: { n: count, a: positive, b: positive },
-  support: ({ n }) => supports.integers(0, n),
+  support: ({ n }) => integers(0, n),
   sample: (key, shape, { n, a, b }, dtype) => {
     const [first, second] = two(key)
     return binomialRecipe.sample(second as never, shape, { n, p: drawBeta(first as never, a, b, { shape, dtype }) as X }, dtype)
@@ -267,7 +267,7 @@ const negativeRecipe: Recipe<'n' | 'p'> = {
   name: 'negativeBinomial',
   discrete: true,
   parameters: { n: positive, p: share },
-  support: () => supports.integers(0),
+  support: () => integers(0),
   sample: (key, shape, { n, p }, dtype) => {
     const [first, second] = two(key)
     const rate = mul(drawGamma(first as never, n, { shape, dtype }), div(sub(1, p), p))
@@ -298,7 +298,7 @@ const geometricRecipe: Recipe<'p'> = {
   name: 'geometric',
   discrete: true,
   parameters: { p: share },
-  support: () => supports.integers(1),
+  support: () => integers(1),
   sample: (key, shape, { p }) => drawGeometric(key, p, { shape }) as X,
   logProb: (x, { p }) => add(log(p), xlog1py(sub(x, 1), neg(p))) as X,
   cdf: (x, { p }) => neg(expm1(xlog1py(x, neg(p)))) as X,
@@ -323,7 +323,7 @@ const poissonRecipe: Recipe<'rate'> = {
   name: 'poisson',
   discrete: true,
   parameters: { rate: { allowed: (x) => x >= 0, must: '0 or more' } },
-  support: () => supports.integers(0),
+  support: () => integers(0),
   sample: (key, shape, { rate }) => drawPoisson(key, rate, { shape }) as X,
   logProb: (x, { rate }) => sub(sub(xlogy(x, rate), rate), lgamma(add(x, 1))) as X,
   cdf: (x, { rate }) => gammaincc(add(x, 1), rate) as X,
@@ -350,7 +350,7 @@ const discreteUniformRecipe: Recipe<'lower' | 'upper'> = {
     lower: { allowed: Number.isInteger, must: 'a whole number' },
     upper: { allowed: Number.isInteger, must: 'a whole number' },
   },
-  support: ({ lower, upper }) => supports.integers(lower, upper),
+  support: ({ lower, upper }) => integers(lower, upper),
   sample: (key, shape, { lower, upper }, dtype) => {
     const wide = add(sub(upper, lower), 1)
     return minimum(add(lower, floor(mul(wide, drawUniform(key, shape, { dtype })))), upper) as X

@@ -4,6 +4,7 @@ import {
   type AnyExpr,
   abs,
   add,
+  and,
   atan2,
   betainc,
   betaln,
@@ -24,6 +25,7 @@ import {
   ndtr,
   ndtri,
   neg,
+  not,
   or,
   sigmoid,
   softplus,
@@ -49,7 +51,7 @@ import {
   splitKey,
 } from '../../random/index.js'
 import { type All, anything, type Continuous, type FloatOptions, make, positive, type Recipe } from '../distribution.js'
-import { supports } from '../support.js'
+import { interval, reals } from '../support.js'
 import { EULER, HALF_LOG_2PI, log1mexp, log1pSquare } from './numbers.js'
 import { allNumbers, quantile } from './quantile.js'
 
@@ -63,7 +65,7 @@ const placed = (z: X, loc: X, scale: X): X => add(loc, mul(scale, z)) as X
 const normalRecipe: Recipe<'mean' | 'sd'> = {
   name: 'normal',
   parameters: { mean: anything, sd: positive },
-  support: () => supports.real,
+  support: () => reals,
   sample: (key, shape, { mean, sd }, dtype) => placed(drawNormal(key, shape, { dtype }), mean, sd),
   logProb: (x, { mean, sd }) => sub(sub(mul(-0.5, square(standard(x, mean, sd))), log(sd)), HALF_LOG_2PI),
   cdf: (x, { mean, sd }) => ndtr(standard(x, mean, sd)),
@@ -89,7 +91,7 @@ const normalRecipe: Recipe<'mean' | 'sd'> = {
  * Shapes  the parameters', which broadcast.   Support  all numbers.   Source  SciPy's `norm(mean, sd)`, NumPyro's `Normal`.
  * Errors  BadInput for an sd that is not positive; ShapeMismatch.
  * @example normal(0, 2).logProb([0, 1])   // [-1.6121, -1.7371]
- * @example normal(0, 1).cdf(1.96)   // 0.975
+ * @example normal(0, 1).cdf(1)   // 0.84134
  */
 export const normal = <const A extends Parameter = number, const B extends Parameter = number, const O extends FloatOptions = NoOptions>(
   mean?: A,
@@ -102,7 +104,7 @@ export const normal = <const A extends Parameter = number, const B extends Param
 const laplaceRecipe: Recipe<'loc' | 'scale'> = {
   name: 'laplace',
   parameters: { loc: anything, scale: positive },
-  support: () => supports.real,
+  support: () => reals,
   sample: (key, shape, { loc, scale }, dtype) => placed(drawLaplace(key, shape, { dtype }), loc, scale),
   logProb: (x, { loc, scale }) => sub(neg(abs(standard(x, loc, scale))), log(mul(2, scale))) as X,
   cdf: (x, { loc, scale }) => {
@@ -142,7 +144,7 @@ export const laplace = <const A extends Parameter = number, const B extends Para
 const asymmetricRecipe: Recipe<'loc' | 'scale' | 'asymmetry'> = {
   name: 'asymmetricLaplace',
   parameters: { loc: anything, scale: positive, asymmetry: positive },
-  support: () => supports.real,
+  support: () => reals,
   sample: (key, shape, p, dtype) => asymmetricRecipe.icdf!(drawUniform(key, shape, { dtype }), p, dtype),
   logProb: (x, { loc, scale, asymmetry: k }) => {
     const z = standard(x, loc, scale)
@@ -191,7 +193,7 @@ export const asymmetricLaplace = <
 const logisticRecipe: Recipe<'loc' | 'scale'> = {
   name: 'logistic',
   parameters: { loc: anything, scale: positive },
-  support: () => supports.real,
+  support: () => reals,
   sample: (key, shape, { loc, scale }, dtype) => placed(drawLogistic(key, shape, { dtype }), loc, scale),
   logProb: (x, { loc, scale }) => {
     const z = standard(x, loc, scale)
@@ -219,7 +221,7 @@ export const logistic = <const A extends Parameter = number, const B extends Par
 const cauchyRecipe: Recipe<'loc' | 'scale'> = {
   name: 'cauchy',
   parameters: { loc: anything, scale: positive },
-  support: () => supports.real,
+  support: () => reals,
   sample: (key, shape, { loc, scale }, dtype) => placed(drawCauchy(key, shape, { dtype }), loc, scale),
   logProb: (x, { loc, scale }) => neg(add(log(mul(Math.PI, scale)), log1pSquare(standard(x, loc, scale)))) as X,
   // The angle keeps its digits in the lower tail.
@@ -257,7 +259,7 @@ export const cauchy = <const A extends Parameter = number, const B extends Param
 const gumbelRecipe: Recipe<'loc' | 'scale'> = {
   name: 'gumbel',
   parameters: { loc: anything, scale: positive },
-  support: () => supports.real,
+  support: () => reals,
   sample: (key, shape, { loc, scale }, dtype) => placed(drawGumbel(key, shape, { dtype }), loc, scale),
   logProb: (x, { loc, scale }) => {
     const z = standard(x, loc, scale)
@@ -287,7 +289,7 @@ export const gumbel = <const A extends Parameter = number, const B extends Param
 const studentRecipe: Recipe<'df' | 'loc' | 'scale'> = {
   name: 'studentT',
   parameters: { df: positive, loc: anything, scale: positive },
-  support: () => supports.real,
+  support: () => reals,
   sample: (key, shape, { df, loc, scale }, dtype) => placed(drawStudentT(key, df, { shape, dtype }), loc, scale),
   logProb: (x, { df, loc, scale }) => {
     const far = log1pSquare(div(standard(x, loc, scale), sqrt(df)) as X)
@@ -297,13 +299,18 @@ const studentRecipe: Recipe<'df' | 'loc' | 'scale'> = {
     const z = standard(x, loc, scale)
     // At 0 there is a root in it, and a line is as near.
     const close = lt(abs(z), 1e-8) as X
-    const z2 = square(where(close, 1, z))
+    // Far out the tail is a power, whose square would overflow.
+    const half = mul(0.5, df)
+    const far = gt(abs(z), mul(1e8, sqrt(df))) as X
+    const power = exp(neg(add(mul(df, log(div(abs(where(far, z, 1)), sqrt(df)))), add(log(df), betaln(half, 0.5)))))
+    const z2 = square(where(or(close, far), 1, z))
     // From 0 where that is nearer than infinity: each side keeps its digits.
     const near = lt(z2, df) as X
-    const half = mul(0.5, df)
-    const part = mul(0.5, betainc(where(near, 0.5, half), where(near, half, 0.5), div(where(near, z2, df), add(df, z2))))
+    const middle = mul(0.5, betainc(where(near, 0.5, half), where(near, half, 0.5), div(where(near, z2, df), add(df, z2))))
     const left = lt(z, 0) as X
-    const away = where(near, where(left, sub(0.5, part), add(0.5, part)), where(left, part, sub(1, part)))
+    const inner = and(near, not(far))
+    const part = where(far, power, middle)
+    const away = where(inner, where(left, sub(0.5, part), add(0.5, part)), where(left, part, sub(1, part)))
     const slope = exp(neg(add(mul(0.5, log(df)), betaln(0.5, mul(0.5, df)))))
     return where(close, add(0.5, mul(where(close, z, 0), slope)), away) as X
   },
@@ -357,7 +364,7 @@ const slant = (shape: X): X => div(shape, sqrt(add(1, square(shape)))) as X
 const skewRecipe: Recipe<'loc' | 'scale' | 'shape'> = {
   name: 'skewNormal',
   parameters: { loc: anything, scale: positive, shape: anything },
-  support: () => supports.real,
+  support: () => reals,
   sample: (key, to, { loc, scale, shape }, dtype) => {
     const [a, b] = unstack(splitKey(key)) as unknown as [never, never]
     const d = slant(shape)
@@ -411,7 +418,7 @@ const rawOf = (x: unknown): number | undefined => (isExpr(x) || isTensor(x) || t
 const uniformRecipe: Recipe<'lower' | 'upper'> = {
   name: 'uniform',
   parameters: { lower: anything, upper: anything },
-  support: ({ lower, upper }) => supports.interval(lower, upper),
+  support: ({ lower, upper }) => interval(lower, upper),
   sample: (key, shape, { lower, upper }, dtype) => placed(drawUniform(key, shape, { dtype }), lower, sub(upper, lower) as X),
   logProb: (x, { lower, upper }) => sub(mul(0, x), log(sub(upper, lower))) as X,
   cdf: (x, { lower, upper }) => div(sub(x, lower), sub(upper, lower)) as X,
@@ -457,7 +464,7 @@ export const uniform = <const A extends Parameter = number, const B extends Para
 const triangularRecipe: Recipe<'lower' | 'mode' | 'upper'> = {
   name: 'triangular',
   parameters: { lower: anything, mode: anything, upper: anything },
-  support: ({ lower, upper }) => supports.interval(lower, upper),
+  support: ({ lower, upper }) => interval(lower, upper),
   sample: (key, shape, { lower, mode, upper }, dtype) => drawTriangular(key, lower, mode, upper, { shape, dtype }),
   logProb: (x, { lower, mode, upper }) => {
     const left = lt(x, mode) as X
@@ -544,7 +551,7 @@ const truncatedNormalOf = (lowerGiven: unknown, upperGiven: unknown): Recipe<'me
   return {
     name: 'truncatedNormal',
     parameters: { mean: anything, sd: positive, lower: anything, upper: anything },
-    support: ({ lower, upper }) => supports.interval(boundOf(lowerGiven, lower), boundOf(upperGiven, upper)),
+    support: ({ lower, upper }) => interval(boundOf(lowerGiven, lower), boundOf(upperGiven, upper)),
     sample: (key, shape, p, dtype) => truncatedNormalOf(lowerGiven, upperGiven).icdf!(drawUniform(key, shape, { dtype }), p, dtype),
     logProb: (x, p) => {
       const [a, b] = ends(p)

@@ -55,14 +55,12 @@ import {
   splitKey,
 } from '../../random/index.js'
 import { type All, anything, type Continuous, type FloatOptions, make, positive, type Recipe, type Values } from '../distribution.js'
-import { supports } from '../support.js'
+import { above0, greaterThan, interval, nonNegative } from '../support.js'
 import { EULER, HALF_LOG_2PI } from './numbers.js'
 import { positiveNumbers, quantile } from './quantile.js'
 
 type X = AnyExpr
 const INFINITE = Number.POSITIVE_INFINITY
-/** Above 0, where the density is 0 at 0 and the formula has no number there. */
-const above0 = supports.greaterThan(0, true)
 /** Two independent keys of one. */
 export const two = (key: unknown): readonly [Key & never, Key & never] => unstack(splitKey(key as never)) as never
 /** The inverse of a distribution function in formulae, by search. */
@@ -81,7 +79,7 @@ const gammaKl = (p: Values, q: Values): X => {
 const gammaRecipe: Recipe<'shape' | 'rate'> = {
   name: 'gamma',
   parameters: { shape: positive, rate: positive },
-  support: () => supports.positive,
+  support: () => nonNegative,
   sample: (key, to, { shape, rate }, dtype) => div(drawGamma(key, shape, { shape: to, dtype }), rate) as X,
   logProb: (x, { shape, rate }) => sub(add(mul(shape, log(rate)), xlogy(sub(shape, 1), x)), add(mul(rate, x), lgamma(shape))) as X,
   cdf: (x, { shape, rate }) => gammainc(shape, mul(rate, x)) as X,
@@ -110,7 +108,7 @@ export const gamma = <const A extends Parameter, const B extends Parameter = num
 const exponentialRecipe: Recipe<'rate'> = {
   name: 'exponential',
   parameters: { rate: positive },
-  support: () => supports.positive,
+  support: () => nonNegative,
   sample: (key, shape, { rate }, dtype) => div(drawExponential(key, shape, { dtype }), rate) as X,
   logProb: (x, { rate }) => sub(log(rate), mul(rate, x)) as X,
   cdf: (x, { rate }) => neg(expm1(neg(mul(rate, x)))) as X,
@@ -139,7 +137,7 @@ export const exponential = <const A extends Parameter = number, const O extends 
 const chi2Recipe: Recipe<'df'> = {
   name: 'chi2',
   parameters: { df: positive },
-  support: () => supports.positive,
+  support: () => nonNegative,
   sample: (key, shape, { df }, dtype) => mul(2, drawGamma(key, mul(0.5, df), { shape, dtype })) as X,
   logProb: (x, { df }) => sub(xlogy(sub(mul(0.5, df), 1), x), add(mul(0.5, x), add(lgamma(mul(0.5, df)), mul(0.5 * Math.LN2, df)))) as X,
   cdf: (x, { df }) => gammainc(mul(0.5, df), mul(0.5, x)) as X,
@@ -156,7 +154,7 @@ const chi2Recipe: Recipe<'df'> = {
  * The chi-squared distribution with `df` degrees of freedom, of the sum of df squared normal numbers: gamma(df / 2, 1 / 2).
  *
  * Shapes  df's.   Support  0 and above.   Source  SciPy's `chi2(df)`, NumPyro's `Chi2`.   Errors  BadInput for a df that is not positive.
- * @example chi2(3).cdf(7.8147)   // 0.95
+ * @example chi2(2).cdf(2)   // 0.63212
  */
 export const chi2 = <const A extends Parameter, const O extends FloatOptions = NoOptions>(
   df: A,
@@ -235,7 +233,7 @@ export const logNormal = <const A extends Parameter = number, const B extends Pa
 const halfNormalRecipe: Recipe<'scale'> = {
   name: 'halfNormal',
   parameters: { scale: positive },
-  support: () => supports.positive,
+  support: () => nonNegative,
   sample: (key, shape, { scale }, dtype) => mul(scale, abs(drawNormal(key, shape, { dtype }))) as X,
   logProb: (x, { scale }) => sub(mul(-0.5, square(div(x, scale))), add(log(scale), HALF_LOG_2PI - Math.LN2)) as X,
   cdf: (x, { scale }) => erf(div(x, mul(Math.SQRT2, scale))) as X,
@@ -259,7 +257,7 @@ export const halfNormal = <const A extends Parameter = number, const O extends F
 const halfCauchyRecipe: Recipe<'scale'> = {
   name: 'halfCauchy',
   parameters: { scale: positive },
-  support: () => supports.positive,
+  support: () => nonNegative,
   sample: (key, shape, { scale }, dtype) => mul(scale, abs(drawCauchy(key, shape, { dtype }))) as X,
   logProb: (x, { scale }) => {
     const z = div(x, scale)
@@ -289,7 +287,7 @@ export const halfCauchy = <const A extends Parameter = number, const O extends F
 const maxwellRecipe: Recipe<'scale'> = {
   name: 'maxwell',
   parameters: { scale: positive },
-  support: () => supports.positive,
+  support: () => nonNegative,
   sample: (key, shape, { scale }, dtype) => mul(scale, drawMaxwell(key, shape, { dtype })) as X,
   logProb: (x, { scale }) => {
     const z = div(x, scale)
@@ -389,7 +387,7 @@ const moment = (k: number, shape: X): X => exp(lgamma(add(1, div(k, shape)))) as
 const weibullRecipe: Recipe<'scale' | 'shape'> = {
   name: 'weibull',
   parameters: { scale: positive, shape: positive },
-  support: () => supports.positive,
+  support: () => nonNegative,
   sample: (key, to, { scale, shape }, dtype) => drawWeibull(key, scale, shape, { shape: to, dtype }) as X,
   logProb: (x, { scale, shape }) => {
     const z = div(x, scale)
@@ -418,7 +416,7 @@ export const weibull = <const A extends Parameter, const B extends Parameter, co
 const rayleighRecipe: Recipe<'scale'> = {
   name: 'rayleigh',
   parameters: { scale: positive },
-  support: () => supports.positive,
+  support: () => nonNegative,
   sample: (key, shape, { scale }, dtype) => drawRayleigh(key, scale, { shape, dtype }) as X,
   logProb: (x, { scale }) => sub(sub(log(x), mul(2, log(scale))), mul(0.5, square(div(x, scale)))) as X,
   cdf: (x, { scale }) => neg(expm1(mul(-0.5, square(div(x, scale))))) as X,
@@ -446,7 +444,7 @@ export const rayleigh = <const A extends Parameter = number, const O extends Flo
 const paretoRecipe: Recipe<'scale' | 'shape'> = {
   name: 'pareto',
   parameters: { scale: positive, shape: positive },
-  support: ({ scale }) => supports.greaterThan(scale),
+  support: ({ scale }) => greaterThan(scale),
   sample: (key, to, { scale, shape }, dtype) => mul(scale, drawPareto(key, shape, { shape: to, dtype })) as X,
   logProb: (x, { scale, shape }) => sub(add(log(shape), mul(shape, log(scale))), mul(add(shape, 1), log(x))) as X,
   cdf: (x, { scale, shape }) => neg(expm1(mul(shape, log(div(scale, x))))) as X,
@@ -487,7 +485,7 @@ export const pareto = <const A extends Parameter, const B extends Parameter, con
 const logUniformRecipe: Recipe<'lower' | 'upper'> = {
   name: 'logUniform',
   parameters: { lower: positive, upper: positive },
-  support: ({ lower, upper }) => supports.interval(lower, upper),
+  support: ({ lower, upper }) => interval(lower, upper),
   sample: (key, shape, p, dtype) => logUniformRecipe.icdf!(drawUniform(key, shape, { dtype }), p, dtype),
   logProb: (x, { lower, upper }) => neg(add(log(x), log(log(div(upper, lower))))) as X,
   cdf: (x, { lower, upper }) => div(log(div(x, lower)), log(div(upper, lower))) as X,
@@ -519,7 +517,7 @@ export const logUniform = <const A extends Parameter, const B extends Parameter,
 const fisherRecipe: Recipe<'df1' | 'df2'> = {
   name: 'fisherF',
   parameters: { df1: positive, df2: positive },
-  support: () => supports.positive,
+  support: () => nonNegative,
   sample: (key, shape, { df1, df2 }, dtype) => {
     const [a, b] = two(key)
     const part = (k: Key, df: X): X => div(drawGamma(k as never, mul(0.5, df), { shape, dtype }), df) as X
@@ -556,7 +554,7 @@ const fisherRecipe: Recipe<'df1' | 'df2'> = {
  * Fisher's F distribution, of the ratio of two chi-squared numbers, each divided by its degrees of freedom.
  *
  * Shapes  the parameters', which broadcast.   Support  0 and above.   Source  SciPy's `f(df1, df2)`.   Errors  BadInput for parameters that are not positive; ShapeMismatch.
- * @example fisherF(3, 10).cdf(3.7083)   // 0.95
+ * @example fisherF(2, 2).cdf(1)   // 0.5
  */
 export const fisherF = <const A extends Parameter, const B extends Parameter, const O extends FloatOptions = NoOptions>(
   df1: A,

@@ -3,7 +3,6 @@ import {
   type AnyExpr,
   add,
   broadcastTo,
-  cosh,
   div,
   exp,
   type Float,
@@ -12,12 +11,14 @@ import {
   full,
   ge,
   gt,
+  logSigmoid,
   lt,
   mul,
   neg,
   or,
   sigmoid,
   sinh,
+  softplus,
   stopGradient,
   sub,
   where,
@@ -27,28 +28,28 @@ import type { Values } from '../distribution.js'
 
 type X = AnyExpr
 type Of = (x: X, p: Values<never>, dtype: Float) => X
-/** How the line is searched: x = f(u), its derivative, and the range of u. */
+/** How the line is searched: x = f(u), the logarithm of its derivative, and the range of u. */
 interface Coordinate {
   readonly x: (u: X) => X
-  readonly slope: (u: X) => X
+  readonly logSlope: (u: X) => X
   readonly range: (dtype: Float) => readonly [number, number]
 }
 /** Positive numbers by their logarithms. */
 export const positiveNumbers: Coordinate = {
   x: (u) => exp(u) as X,
-  slope: (u) => exp(u) as X,
+  logSlope: (u) => u,
   range: (d) => (d === 'f32' ? [-87, 88] : [-708, 709]),
 }
 /** Numbers from 0 to 1 by their log odds. */
 export const fractions: Coordinate = {
   x: (u) => sigmoid(u) as X,
-  slope: (u) => mul(sigmoid(u), sigmoid(neg(u))) as X,
+  logSlope: (u) => add(logSigmoid(u), logSigmoid(neg(u))) as X,
   range: (d) => (d === 'f32' ? [-87, 17] : [-708, 37]),
 }
 /** All numbers: nearly logarithms on both sides. */
 export const allNumbers: Coordinate = {
   x: (u) => sinh(u) as X,
-  slope: (u) => cosh(u) as X,
+  logSlope: (u) => sub(sub(softplus(mul(2, u)), u), Math.LN2) as X,
   range: (d) => (d === 'f32' ? [-88, 88] : [-709, 709]),
 }
 
@@ -66,7 +67,7 @@ export const quantile = (
   q0: X,
   p: Values,
   dtype: Float,
-  { x, slope, range }: Coordinate,
+  { x, logSlope, range }: Coordinate,
   cdf: Of,
   logProb: Of,
   ends: readonly [number, number],
@@ -88,7 +89,7 @@ export const quantile = (
   ) as unknown as { readonly low: X; readonly high: X }
   const newton = (u: X): X => {
     const at = x(u)
-    const rise = mul(exp(logProb(at, p as never, dtype)), slope(u)) as X
+    const rise = exp(add(logProb(at, p as never, dtype), logSlope(u))) as X
     const steep = gt(rise, 0) as X
     return sub(u, where(steep, div(sub(cdf(at, p as never, dtype), q), where(steep, rise, 1)), 0)) as X
   }

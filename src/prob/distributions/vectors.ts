@@ -51,7 +51,7 @@ import {
 } from '../../random/index.js'
 import { correlationOf } from '../bijectors.js'
 import { count, type Distribution, type FloatOptions, type Having, make, positive, type Recipe, type Values } from '../distribution.js'
-import { supports } from '../support.js'
+import { correlationCholesky, counts, independentOf, positiveDefinite, reals, simplex } from '../support.js'
 import { binomialCdf, type LogitOptions, logitsAsked } from './discrete.js'
 import { HALF_LOG_2PI } from './numbers.js'
 import { two } from './positive.js'
@@ -60,7 +60,7 @@ import { wholeQuantile } from './quantile.js'
 type X = AnyExpr
 const along = { axis: -1 } as const
 const sizeOf = (x: X): number => x.shape.at(-1)!
-const vectors = supports.independent(supports.real, 1)
+const vectors = independentOf(reals, 1)
 
 // ---- matrices times vectors
 
@@ -306,7 +306,7 @@ const dirichletRecipe: Recipe<'alpha'> = {
   name: 'dirichlet',
   parameters: { alpha: { ...positive, rank: 1 } },
   eventShape: ({ alpha }) => [sizeOf(alpha)],
-  support: () => supports.simplex,
+  support: () => simplex,
   sample: (key, shape, { alpha }, dtype) => drawDirichlet(key, spread(alpha, [...shape, sizeOf(alpha)]), { dtype }) as X,
   logProb: (x, { alpha }) => sub(sum(xlogy(sub(alpha, 1), x), along), betaln(alpha)) as X,
   mean: ({ alpha }) => div(alpha, sum(alpha, { axis: -1, keepdims: true })) as X,
@@ -363,7 +363,7 @@ const multinomialOf = (logits: boolean): Recipe<'n' | 'p'> => {
     discrete: true,
     parameters: { n: count, p: { ...(logits ? {} : { allowed: (x: number) => x >= 0, must: '0 or more' }), rank: 1 } },
     eventShape: ({ p }) => [sizeOf(p)],
-    support: ({ n }) => supports.counts(n),
+    support: ({ n }) => counts(n),
     sample: (key, shape, { n, p }, dtype) => drawCounts(key, n, share(p), shape, dtype),
     logProb: (x, { n, p }) => {
       const each = logits ? mul(x, logSoftmax(p, along)) : xlogy(x, share(p))
@@ -390,7 +390,7 @@ const dirichletMultinomialRecipe: Recipe<'n' | 'alpha'> = {
   discrete: true,
   parameters: { n: count, alpha: { ...positive, rank: 1 } },
   eventShape: ({ alpha }) => [sizeOf(alpha)],
-  support: ({ n }) => supports.counts(n),
+  support: ({ n }) => counts(n),
   sample: (key, shape, { n, alpha }, dtype) => {
     const [a, b] = two(key)
     return drawCounts(b as never, n, dirichletRecipe.sample(a as never, shape, { alpha }, dtype), shape, dtype)
@@ -437,7 +437,7 @@ const wishartOf = (kind: Matrix): Recipe<'df' | 'matrix'> => ({
     checkSquare(m, sizeOf(m), 'scale', 'wishart')
     return [sizeOf(m), sizeOf(m)]
   },
-  support: () => supports.positiveDefinite,
+  support: () => positiveDefinite,
   // Source  Bartlett 1933: roots of chi-squared numbers on the diagonal, normal ones below.
   sample: (key, shape, { df, matrix: l }, dtype) => {
     const n = sizeOf(l)
@@ -489,7 +489,7 @@ const lkjOf = (n: number): Recipe<'concentration'> => ({
   name: 'lkjCholesky',
   parameters: { concentration: positive },
   eventShape: () => [n, n],
-  support: () => supports.correlationCholesky,
+  support: () => correlationCholesky,
   // The partial correlations are independent.   Source  Lewandowski, Kurowicka and Joe 2009, 3.2.
   sample: (key, shape, { concentration }, dtype) => {
     const columns: number[] = []
