@@ -372,6 +372,21 @@ describe('a trajectory', () => {
     // 13 degrees of freedom: the level of one in a thousand.
     expect(chiSquare, [...counts].join(' ')).toBeLessThan(34.5)
   })
+  it('to where the density is lower by e: it is taken with the chance 1 / e', () => {
+    const { chain, run } = driver(1, ({ g, value }) => {
+      g[0] = 0
+      value[0] = -1
+    })
+    const trials = 4000
+    let moves = 0
+    for (let t = 0; t < trials; t++) {
+      chain.q[0] = chain.value = 0
+      run()
+      if (chain.q[0] !== 0) moves++
+    }
+    const chance = Math.exp(-1)
+    expect(Math.abs(moves / trials - chance)).toBeLessThan(4 * Math.sqrt((chance * (1 - chance)) / trials))
+  })
   it.each([
     ['diagonal', (inverse: number[]) => diagonalMass(Float64Array.of(inverse[0]!, inverse[3]!)), [2, 0, 0, 0.5]],
     ['dense', (inverse: number[]) => denseMass(Float64Array.from(inverse), 2)!, [2, 0.6, 0.6, 0.5]],
