@@ -36,7 +36,7 @@ const subjects: readonly Subject[] = [
     start: new Array(200).fill(0),
     draws: 600,
   },
-  { name: 'a logistic regression, 500 rows, 20 columns', density: regression() as never, start: new Array(20).fill(0), draws: 2000 },
+  { name: 'a logistic regression, 500 rows, 20 columns', density: regression() as never, start: new Array(20).fill(0), draws: 400 },
 ]
 
 /** Milliseconds that this process has computed: what else the machine does is not in it. */
@@ -63,31 +63,16 @@ const bareCall = ({ density, start }: Subject): (() => number) => {
     return ((computed() - t) / 20_000) * 1e3
   }
 }
-/** Microseconds for each gradient of the draws alone: from the first draw on, with nothing of the warm-up and of what is compiled. */
-const perGradient = ({ density, start, draws }: Subject, chains: number, together: boolean): number => {
-  let begun = 0
-  let ended = 0
-  let left = 0
-  const { stats } = nuts(
-    key(1),
-    density as never,
-    {
-      start,
-      chains,
-      together,
-      warmup: 300,
-      draws,
-      onStep: ({ warmup }: { readonly warmup: boolean }) => {
-        if (warmup) return true
-        const now = computed()
-        if (left++ === 0) begun = now
-        ended = now
-        return true
-      },
-    } as never,
-  ) as { readonly stats: { readonly steps: cd.Tensor } }
-  const steps = Array.from(stats.steps.data, Number).reduce((a, b) => a + b, 0)
-  return ((ended - begun) / steps) * 1e3
+/** Microseconds for each gradient of one chain's draws: a long run less a short one, so that warm-up and compiling cancel. */
+const perGradient = ({ density, start, draws }: Subject): number => {
+  const run = (count: number): readonly [number, number] => {
+    const t = computed()
+    const { stats } = nuts(key(1), density as never, { start, chains: 1, warmup: 300, draws: count } as never)
+    return [computed() - t, stats.gradients]
+  }
+  const [short, few] = run(draws)
+  const [long, many] = run(3 * draws)
+  return ((long - short) / (many - few)) * 1e3
 }
 /** Microseconds of four chains, the whole run, for each gradient. */
 const whole = ({ density, start, draws }: Subject, together: boolean): number => {
@@ -102,7 +87,7 @@ for (const subject of subjects.filter(({ name }) => only === undefined || name.i
   const [calls, own, mapped, turns]: [number[], number[], number[], number[]] = [[], [], [], []]
   for (let r = 0; r < 3; r++) {
     for (let k = 0; k < 4; k++) calls.push(bare())
-    own.push(perGradient(subject, 1, true))
+    own.push(perGradient(subject))
     mapped.push(whole(subject, true))
     turns.push(whole(subject, false))
   }

@@ -121,8 +121,11 @@ function* life(chain: Chain, transitions: Transitions, read: Read, target: Targe
   const moments = momentsOf(n, read.mass === 'dense')
   const schedule = scheduleOf(read.warmup)
   const into: Transition = { acceptance: 0, divergent: false, depth: 0, steps: 0, energy: 0 }
-  const tell = (number: number, warmup: boolean): void =>
-    told.step({ chain: c, step: number, warmup, logDensity: chain.value, stepSize: chain.stepSize, divergent: into.divergent })
+  const tell = (number: number, warmup: boolean): void => {
+    if (read.onStep === undefined) return
+    const { value: logDensity, stepSize } = chain
+    if (read.onStep({ chain: c, step: number, warmup, logDensity, stepSize, divergent: into.divergent }) === false) told.stopped = true
+  }
   for (let k = 0; k < read.warmup && !told.stopped; k++) {
     yield* transition(into)
     tell(k + 1, true)
@@ -146,10 +149,9 @@ function* life(chain: Chain, transitions: Transitions, read: Read, target: Targe
     tell(read.warmup + k + 1, false)
   }
 }
-/** Whom steps are told, and whether that ended the run. */
+/** Whether `onStep` ended the run. */
 interface Told {
   stopped: boolean
-  readonly step: (info: ChainStep) => void
 }
 
 /** Runs the chains of a target and returns their draws as trees. */
@@ -157,12 +159,7 @@ export const runChains = <D>(key: Key, target: Target, transitions: Transitions,
   const n = target.size
   const { chains: count, draws } = read
   const kept = Array.from({ length: count }, (): Kept => ({ vectors: new Float64Array(draws * n), transitions: [], logDensities: [] }))
-  const told: Told = {
-    stopped: false,
-    step: (info) => {
-      if (read.onStep !== undefined && read.onStep(info) === false) told.stopped = true
-    },
-  }
+  const told: Told = { stopped: false }
   const all: Chain[] = []
   let gradients = 0
   const groups = read.together ? [Array.from({ length: count }, (_, c) => c)] : Array.from({ length: count }, (_, c) => [c])

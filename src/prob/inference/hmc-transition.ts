@@ -1,5 +1,5 @@
 /** One transition of Hamiltonian Monte Carlo: a trajectory of a length that is drawn, accepted or not by its error of the energy (Neal 2011). */
-import { type Asking, after, before, type Chain, MOST_ERROR, markOf, refresh, settle, type Transition } from './hamiltonian.js'
+import { type Asking, after, before, type Chain, copy, MOST_ERROR, markOf, refresh, settle, type Transition } from './hamiltonian.js'
 
 /** The most steps of a trajectory. */
 const MOST_STEPS = 1024
@@ -11,8 +11,8 @@ export const hmcTransitions = (chain: Chain, pathLength: number, given: number |
   return function* (into) {
     const start = refresh(chain) - chain.value
     const steps = given ?? Math.min(MOST_STEPS, Math.max(1, Math.round((2 * pathLength * stream.uniform()) / chain.stepSize)))
-    live.q.set(chain.q)
-    live.g.set(chain.g)
+    copy(live.q, chain.q)
+    copy(live.g, chain.g)
     into.divergent = false
     into.depth = 0
     let energy = start

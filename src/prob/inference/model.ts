@@ -1,7 +1,22 @@
 /** Models: functions that draw, observe and add to a log density by names, and what handlers make of them. */
 import { functionOf, shown } from '../../core/errors/check-arguments.js'
 import { badDtype, badInput, badShape } from '../../core/errors/explain.js'
-import { type AnyExpr, add, cast, type Expr, evaluate, isExpr, isTensor, ravel, sum, type Tensor, tensor, treeMap, vmap, zeros } from '../../index.js'
+import {
+  type AnyExpr,
+  add,
+  cast,
+  type Expr,
+  evaluate,
+  isExpr,
+  isTensor,
+  ravel,
+  sum,
+  type Tensor,
+  tensor,
+  treeMap,
+  vmap,
+  zeros,
+} from '../../index.js'
 import type { NumberLists } from '../../random/given.js'
 import { foldIn, type Key, splitKey } from '../../random/index.js'
 import { bijectorTo } from '../bijectors.js'

@@ -1,5 +1,5 @@
 /** One transition of the No-U-Turn sampler: a trajectory that doubles, forwards or backwards in time, until it turns, and a draw from its points by their weights (Hoffman and Gelman 2014; Betancourt 2017). */
-import { type Asking, after, before, type Chain, type Mark, MOST_ERROR, markOf, refresh, type Transition } from './hamiltonian.js'
+import { type Asking, after, before, type Chain, copy, type Mark, MOST_ERROR, markOf, refresh, type Transition } from './hamiltonian.js'
 
 /** A point of a trajectory. */
 interface Point {
@@ -15,15 +15,15 @@ const pointOf = (n: number): Point => ({
   v: new Float64Array(n),
 })
 const store = ({ live, p }: Chain, v: Float64Array, into: Point): void => {
-  into.q.set(live.q)
-  into.g.set(live.g)
-  into.p.set(p)
-  into.v.set(v)
+  copy(into.q, live.q)
+  copy(into.g, live.g)
+  copy(into.p, p)
+  copy(into.v, v)
 }
 const goTo = ({ live, p }: Chain, from: Point): void => {
-  live.q.set(from.q)
-  live.g.set(from.g)
-  p.set(from.p)
+  copy(live.q, from.q)
+  copy(live.g, from.g)
+  copy(p, from.p)
 }
 
 /** A drawn point, and its Hamiltonian. */
@@ -34,8 +34,8 @@ interface Drawn {
   energy: number
 }
 const take = ({ live }: Chain, energy: number, into: Drawn): void => {
-  into.q.set(live.q)
-  into.g.set(live.g)
+  copy(into.q, live.q)
+  copy(into.g, live.g)
   into.value = live.value[0]!
   into.energy = energy
 }
@@ -132,8 +132,8 @@ const join = (chain: Chain, { ends, total, subtotal, proposal, passing, numbers 
   // The last leaf is odd, or the only one.
   store(chain, passing.v, end)
   if (chain.stream.uniform() * numbers[WEIGHT]! < numbers[SUBWEIGHT]!) {
-    chain.q.set(proposal.q)
-    chain.g.set(proposal.g)
+    copy(chain.q, proposal.q)
+    copy(chain.g, proposal.g)
     chain.value = proposal.value
     into.energy = proposal.energy
   }
@@ -148,11 +148,11 @@ const startOf = (chain: Chain, { ends, total, numbers }: Room, into: Transition)
   into.energy = numbers[START] = refresh(chain) - chain.value
   into.divergent = false
   numbers[WEIGHT] = 1
-  live.q.set(q)
-  live.g.set(g)
+  copy(live.q, q)
+  copy(live.g, g)
   store(chain, chain.v, ends[0])
   store(chain, chain.v, ends[1])
-  total.set(p)
+  copy(total, p)
 }
 
 /** Transitions of a chain, as a function that makes one and writes what it was. */
