@@ -73,12 +73,40 @@ export interface Samples<D> {
   readonly warnings: readonly Warning[]
 }
 
-/** What is kept of a chain's draws. */
+/** What is kept of a chain's draws: a column for each number that a transition says of itself. */
 interface Kept {
+  count: number
   readonly vectors: Float64Array
-  readonly transitions: Transition[]
-  readonly logDensities: number[]
+  readonly columns: Readonly<Record<Column, Float64Array>>
 }
+type Column = 'divergent' | 'depth' | 'steps' | 'energy' | 'acceptance' | 'logDensity'
+const keptOf = (draws: number, n: number): Kept => {
+  const column = () => new Float64Array(draws)
+  return {
+    count: 0,
+    vectors: new Float64Array(draws * n),
+    columns: {
+      divergent: column(),
+      depth: column(),
+      steps: column(),
+      energy: column(),
+      acceptance: column(),
+      logDensity: column(),
+    },
+  }
+}
+const keep = (kept: Kept, chain: Chain, { divergent, depth, steps, energy, acceptance }: Transition): void => {
+  const { columns, count } = kept
+  kept.vectors.set(chain.q, count * chain.n)
+  columns.divergent[count] = divergent ? 1 : 0
+  columns.depth[count] = depth
+  columns.steps[count] = steps
+  columns.energy[count] = energy
+  columns.acceptance[count] = acceptance
+  columns.logDensity[count] = chain.value
+  kept.count++
+}
+
 /** The makers of transitions. */
 export type Transitions = (chain: Chain) => (into: Transition) => Asking
 
@@ -143,9 +171,7 @@ function* life(chain: Chain, transitions: Transitions, read: Read, target: Targe
   if (read.warmup > 0) chain.stepSize = step.averaged()
   for (let k = 0; k < read.draws && !told.stopped; k++) {
     yield* transition(into)
-    kept.vectors.set(chain.q, k * n)
-    kept.transitions.push({ ...into })
-    kept.logDensities.push(chain.value)
+    keep(kept, chain, into)
     tell(read.warmup + k + 1, false)
   }
 }
@@ -158,7 +184,7 @@ interface Told {
 export const runChains = <D>(key: Key, target: Target, transitions: Transitions, read: Read, maxDepth: number, op: string): Samples<D> => {
   const n = target.size
   const { chains: count, draws } = read
-  const kept = Array.from({ length: count }, (): Kept => ({ vectors: new Float64Array(draws * n), transitions: [], logDensities: [] }))
+  const kept = Array.from({ length: count }, () => keptOf(draws, n))
   const told: Told = { stopped: false }
   const all: Chain[] = []
   let gradients = 0
@@ -183,44 +209,49 @@ export const runChains = <D>(key: Key, target: Target, transitions: Transitions,
   } finally {
     compiled.dispose()
   }
-  return samplesOf<D>(target, all, kept, gradients, maxDepth)
+  return samplesOf<D>(target, all, kept, gradients, maxDepth, read.mass === 'dense')
 }
 
-const matrixOf = <T>(rows: readonly (readonly T[])[], draws: number, read: (x: T) => number, dtype: 'f64' | 'i32' | 'bool'): Tensor =>
-  tensor(
-    rows.flatMap((row) => row.slice(0, draws).map(read)),
-    [rows.length, draws] as never,
-    dtype as never,
-  ) as unknown as Tensor
-
-const samplesOf = <D>(target: Target, chains: readonly Chain[], kept: readonly Kept[], gradients: number, maxDepth: number): Samples<D> => {
+const samplesOf = <D>(
+  target: Target,
+  chains: readonly Chain[],
+  kept: readonly Kept[],
+  gradients: number,
+  maxDepth: number,
+  dense: boolean,
+): Samples<D> => {
   const n = target.size
   // All of them, unless the run was ended.
-  const draws = Math.min(...kept.map((k) => k.transitions.length))
+  const draws = Math.min(...kept.map((k) => k.count))
   const vectors = new Float64Array(chains.length * draws * n)
   for (const [c, k] of kept.entries()) vectors.set(k.vectors.subarray(0, draws * n), c * draws * n)
-  const transitions = kept.map((k) => k.transitions.slice(0, draws))
-  const part = (read: (t: Transition) => number, dtype: 'f64' | 'i32' | 'bool') => matrixOf(transitions, draws, read, dtype)
-  const inverses = chains.map((chain) => chain.mass.inverse)
+  const rows = (name: Column): readonly Float64Array[] => kept.map((k) => k.columns[name].subarray(0, draws))
+  const part = (name: Column, dtype: 'f64' | 'i32' | 'bool'): Tensor => {
+    const all = new Float64Array(chains.length * draws)
+    for (const [c, row] of rows(name).entries()) all.set(row, c * draws)
+    return tensor(all, [chains.length, draws] as never, dtype as never) as unknown as Tensor
+  }
+  const inverse = new Float64Array(chains.length * n * (dense ? n : 1))
+  for (const [c, { mass }] of chains.entries()) {
+    // A dense one that was never learned is diagonal.
+    if (dense && mass.diagonal !== null) for (let i = 0; i < n; i++) inverse[(c * n + i) * n + i] = mass.diagonal[i]!
+    else inverse.set(mass.inverse, c * mass.inverse.length)
+  }
   const stats = {
-    divergent: part((t) => (t.divergent ? 1 : 0), 'bool'),
-    depth: part((t) => t.depth, 'i32'),
-    steps: part((t) => t.steps, 'i32'),
-    energy: part((t) => t.energy, 'f64'),
-    acceptance: part((t) => t.acceptance, 'f64'),
-    logDensity: matrixOf(
-      kept.map((k) => k.logDensities),
-      draws,
-      (x) => x,
-      'f64',
-    ),
+    divergent: part('divergent', 'bool'),
+    depth: part('depth', 'i32'),
+    steps: part('steps', 'i32'),
+    energy: part('energy', 'f64'),
+    acceptance: part('acceptance', 'f64'),
+    logDensity: part('logDensity', 'f64'),
     stepSize: tensor(chains.map((chain) => chain.stepSize)),
-    inverseMass: tensor(Float64Array.from(inverses.flatMap((m) => Array.from(m))), [
-      chains.length,
-      ...(chains[0]!.mass.diagonal === null ? [n, n] : [n]),
-    ] as never),
-    divergences: transitions.flat().filter((t) => t.divergent).length,
+    inverseMass: tensor(inverse, [chains.length, ...(dense ? [n, n] : [n])] as never),
+    divergences: rows('divergent').reduce((s, row) => s + row.reduce((a, b) => a + b, 0), 0),
     gradients,
   } as unknown as ChainStats
-  return { draws: treesOf(target, vectors, [chains.length, draws]) as D, stats, warnings: warningsOf(transitions, maxDepth) }
+  return {
+    draws: treesOf(target, vectors, [chains.length, draws]) as D,
+    stats,
+    warnings: warningsOf({ divergent: rows('divergent'), depth: rows('depth'), energy: rows('energy') }, maxDepth),
+  }
 }

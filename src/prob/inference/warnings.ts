@@ -1,5 +1,4 @@
 /** What a run of chains has to be told about, as data, with what to do. */
-import type { Transition } from './hamiltonian.js'
 
 /** Something in a run that may make its draws wrong. */
 export interface Warning {
@@ -11,7 +10,7 @@ export interface Warning {
 }
 
 /** The energy's fraction of missing information (Betancourt 2016): the mean square of its changes over its variance. */
-export const missingInformation = (energies: readonly number[]): number => {
+export const missingInformation = (energies: Float64Array): number => {
   const mean = energies.reduce((s, e) => s + e, 0) / energies.length
   const variance = energies.reduce((s, e) => s + (e - mean) ** 2, 0)
   let changes = 0
@@ -20,11 +19,19 @@ export const missingInformation = (energies: readonly number[]): number => {
 }
 const LEAST_INFORMATION = 0.3
 
-export const warningsOf = (chains: readonly (readonly Transition[])[], maxDepth: number): readonly Warning[] => {
-  const all = chains.flat()
-  const divergences = all.filter((t) => t.divergent).length
-  const deep = maxDepth === 0 ? 0 : all.filter((t) => t.depth >= maxDepth).length
-  const stuck = chains.filter((c) => c.length > 10 && missingInformation(c.map((t) => t.energy)) < LEAST_INFORMATION).length
+/** What chains said of their draws: a row for each chain. */
+interface Said {
+  readonly divergent: readonly Float64Array[]
+  readonly depth: readonly Float64Array[]
+  readonly energy: readonly Float64Array[]
+}
+const countOf = (rows: readonly Float64Array[], is: (x: number) => boolean): number =>
+  rows.reduce((s, row) => s + row.reduce((k, x) => k + (is(x) ? 1 : 0), 0), 0)
+export const warningsOf = ({ divergent, depth, energy }: Said, maxDepth: number): readonly Warning[] => {
+  const all = countOf(divergent, () => true)
+  const divergences = countOf(divergent, (x) => x === 1)
+  const deep = maxDepth === 0 ? 0 : countOf(depth, (x) => x >= maxDepth)
+  const stuck = energy.filter((row) => row.length > 10 && missingInformation(row) < LEAST_INFORMATION).length
   return [
     ...(divergences === 0
       ? []
@@ -32,7 +39,7 @@ export const warningsOf = (chains: readonly (readonly Transition[])[], maxDepth:
           {
             kind: 'divergences' as const,
             count: divergences,
-            message: `${divergences} of ${all.length} draws ended in a divergence: the step size is too large for a part of the density, and draws may miss it. Write the model with non-centred parameters, or raise targetAcceptance (0.95, 0.99).`,
+            message: `${divergences} of ${all} draws ended in a divergence: the step size is too large for a part of the density, and draws may miss it. Write the model with non-centred parameters, or raise targetAcceptance (0.95, 0.99).`,
           },
         ]),
     ...(deep === 0
@@ -41,7 +48,7 @@ export const warningsOf = (chains: readonly (readonly Transition[])[], maxDepth:
           {
             kind: 'maxDepth' as const,
             count: deep,
-            message: `${deep} of ${all.length} trajectories were cut at ${2 ** maxDepth - 1} steps: draws are right but mix slowly. Scale the parameters alike, use the mass 'dense', or raise maxDepth.`,
+            message: `${deep} of ${all} trajectories were cut at ${2 ** maxDepth - 1} steps: draws are right but mix slowly. Scale the parameters alike, use the mass 'dense', or raise maxDepth.`,
           },
         ]),
     ...(stuck === 0
@@ -50,7 +57,7 @@ export const warningsOf = (chains: readonly (readonly Transition[])[], maxDepth:
           {
             kind: 'energy' as const,
             count: stuck,
-            message: `in ${stuck} of ${chains.length} chains the energy hardly changes from draw to draw (E-BFMI below ${LEAST_INFORMATION}): tails are explored slowly. Write the model with non-centred parameters, or with tails that are less heavy.`,
+            message: `in ${stuck} of ${energy.length} chains the energy hardly changes from draw to draw (E-BFMI below ${LEAST_INFORMATION}): tails are explored slowly. Write the model with non-centred parameters, or with tails that are less heavy.`,
           },
         ]),
   ]

@@ -208,6 +208,13 @@ describe('what is said', () => {
     for (const [i, e] of numbers(stats.energy).entries()) expect(e).toBeGreaterThan(-stats.logDensity.data[i]! - 1e-9)
     expect([...stats.stepSize.shape, ...stats.inverseMass.shape]).toEqual([2, 2, 2])
   })
+  it('a dense mass that was never learned is the identity', () => {
+    const { stats } = nuts(key(1), standard as never, { start: [0, 0], draws: 2, warmup: 0, chains: 2, mass: 'dense' })
+    expect([stats.inverseMass.shape, numbers(stats.inverseMass)]).toEqual([
+      [2, 2, 2],
+      [1, 0, 0, 1, 1, 0, 0, 1],
+    ])
+  })
   it('every transition, to onStep, which ends the run', () => {
     const seen: { readonly chain: number; readonly step: number; readonly warmup: boolean }[] = []
     const { draws } = nuts(key(1), standard as never, {
