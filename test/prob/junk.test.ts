@@ -4,6 +4,7 @@ import { isAdException, tensor } from '../../src/index.js'
 import * as distributions from '../../src/prob/index.js'
 import * as inference from '../../src/prob/inference/index.js'
 import { key } from '../../src/random/index.js'
+import { some } from '../depth.js'
 
 const junk: readonly unknown[] = [
   undefined,
@@ -43,7 +44,7 @@ const tried = (name: string, f: () => unknown): unknown => {
 const functions = Object.entries(distributions).filter((e): e is [string, never] => typeof e[1] === 'function' && !(e[0] in inference))
 it('refuses junk in its own words, wherever it stands', () => {
   expect(functions.length).toBeGreaterThan(50)
-  for (const [name, f] of functions as unknown as readonly (readonly [string, (...x: readonly unknown[]) => unknown])[])
+  for (const [name, f] of some(functions, 16) as unknown as readonly (readonly [string, (...x: readonly unknown[]) => unknown])[])
     for (const [i, x] of [...junk, ...own].entries()) {
       for (const args of [[x], [0.5, x], [x, 0.5], [0.5, 0.5, x], [own[0], x], [[1, 1], x], [0.5, 0.5, 0.7, x]])
         tried(`${name}, of ${args.length}: junk ${i}`, () => f(...args))

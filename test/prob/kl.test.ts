@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AnyExpr, grad, sub, tensor } from '../../src/index.js'
 import * as p from '../../src/prob/index.js'
+import { some } from '../depth.js'
 import { expectation, numbers } from './quadrature.js'
 
 const pairs: readonly (readonly [p.Distribution, p.Distribution])[] = [
@@ -34,7 +35,7 @@ const pairs: readonly (readonly [p.Distribution, p.Distribution])[] = [
   [p.transformed(p.normal(0, 1), p.expBijector), p.transformed(p.normal(1, 2), p.expBijector)],
 ]
 describe('kl', () => {
-  it.each(pairs.map(([a, b]) => [`${a.name}, ${b.name}`, a, b] as const))('%s', (_, a, b) => {
+  it.each(some(pairs, 12).map(([a, b]) => [`${a.name}, ${b.name}`, a, b] as const))('%s', (_, a, b) => {
     const wanted = expectation(a, (x) => {
       const d = numbers(sub(a.logProb(x), b.logProb(x)))
       return tensor(d.map((v) => (Number.isFinite(v) ? v : 0)))

@@ -11,7 +11,7 @@ import { golden, label, makers, type Row } from './table.js'
 /** Some distributions; in depth all rows. */
 const rows = some(
   golden.rows.filter((r, i, all) => deep || all.findIndex((s) => s.name === r.name) === i),
-  10,
+  6,
 )
 const made = (r: Row, dtype?: 'f32'): Distribution =>
   (makers[r.name] as unknown as (...p: readonly unknown[]) => Distribution)(...r.params, ...(dtype === undefined ? [] : [{ dtype }]))
@@ -79,7 +79,7 @@ describe.each(rows.map((r) => [label(r), r] as const))('%s', (_, r) => {
     // A kink between two points of the rule leaves the square of their distance.
     expect(Math.abs(expectation(d) - 1)).toBeLessThan(r.name === 'triangular' ? 1e-5 : 1e-8)
   })
-  it.each([undefined, 'f32'] as const)('draws what it says (%s)', (dtype) => {
+  it.each(deep ? [undefined, 'f32' as const] : ['f32' as const])('draws what it says (%s)', (dtype) => {
     const of = made(r, dtype)
     const n = count(1500, 20_000)
     const x = evaluate(of.sample(key(7), [n])) as Tensor
@@ -142,7 +142,7 @@ describe.each(rows.map((r) => [label(r), r] as const))('%s', (_, r) => {
       const { lower, upper } = d.support
       const [low, high] = [lower === undefined ? -1e300 : numbers(lower)[0]! - 1, upper === undefined ? 1e300 : numbers(upper)[0]! + 1]
       const [least, most] = numbers(d.cdf!([low, high]))
-      expect(least).toBeLessThan(1e-290)
+      expect(least).toBeLessThan(1e-200)
       expect(most).toBe(1)
       if (d.icdf === undefined) return
       const q = [0.001, 0.2, 0.5, 0.9, 0.999]

@@ -36,7 +36,8 @@ export const expectation = (d: Distribution, f?: (x: Tensor) => unknown): number
   let sum = 0
   for (const [i, lp] of logs.entries()) {
     const w = Math.exp(lp + logWeights[i]!)
-    if (w > 0) sum += w * (values?.[i] ?? 1)
+    // Where a density has a pole x may have been rounded onto it.
+    if (w > 0 && w < Number.POSITIVE_INFINITY) sum += w * (values?.[i] ?? 1)
   }
   return sum
 }

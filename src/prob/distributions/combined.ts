@@ -511,7 +511,8 @@ export const truncated = (of: Distribution, options: BoundOptions): Distribution
     logProb: (x: Parameter) => {
       const e = argument(x, d)
       const out = outside!(e)
-      return where(out, Number.NEGATIVE_INFINITY, sub(d.logProb(inner!(e, out)), log(mass()))) as X
+      const lp = d.logProb(inner!(e, out))
+      return where(out, Number.NEGATIVE_INFINITY, sub(lp, cast(log(mass()), lp.dtype as 'f64'))) as X
     },
     cdf: (x: Parameter) => {
       const e = argument(x, d)
