@@ -19,7 +19,10 @@ export const groups: readonly Group[] = [
     ],
   },
   { title: 'Guides', pages: ['language', 'types', 'indexing', 'control-flow', 'derivatives', 'rules', 'checking', 'linting'] },
-  { title: 'Train and solve', pages: ['models', 'layers', 'training', 'optim', 'onnx', 'random', 'distributions', 'inference', 'solve', 'minimizing'] },
+  {
+    title: 'Train and solve',
+    pages: ['models', 'layers', 'training', 'optim', 'onnx', 'random', 'distributions', 'inference', 'solve', 'minimizing'],
+  },
   { title: 'Arrays', pages: ['arrays', 'linear-algebra', 'special-functions', 'fft'] },
   { title: 'Run', pages: ['webgpu', 'runtimes', 'command', 'playground', 'notebooks', 'examples'] },
   { title: 'Look up', pages: ['features', 'functions', 'coming-from', 'names'] },

@@ -22,7 +22,9 @@ describe('codual new', () => {
 
   it('passes its own test', () => {
     const loader = pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs')).href
-    const { status, stdout } = node(['--import', loader, '--test', 'test/energy.test.ts'], { TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') })
+    const { status, stdout } = node(['--import', loader, '--test', 'test/energy.test.ts'], {
+      TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'),
+    })
     expect(stdout).toMatch(/# pass 1\n/)
     expect(status).toBe(0)
   })

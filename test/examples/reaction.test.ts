@@ -1,7 +1,7 @@
 /** The stiff reaction: amounts are kept, the rates are found, and the gradient through the solver is that of differences. */
 import { describe, expect, it } from 'vitest'
 import * as reaction from '../../examples/reaction.js'
-import { add, compile, evaluate, type Expr, type Float, grad, mul, sum, type Tensor, tensor } from '../../src/index.js'
+import { add, compile, type Expr, evaluate, type Float, grad, mul, sum, type Tensor, tensor } from '../../src/index.js'
 import { pictured } from './told.js'
 
 describe('reaction', () => {
