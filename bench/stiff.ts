@@ -1,9 +1,9 @@
-// Stiff problems by odeint's 'rodas5P' beside SciPy's Radau and BDF: the largest relative error at the end, steps, evaluations of f, Jacobians. `npm run bench:stiff`; CODUAL_PYTHON names the Python that has
+// Stiff problems by odeint's rodas5P beside SciPy's Radau and BDF: the largest relative error at the end, steps, evaluations of f, Jacobians. `npm run bench:stiff`; CODUAL_PYTHON names the Python that has
 // SciPy (python3 unless given).
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { type AnyExpr, add, at, compile, mul, neg, square, stack, sub, type Tensor, tensor } from '../src/index.js'
-import { odeint } from '../src/solve/index.js'
+import { odeint, rodas5P } from '../src/solve/index.js'
 
 type Field = (t: AnyExpr, y: AnyExpr) => AnyExpr
 type Row = { readonly error: number; readonly steps: number; readonly calls: number; readonly jacobians: number }
@@ -55,8 +55,7 @@ for (const [name, [f, y0, end, atol]] of Object.entries(problems)) {
   console.log(`${name}\n  ${''.padEnd(16)}    error  steps   calls Jacobians`)
   for (const rtol of [1e-4, 1e-6, 1e-8]) {
     const run = compile(
-      (y: AnyExpr) =>
-        odeint(f as never, y, [0, end], {}, { method: 'rodas5P', rtol, atol: (atol * rtol) / 1e-6, maxSteps: 20_000 }) as never,
+      (y: AnyExpr) => odeint(f as never, y, [0, end], {}, { method: rodas5P, rtol, atol: (atol * rtol) / 1e-6, maxSteps: 20_000 }) as never,
     )
     const r = run(tensor(y0 as number[], [y0.length], 'f64') as never) as unknown as {
       readonly ys: Tensor

@@ -1,12 +1,12 @@
 // The rates of a stiff reaction from measurements. `npm run example:reaction`
 //
 // Robertson's reaction has rates that are nine orders of magnitude apart: a turns into b slowly, b into c fast. Explicit steps would have to
-// be as short as the fastest part needs; those of 'rodas5P' are as long as the solution allows. The amounts are measured at thirty times between
+// be as short as the fastest part needs; those of `rodas5P` are as long as the solution allows. The amounts are measured at thirty times between
 // a hundredth of a second and a year, with errors, and `leastSquares` finds the logarithms of the rates through the solver, with their
 // standard errors.
 import { compile, cpu, div, type Expr, evaluate, exp, type Float, mul, sub, tensor } from '../src/index.js'
 import { leastSquares } from '../src/minimize/index.js'
-import { odeint } from '../src/solve/index.js'
+import { odeint, rodas5P } from '../src/solve/index.js'
 import { expectThat, type Log, start } from './entry.js'
 import { normals } from './normal.js'
 import { plot } from './plot.js'
@@ -42,7 +42,7 @@ export const amounts = (times: readonly number[], logRates: Rates, maxSteps = 40
     { a: 1, b: 0, c: 0 },
     [0, ...times],
     { rates },
-    { method: 'rodas5P', rtol: 1e-6, atol: 1e-10, maxSteps },
+    { method: rodas5P, rtol: 1e-6, atol: 1e-10, maxSteps },
   )
   return { a: div(ys.a, scale.a), b: div(ys.b, scale.b), c: div(ys.c, scale.c), done, steps }
 }

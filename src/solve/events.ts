@@ -31,18 +31,17 @@ import {
 } from '../index.js'
 import { type At, stepper } from './adaptive.js'
 import { iterate } from './iterate.js'
-import { notNegative, type TimeOf } from './odeint.js'
+import { methodOf, notNegative, stepOf, type TimeOf } from './odeint.js'
 import { positive, whole } from './options.js'
-import { rodas5P } from './rosenbrock.js'
-import { dopri5 } from './runge-kutta.js'
+import type { OdeMethod } from './runge-kutta.js'
 import { type ArrayTree, type NumberLists, noOptions, paramsOf, type Unknowns, vectorOf } from './vectors.js'
 
 const as = (x: unknown): AnyExpr => x as AnyExpr
 export const odeEventOptions = {
   /** Which crossings count: from below to above zero ('up'), from above to below ('down'), or 'both' (unless given). */
   direction: choice(['both', 'up', 'down'], 'both'),
-  /** 'dopri5' unless given; 'rodas5P' for stiff equations. */
-  method: choice(['dopri5', 'rodas5P'], 'dopri5'),
+  /** 'dopri5' unless given; the value `rodas5P` for stiff equations. */
+  method: or<'dopri5' | OdeMethod, 'dopri5'>('dopri5', (given, what, op) => methodOf(given, what, op)),
   /** As in `odeint`: 1e-6 unless given, 1e-4 in f32. */
   rtol: positive,
   /** As in `odeint`: 1e-9 unless given, 1e-6 in f32. */
@@ -110,7 +109,7 @@ export const odeEvent = <const Y, const T extends Expr<Shape, Float> | AnyExpr |
   }
   const timeAt = (i: number): AnyExpr => as(reshape(slice(times, [i], [i + 1]), []))
   const how = {
-    method: method === 'rodas5P' ? rodas5P : dopri5,
+    method: stepOf(method),
     rtol: rtol ?? (single ? 1e-4 : 1e-6),
     atol: atol ?? (single ? 1e-6 : 1e-9),
     maxSteps,

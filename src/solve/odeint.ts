@@ -1,7 +1,8 @@
 /** Ordinary differential equations: options, trees, and the choice of steps and of the derivative. */
 import { functionOf, numberOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
-import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.js'
+import { reading } from '../core/errors/language.js'
+import { choice, type OptionsOf, or, readOptions, refused } from '../core/errors/options.js'
 import {
   type AnyExpr,
   all,
@@ -38,17 +39,26 @@ import { adaptive, type Path } from './adaptive.js'
 import { type Integrate, withAdjoint } from './adjoint.js'
 import { even } from './even.js'
 import { positive, whole, wholeOrNone } from './options.js'
-import { rodas5P } from './rosenbrock.js'
-import { dopri5 } from './runge-kutta.js'
+import { dopri5, type Method, type OdeMethod } from './runge-kutta.js'
 import { type ArrayTree, type NumberLists, noOptions, paramsOf, type Unknowns, vectorOf } from './vectors.js'
 
 export const notNegative = (given: unknown, what: string, op: string): number => {
   const x = numberOf(given, what, op)
   return x >= 0 ? x : badInput(op, `${what} is ${x}, it must be 0 or more.`)
 }
+/** One of the methods whose steps follow from their error. */
+export const methodOf = (given: unknown, what: string, op: string, names = "'dopri5'"): 'dopri5' | OdeMethod =>
+  given === 'dopri5' ||
+  (typeof given === 'object' && given !== null && reading(`${op}: ${what}`, () => (given as Partial<OdeMethod>)._tag) === 'OdeMethod')
+    ? (given as 'dopri5' | OdeMethod)
+    : refused(given, what, op, `give ${names}, or for stiff equations rodas5P: import { odeint, rodas5P } from 'codual/solve'.`)
+/** The step of a method. */
+export const stepOf = (method: 'dopri5' | OdeMethod): Method => (method === 'dopri5' ? dopri5 : method.step)
 export const odeOptions = {
-  /** 'dopri5' unless given, of order 5; 'rodas5P' for stiff equations, of order 5; 'rk4', of order 4, in equal steps. */
-  method: choice(['dopri5', 'rodas5P', 'rk4'], 'dopri5'),
+  /** 'dopri5' unless given, of order 5; the value `rodas5P` for stiff equations, of order 5; 'rk4', of order 4, in equal steps. */
+  method: or<'dopri5' | 'rk4' | OdeMethod, 'dopri5'>('dopri5', (given, what, op) =>
+    given === 'rk4' ? given : methodOf(given, what, op, "'dopri5', 'rk4'"),
+  ),
   /** A step is accepted if its error is at most atol + rtol |y|: 1e-6 unless given, 1e-4 in f32. */
   rtol: positive,
   /** 1e-9 unless given, 1e-6 in f32. */
@@ -113,11 +123,10 @@ const integrator = (options: OdeOptions | undefined, op: string): Integrate => {
   const substeps = given.substeps ?? (method === 'rk4' ? 1 : undefined)
   const steps: Integrate = (f, y0, ts, params): Path => {
     const slope = (t: AnyExpr, y: AnyExpr): AnyExpr => f(t, y, params)
-    const step = method === 'rodas5P' ? rodas5P : dopri5
-    if (substeps !== undefined) return even(slope, y0, ts, { method: method === 'rk4' ? method : step, substeps })
+    if (substeps !== undefined) return even(slope, y0, ts, { method: method === 'rk4' ? method : stepOf(method), substeps })
     const single = y0.dtype === 'f32'
     return adaptive(slope, y0, ts, {
-      method: step,
+      method: stepOf(method as 'dopri5' | OdeMethod),
       rtol: rtol ?? (single ? 1e-4 : 1e-6),
       atol: atol ?? (single ? 1e-6 : 1e-9),
       maxSteps,

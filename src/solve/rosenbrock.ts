@@ -16,7 +16,7 @@ import {
   toDense,
   triangularSolve,
 } from '../index.js'
-import type { Slope, Step } from './runge-kutta.js'
+import type { Method, OdeMethod } from './runge-kutta.js'
 
 const as = (x: unknown): AnyExpr => x as AnyExpr
 /** w_0 x_0 + w_1 x_1 + ...; a weight of 0 costs nothing. */
@@ -64,8 +64,7 @@ const jacobianOf = (f: (y: AnyExpr) => AnyExpr, y: AnyExpr): AnyExpr => {
   )
 }
 
-/** A step of Rodas5P; the slope at y is not needed. */
-export const rodas5P = (f: Slope, t: AnyExpr, y: AnyExpr, k: AnyExpr, h: AnyExpr): Step => {
+const step: Method = (f, t, y, k, h) => {
   const n = y.shape[0]!
   const jacobian = jacobianOf((x) => f(t, x), y)
   const inTime = (jvp(((s: AnyExpr) => f(s, y)) as never) as unknown as (t: AnyExpr, dt: AnyExpr) => readonly [AnyExpr, AnyExpr])(t, as(add(mul(0, t), 1)))[1] // biome-ignore format: one product
@@ -107,3 +106,12 @@ export const rodas5P = (f: Slope, t: AnyExpr, y: AnyExpr, k: AnyExpr, h: AnyExpr
     },
   }
 }
+/**
+ * The method for stiff equations: Rodas5P, of order 5 with an interpolant of order 4, L-stable and stiffly accurate. Each step solves eight linear systems with the exact Jacobian of f, a full matrix.
+ *
+ * Source  Steinebach 2023.
+ * @example
+ * // y' = -1000 (y - 1), in long steps
+ * evaluate(odeint((_t, y) => mul(-1000, sub(y, 1)), tensor(0), [0, 10], {}, { method: rodas5P }).ys)   // [0, 1]
+ */
+export const rodas5P: OdeMethod = { _tag: 'OdeMethod', name: 'rodas5P', step }

@@ -20,6 +20,14 @@ const moved = (y: AnyExpr, h: AnyExpr, weights: readonly number[], ks: readonly 
       )
 }
 
+/** A method whose steps are as long as their error allows, as a value, so that a bundle has those that its program names. */
+export interface OdeMethod {
+  readonly _tag: 'OdeMethod'
+  readonly name: string
+  /** Of expressions that are vectors. */
+  readonly step: Method
+}
+
 /** The classical method of order 4. */
 export const rk4 = (f: Slope, t: AnyExpr, y: AnyExpr, h: AnyExpr): AnyExpr => {
   const half = plus(t, times(0.5, h))
@@ -61,7 +69,7 @@ export interface Step {
   readonly error: AnyExpr
   readonly between: (theta: AnyExpr) => AnyExpr
 }
-/** A method: a step from y, where the slope k is known. */
+/** A step from y, where the slope k is known. */
 export type Method = (f: Slope, t: AnyExpr, y: AnyExpr, k: AnyExpr, h: AnyExpr) => Step
 /** A step of Dormand and Prince, of order 5. */
 export const dopri5: Method = (f, t, y, k, h) => {

@@ -1,7 +1,7 @@
 /** The time of an event: closed forms, derivatives to second order, directions, what does not happen, and what is refused. */
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
-import { odeEvent } from '../../src/solve/index.js'
+import { odeEvent, rodas5P } from '../../src/solve/index.js'
 import { type E, message, near, onCpu, ops, value } from './run.js'
 
 const { add, cos, mul, neg, sub, tensor, vmap } = ops as Record<string, (...xs: readonly unknown[]) => E>
@@ -26,7 +26,7 @@ describe('odeEvent', () => {
       near([got.t, got.y.x, got.y.v], [Math.sqrt(20 / 9.81), 0, -Math.sqrt(2 * 9.81 * 10)], 1e-9)
       expect([got.happened, got.done]).toEqual([true, true])
     }
-    const stiff = value(until((t: E, y: E) => sub!(mul!(-1e5, sub!(y, cos!(t))), 0), (_t: E, y: E) => y, tensor!(1), [0, 3], {}, { method: 'rodas5P' })) as Got<number> // biome-ignore format: one line
+    const stiff = value(until((t: E, y: E) => sub!(mul!(-1e5, sub!(y, cos!(t))), 0), (_t: E, y: E) => y, tensor!(1), [0, 3], {}, { method: rodas5P })) as Got<number> // biome-ignore format: one line
     near(stiff.t, Math.PI / 2, 1e-4)
     const single = value(until(fall, ground, { x: tensor!(10, [], 'f32'), v: tensor!(0, [], 'f32') }, [0, 5], 9.81)) as Got<Ball>
     near(single.t, Math.sqrt(20 / 9.81), 1e-5)
@@ -84,6 +84,9 @@ describe('odeEvent', () => {
       ),
     ).toMatch(/the event is of shape \[2\]/)
     expect(message(() => until(fall, ground, { x: 1, v: 0 }, [0, 1], 1, { direction: 'left' as never }))).toMatch(/direction/)
+    expect(message(() => until(fall, ground, { x: 1, v: 0 }, [0, 1], 1, { method: 'rodas5P' as never }))).toMatch(
+      /import \{ odeint, rodas5P \}/,
+    )
     const own = (_t: E, y: E): E => y
     expect(message(() => odeEvent(own as never, own as never, 1, [0, 1], { rtol: 1e-3 } as never))).toMatch(/options stand in the place/)
   })

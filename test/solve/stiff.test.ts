@@ -1,15 +1,15 @@
-/** Stiff equations by odeint's 'rodas5P': its orders, SciPy's numbers on known problems, derivatives, and what it shares with the other method. */
+/** Stiff equations by odeint's rodas5P: its orders, SciPy's numbers on known problems, derivatives, and what it shares with the other method. */
 import { describe, expect, it } from 'vitest'
 import { checkGrad, report } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
-import { odeint } from '../../src/solve/index.js'
+import { odeint, rodas5P } from '../../src/solve/index.js'
 import { deep } from '../depth.js'
 import { type E, near, onCpu, ops, run, value } from './run.js'
 
 const { add, at, cos, exp, mul, neg, sin, square, stack, sub, sum, tensor } = ops as Record<string, (...xs: readonly unknown[]) => E>
 type Options = NonNullable<Parameters<typeof odeint>[4]>
 const solve = (f: unknown, y0: unknown, ts: unknown, params: unknown = {}, options: Options = {}): { ys: E; t: E; done: E; steps: E } =>
-  odeint(f as never, y0 as never, ts as never, params as never, { method: 'rodas5P', ...options }) as never
+  odeint(f as never, y0 as never, ts as never, params as never, { method: rodas5P, ...options }) as never
 
 const robertson = (_t: E, y: E): E => {
   const [a, b, c] = [0, 1, 2].map((i) => at!(y, i)) as [E, E, E]
@@ -23,7 +23,7 @@ const prothero = (t: E, y: E, k: E): E => sub!(neg!(mul!(k, sub!(y, cos!(t)))), 
 /** A derivative, without types. */
 const transformed = (by: unknown, f: unknown): ((...xs: readonly unknown[]) => unknown) => (by as (f: unknown) => never)(f)
 
-describe("odeint with 'rodas5P'", () => {
+describe('odeint with rodas5P', () => {
   it('is of order 5, with time in the equation, and its interpolant of order 4', () => {
     const errorsAt = (ends: readonly number[], substeps: number): readonly number[] => {
       const { ys } = onCpu(() => solve((t: E, y: E) => mul!(y, cos!(t)), 1, ends, {}, { substeps })) as { ys: number[] }
