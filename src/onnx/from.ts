@@ -24,6 +24,7 @@ import { type Declared, keyOf, modelOf, type Node } from './graph.js'
 import { weightsOf } from './needed.js'
 import { reasons, table } from './operators/index.js'
 import { type Constant, type OnnxOptions, onnxOptions } from './options.js'
+import { isPacked, widened } from './packed.js'
 import { checkOperators, type Reading, runModel } from './run.js'
 import { type ElementType, elementTypes, typeName } from './types.js'
 import { constant, type Item, value } from './value.js'
@@ -58,11 +59,13 @@ export interface OnnxModel {
   apply(params: Readonly<Record<string, Expr>>, x: Expr | Readonly<Record<string, Expr>>): AnyExpr
   readonly inputs: Readonly<Record<string, OnnxType>>
   readonly outputs: Readonly<Record<string, OnnxType>>
-  /** How each parameter is stored in the file: 'float', 'float16'. */
+  /** How each weight is stored in the file: 'float', 'float16'. */
   readonly stored: Readonly<Record<string, string>>
   /** Options of `toONNX` with which `f` is written as the file had it: names and element types of its weights, inputs and outputs. */
   readonly written: { readonly names: Readonly<Record<string, string>>; readonly types: Readonly<Record<string, FileType>> }
   readonly about: {
+    /** The memory that the weights take, packed ones included. */
+    readonly weightBytes: number
     readonly producer: string
     readonly irVersion: number
     /** Versions of the operator sets by domain; '' is ONNX's own. */
@@ -170,7 +173,14 @@ const countOf = (reading: Reading): Readonly<Record<string, number>> => {
 
 const read = (file: unknown, options: OnnxOptions | undefined): OnnxModel => {
   const bytes = bytesOf(file)
-  const { constants = {}, inputs: specs = {}, outputs, operators = {}, external } = readOptions(onnxOptions, options, WHERE) as OnnxOptions
+  const {
+    constants = {},
+    inputs: specs = {},
+    outputs,
+    operators = {},
+    external,
+    weights: form,
+  } = readOptions(onnxOptions, options, WHERE) as OnnxOptions
   const whole = modelOf(decode(bytes, 'ModelProto'), external)
   const model = outputs === undefined ? whole : { ...whole, graph: cut(whole.graph, outputs) }
   const reading: Reading = { model, table, own: operators, reasons }
@@ -184,9 +194,12 @@ const read = (file: unknown, options: OnnxOptions | undefined): OnnxModel => {
   const known = new Map(free.filter(({ name }) => Object.hasOwn(constants, name)).map((d) => [d.name, constantOf(d, constants[d.name]!)]))
   const open = free.filter(({ name }) => !known.has(name))
   const inputs = new Map(open.map((d) => [d.name, inputOf(d, Object.hasOwn(specs, d.name) ? specs[d.name] : undefined)]))
-  const weights = [...weightsOf(reading)]
   // Whatever is wrong with the file was said above. From here on its bytes are not held.
-  for (const stored of model.tensors) void stored.tensor
+  const packed = form === 'stored' ? [...weightsOf(reading, isPacked)].map(([name, s]) => [name, s, s.words!()] as const) : []
+  const stays = new Map(packed.map(([name, s]) => [name, s]))
+  const weights = [...weightsOf(reading)].filter(([name]) => !stays.has(name))
+  const kept = new Set(stays.values())
+  if (outputs === undefined) for (const stored of model.tensors) if (!kept.has(stored)) void stored.tensor
   const types = new Map(weights.map(([name, s]) => [name, s.type]))
   const params = named(weights.map(([name, s]) => [name, s.tensor]))
   const declared = named(weights.map(([name, s]) => [name, specOf(s.tensor)]))
@@ -195,6 +208,7 @@ const read = (file: unknown, options: OnnxOptions | undefined): OnnxModel => {
     const values = new Map<string, Item>(known)
     for (const [name, { type }] of inputs) values.set(name, value(type, x.inputs[name]!))
     const params = new Map([...types].map(([name, type]) => [name, value(type, x.params[name]!)]))
+    for (const [name, { type, shape, size }, words] of packed) params.set(name, value(type, widened(words, type, shape, size)))
     const out = runModel(reading, values, params)
     return named(graph.outputs.map(({ name }, i) => [name, exprOf(out[i]!, name) as AnyExpr]))
   }
@@ -210,9 +224,15 @@ const read = (file: unknown, options: OnnxOptions | undefined): OnnxModel => {
     apply: (given, x) => applied(f, open, graph.outputs, given, x),
     inputs: named(open.map((d) => [d.name, { ...typeIn(d), shape: inputs.get(d.name)!.spec.shape as OnnxType['shape'] }])),
     outputs: named(graph.outputs.map((d) => [d.name, typeIn(d)])),
-    stored: named([...types].map(([n, t]) => [n, t.name])),
+    stored: named([...types, ...[...stays].map(([n, s]) => [n, s.type] as const)].map(([n, t]) => [n, t.name])),
     written: writtenAs(types, inputs, graph.outputs),
-    about: { producer: model.producer, irVersion: model.irVersion, opsets: named(model.opsets), operators: countOf(reading) },
+    about: {
+      weightBytes: [...weights.map(([, s]) => s.tensor), ...packed.map(([, , words]) => words)].reduce((n, t) => n + t.data.byteLength, 0),
+      producer: model.producer,
+      irVersion: model.irVersion,
+      opsets: named(model.opsets),
+      operators: countOf(reading),
+    },
   }
 }
 /** The names and types of a file by the places of its tensors in the arguments and the result of its function. */

@@ -46,14 +46,14 @@ const literalOf = (node: Node): Stored | undefined => {
 }
 /**
  * The weights of a model by name: initializers of floats, and constants of several floats, of its graph and of those inside it; unless a
- * shape follows from them, or a name is used in two graphs.
+ * shape follows from them, or a name is used in two graphs. `accepts` asks for others than those of floats.
  */
-export const weightsOf = (reading: Reading): ReadonlyMap<string, Stored> => {
+export const weightsOf = (reading: Reading, accepts = (stored: Stored): boolean => isFloat(stored.type)): ReadonlyMap<string, Stored> => {
   const needed = neededOf(reading)
   const found = new Map<string, Stored>()
   const twice = new Set<string>()
   const add = (name: string, stored: Stored | undefined): void => {
-    if (stored === undefined || !isFloat(stored.type) || needed.has(name)) return
+    if (stored === undefined || !accepts(stored) || needed.has(name)) return
     if (found.has(name)) twice.add(name)
     found.set(name, stored)
   }

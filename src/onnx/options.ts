@@ -1,7 +1,7 @@
 /** What `fromONNX` may be told beside the bytes. */
 import { functionOf, listOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
-import { type OptionsFor, or } from '../core/errors/options.js'
+import { choice, type OptionsFor, or } from '../core/errors/options.js'
 import type { DType, Shape, Spec, Tensor } from '../index.js'
 import type { OwnOperators } from './run.js'
 import type { External } from './tensors.js'
@@ -18,6 +18,11 @@ export interface OnnxOptions {
   readonly outputs?: readonly string[] | undefined
   /** Operators of your own, by name, with a domain as 'domain.Name': `{ MyOp: ([x], attributes) => ... }`. They come before those of the table. */
   readonly operators?: OwnOperators | undefined
+  /**
+   * 'parameters' unless given. With 'stored', weights of up to 16 bits, and integers of up to 16 bits such as those of quantised models, stay in memory as the file has them, and a program widens them where it reads
+   * them: half of the bytes of f32, or a quarter, or less. They are constants of `f` then, and no parameters.
+   */
+  readonly weights?: 'parameters' | 'stored' | undefined
   /** The bytes of a file beside the model that holds weights, by its location as the model writes it. */
   readonly external?: External | undefined
 }
@@ -46,5 +51,6 @@ export const onnxOptions = {
       functionOf(f, `the operator ${name}`, where)
     return given as never
   }),
+  weights: choice(['parameters', 'stored'], 'parameters'),
   external: or<External, undefined>(undefined, (given, what, where) => functionOf(given, what, where) as never),
 } satisfies OptionsFor<OnnxOptions>

@@ -1,6 +1,7 @@
 /** Tensors of a file: TensorProto as tensors of codual, each size held against what is there before memory is taken. */
 import { BinaryReader } from '@bufbuild/protobuf/wire'
-import { type Tensor, tensor } from '../index.js'
+import { evaluate, type Tensor, tensor } from '../index.js'
+import { widened, wordsOf } from './packed.js'
 import { type ElementType, elementTypes, typeName } from './types.js'
 import { Fault, type Message, numberIn } from './wire.js'
 
@@ -10,8 +11,11 @@ export type External = (location: string) => Uint8Array
 export interface Stored {
   readonly name: string
   readonly type: ElementType
+  readonly shape: readonly number[]
   readonly size: number
   readonly tensor: Tensor
+  /** Its bytes as words, in place of `tensor`; undefined where the file has numbers in fields. */
+  readonly words: (() => Tensor) | undefined
 }
 /** Where elements may be beside the message, and all tensors that were found. */
 export interface TensorSource {
@@ -95,22 +99,41 @@ export const storedOf = (message: Message, path: string, source?: TensorSource):
     throw new Fault(`${path}.data_type`, `is ${typeName(Number(message.data_type ?? 0))}, which codual does not compute.`)
   const raw = message.data_location === 1 ? externalOf(message, path, source?.external) : (message.raw_data as Uint8Array | undefined)
   const elements = raw === undefined ? inFields(message, type, size, path) : inBytes(raw, type, size, path)
-  // When the tensor is made, nothing of the file is held.
-  let make: (() => Tensor) | undefined = () => tensorOf(elements, raw, type, shape, size, path)
+  // When the tensor or the words are made, nothing of the file is held.
+  let file: InFile | undefined = inFile(elements, raw, type, shape, size, path)
   let made: Tensor | undefined
+  let words: Tensor | undefined
   const stored: Stored = {
     name: String(message.name ?? ''),
     type,
+    shape,
     size,
     get tensor(): Tensor {
-      made ??= make!()
-      make = undefined
+      made ??= file === undefined ? (evaluate(widened(words!, type, shape, size)) as unknown as Tensor) : file.tensor()
+      file = undefined
       return made
     },
+    words:
+      raw === undefined
+        ? undefined
+        : () => {
+            words ??= file!.words()
+            file = undefined
+            return words
+          },
   }
   source?.made.push(stored)
   return stored
 }
+/** What is made of the bytes of a file; a function of its own, whose variables are gone with it. */
+interface InFile {
+  readonly tensor: () => Tensor
+  readonly words: () => Tensor
+}
+const inFile = (...[elements, raw, type, shape, size, path]: Parameters<typeof tensorOf>): InFile => ({
+  tensor: () => tensorOf(elements, raw, type, shape, size, path),
+  words: () => wordsOf(raw!),
+})
 const tensorOf = (
   elements: Elements,
   raw: Uint8Array | undefined,
