@@ -36,7 +36,7 @@ export const weighed: readonly Weighed[] = [
   { name: '`normal` of codual/prob', code: `export { normal } from 'codual/prob'`, most: 52_500 },
   { name: '`nuts` of codual/prob', code: `export { nuts } from 'codual/prob'`, most: 152_500 },
   { name: '`odeint` of codual/solve', code: `export { odeint } from 'codual/solve'`, most: 143_500 },
-  { name: '`fromONNX` of codual/onnx', code: `export { fromONNX } from 'codual/onnx'`, most: 241_500 },
+  { name: '`fromONNX` of codual/onnx', code: `export { fromONNX } from 'codual/onnx'`, most: 242_000 },
   { name: '`toONNX` of codual/onnx', code: `export { toONNX } from 'codual/onnx'`, most: 108_500 },
   { name: '`onnxRuntime` of codual/onnxruntime', code: `export { onnxRuntime } from 'codual/onnxruntime'`, most: 103_500 },
   { name: '`render` of codual/display', code: `export { render } from 'codual/display'`, most: 86_500 },
