@@ -202,7 +202,7 @@ export const transformed = (of: Distribution, bijector: Bijector): Distribution 
  * Shapes  p: [..., n], components of batch shape [...] (a list) or [..., n], with the same shape of events.   Rule  of samples: that of the component that was drawn.
  * Source  NumPyro's `MixtureSameFamily`, `MixtureGeneral`.   Errors  BadInput for an empty list or other lists of weights; ShapeMismatch.
  * @example mixture([0.5, 0.5], normal([-1, 1], 1)).logProb(0)   // -1.4189
- * @example mixture([0.5, 0.5], [normal(0, 1), laplace(0, 1)]).cdf(0)   // 0.5
+ * @example mixture([0.5, 0.5], [normal(0, 1), laplace(0, 1)]).cdf!(0)   // 0.5
  */
 export const mixture = (p: Parameter, components: Distribution | readonly Distribution[], options?: LogitOptions): Distribution => {
   const op = 'mixture'
