@@ -57,7 +57,7 @@ describe('mistakes in rules and modes', () => {
     })
   it('are found', { timeout: 7_200_000 }, async () => {
     let done = 0
-    const some = (): readonly number[] => (deep ? sampled(30) : quick.map((name) => mutants.findIndex((m) => m.name === name)))
+    const some = (): readonly number[] => (deep ? sampled(40) : quick.map((name) => mutants.findIndex((m) => m.name === name)))
     const tasks = all ? [...mutants.keys()].filter((i) => isAsked(mutants[i]!)) : some()
     const progress = all
       ? (name: string, v: { readonly by: string; readonly what: string; readonly ms: number }): void => {
