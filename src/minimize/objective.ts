@@ -48,10 +48,15 @@ export interface Objective extends Point {
   readonly dispose: () => void
 }
 
-/** The numbers of a tree: f64 for numbers and arrays of numbers. */
-export const pointOf = (x0: unknown, op: string): Point => {
+/** The numbers of a tree: f64 for numbers and arrays of numbers. `name` is what errors call it, `otherwise` what to do with integers. */
+export const pointOf = (
+  x0: unknown,
+  op: string,
+  name = 'x0',
+  otherwise = 'minimise over floats, and capture integers in the function.',
+): Point => {
   const leaves = treeMap((leaf: unknown, path) => {
-    const what = path === '' ? 'x0' : `x0 at ${path}`
+    const what = path === '' ? name : `${name} at ${path}`
     if (leaf === null || leaf === undefined || typeof leaf === 'string' || typeof leaf === 'function') return leaf
     const x =
       typeof leaf === 'number' || Array.isArray(leaf)
@@ -61,15 +66,14 @@ export const pointOf = (x0: unknown, op: string): Point => {
           : isExpr(leaf)
             ? (evaluate(leaf as AnyExpr) as Tensor)
             : badInput(op, `${what} is ${shown(leaf)}.`, 'give tensors, numbers or arrays of numbers.')
-    if (x.dtype !== 'f64' && x.dtype !== 'f32')
-      badDtype(op, [x.dtype], `${what} is ${x.dtype}`, 'minimise over floats, and capture integers in the function.')
+    if (x.dtype !== 'f64' && x.dtype !== 'f32') badDtype(op, [x.dtype], `${what} is ${x.dtype}`, otherwise)
     return x
   }, x0 as AnyExpr) as unknown
   const tensors = (treeLeaves(leaves) as readonly unknown[]).filter((x) => isTensor(x)) as readonly Tensor[]
   const start = Float64Array.from(tensors.flatMap((t) => Array.from(t.data, Number)))
-  if (start.length === 0) badInput(op, 'x0 holds no numbers.', 'give a tree with at least one float.')
+  if (start.length === 0) badInput(op, `${name} holds no numbers.`, 'give a tree with at least one float.')
   const wrong = start.findIndex((v) => !Number.isFinite(v))
-  if (wrong >= 0) badInput(op, `x0 has ${start[wrong]} among its numbers.`, 'begin at finite numbers.')
+  if (wrong >= 0) badInput(op, `${name} has ${start[wrong]} among its numbers.`, 'begin at finite numbers.')
   const [, unravel] = ravel(leaves as AnyExpr) as unknown as readonly [unknown, (v: AnyExpr) => unknown]
   return {
     start,

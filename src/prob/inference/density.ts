@@ -1,23 +1,8 @@
 /** The log density of a tree as a function of vectors: for some chains at once, compiled once. */
 import { shown } from '../../core/errors/check-arguments.js'
-import { badDtype, badInput, raise } from '../../core/errors/explain.js'
-import {
-  type AnyExpr,
-  cast,
-  compile,
-  evaluate,
-  f64,
-  fn,
-  isExpr,
-  isTensor,
-  ravel,
-  type Tensor,
-  tensor,
-  treeLeaves,
-  treeMap,
-  valueAndGrad,
-  vmap,
-} from '../../index.js'
+import { badInput, raise } from '../../core/errors/explain.js'
+import { type AnyExpr, cast, compile, f64, fn, isExpr, isTensor, type Tensor, tensor, treeMap, valueAndGrad, vmap } from '../../index.js'
+import { pointOf } from '../../minimize/objective.js'
 import type { Live } from './hamiltonian.js'
 
 /** What is sampled: a log density of vectors, and the tree that a vector stands for. */
@@ -36,32 +21,12 @@ export interface Target {
 /** A function of trees as a function of vectors: `start` says what a tree is. */
 export const targetOf = (logDensity: (x: unknown) => unknown, start: unknown, op: string): Target => {
   if (start === undefined) badInput(op, 'start is not given.', 'give a tree of floats at which the log density is finite.')
-  const leaves = treeMap((leaf: unknown, path) => {
-    const what = path === '' ? 'start' : `start at ${path}`
-    if (leaf === null || typeof leaf === 'string' || typeof leaf === 'function') return leaf
-    const x =
-      typeof leaf === 'number' || Array.isArray(leaf)
-        ? tensor(leaf as number)
-        : isTensor(leaf)
-          ? leaf
-          : isExpr(leaf)
-            ? (evaluate(leaf as AnyExpr) as Tensor)
-            : badInput(op, `${what} is ${shown(leaf)}.`, 'give tensors, numbers or arrays of numbers.')
-    if (x.dtype !== 'f64' && x.dtype !== 'f32')
-      badDtype(op, [x.dtype], `${what} is ${x.dtype}`, 'sample floats; sums over discrete values have to be part of the log density.')
-    return x
-  }, start as AnyExpr) as unknown
-  const tensors = (treeLeaves(leaves) as readonly unknown[]).filter((x) => isTensor(x)) as readonly Tensor[]
-  const numbers = Float64Array.from(tensors.flatMap((t) => Array.from(t.data, Number)))
-  if (numbers.length === 0) badInput(op, 'start holds no numbers.', 'give a tree with at least one float.')
-  const wrong = numbers.find((v) => !Number.isFinite(v))
-  if (wrong !== undefined) badInput(op, `start has ${wrong} among its numbers.`, 'begin at finite numbers.')
-  const [, unravel] = ravel(leaves as AnyExpr) as unknown as readonly [unknown, (v: AnyExpr) => unknown]
+  const point = pointOf(start, op, 'start', 'sample floats; sums over discrete values have to be part of the log density.')
   return {
-    size: numbers.length,
-    start: numbers,
-    tree: unravel,
-    logDensity: (x) => scalarOf(logDensity(unravel(x)), op),
+    size: point.start.length,
+    start: point.start,
+    tree: point.inside,
+    logDensity: (x) => scalarOf(logDensity(point.inside(x)), op),
   }
 }
 /** The value of a log density: a scalar float, in f64. */
