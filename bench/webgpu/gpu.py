@@ -50,6 +50,17 @@ for name, batch, m, k, n, order in [
     repeats = max(5, min(200, int(2e12 / (2 * batch * m * n * k))))
     found["product " + name] = seconds(lambda: torch.matmul(a, b, out=c), repeats)
 
+for size in (1024, 2048, 4096):
+    # Ten products, each of the one before; small values, so that they stay finite.
+    x, y, z = random(size, size), random(size, size) / size**0.5, torch.empty(size, size, device="cuda")
+
+    def ten():
+        a, b = x, z
+        for _ in range(10):
+            torch.matmul(a, y, out=b)
+            a, b = b, (torch.empty_like(z) if a is x else a)
+
+    found[f"product {size}, 10 in a row"] = seconds(ten, max(2, 200 * 512**3 // size**3))
 x, y = random(N), random(N)
 z = torch.empty_like(x)
 rows = x.view(-1, 1000)

@@ -38,12 +38,25 @@ const product = (name: string, batch: number, m: number, k: number, n: number, o
     flops: 2 * batch * m * n * k,
   }
 }
+/** One product after the other in one pass, each of the one before: what is left is the kernel, without the start of a pass. */
+const inARow = (size: number, count: number): Case => ({
+  name: `product ${size}, ${count} in a row`,
+  shapes: [
+    [size, size],
+    [size, size],
+  ],
+  f: (x, y) => Array.from({ length: count }).reduce<unknown>((z) => op.matmul!(z, y), x) as cd.AnyExpr,
+  flops: 2 * size ** 3 * count,
+})
 const rows = [N / 1000, 1000]
 const side = Math.round(Math.sqrt(N))
 const cases: readonly Case[] = [
   product('1024', 1, 1024, 1024, 1024),
   product('2048', 1, 2048, 2048, 2048),
   product('4096', 1, 4096, 4096, 4096),
+  inARow(1024, 10),
+  inARow(2048, 10),
+  inARow(4096, 10),
   product('2048 nt', 1, 2048, 2048, 2048, 'nt'),
   product('2048 tn', 1, 2048, 2048, 2048, 'tn'),
   product('1536x8192x1536', 1, 1536, 8192, 1536),

@@ -49,12 +49,14 @@ export const useLane = (lane: Lane): void => {
   mkdirSync(cache, { recursive: true })
 }
 
-/** Dawn's `navigator.gpu` on the lane's driver; WebGPU's constants become globals. CODUAL_DAWN has further options of Dawn's. */
+/** Options of Dawn's: its Vulkan backend, and what CODUAL_DAWN adds. */
+export const dawnOptions = (): string[] => ['backend=vulkan', ...(process.env.CODUAL_DAWN?.split(' ') ?? [])]
+/** Dawn's `navigator.gpu` on the lane's driver; WebGPU's constants become globals. */
 export const openGpu = async (lane: Lane): Promise<GPU> => {
   useLane(lane)
   const dawn = await import('webgpu')
   Object.assign(globalThis, dawn.globals)
-  gpu ??= dawn.create(['backend=vulkan', ...(process.env.CODUAL_DAWN?.split(' ') ?? [])])
+  gpu ??= dawn.create(dawnOptions())
   return gpu
 }
 

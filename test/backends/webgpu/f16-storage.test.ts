@@ -8,7 +8,7 @@ import * as cd from '../../../src/index.js'
 import { inputsOf } from '../../golden/data.js'
 import { programs } from '../../golden/programs.js'
 import { spec, type Workload, type WorkloadId } from '../../golden/spec.js'
-import { findLane, openDevice, openGpu } from './adapter.js'
+import { dawnOptions, findLane, openDevice, openGpu } from './adapter.js'
 import { evaluateJobs } from './evaluate.js'
 
 type Loose = (...args: readonly unknown[]) => unknown
@@ -190,8 +190,9 @@ describe.skipIf(lane === undefined)('f16', () => {
     device = await openDevice(lane!)
     Object.defineProperty(device, 'adapterInfo', { value: { vendor: 'test', architecture: '', device: '', description: 'a GPU' } })
     const options = { storage: 'f16', verify: true, poison: true } as const
-    backends = [makeWebGpu({ ...options, dawn: ['backend=vulkan'] }), makeWebGpu({ ...options, device })]
-    plain = makeWebGpu({ dawn: ['backend=vulkan'], verify: true, poison: true })
+    const dawn = dawnOptions()
+    backends = [makeWebGpu({ ...options, dawn }), makeWebGpu({ ...options, device })]
+    plain = makeWebGpu({ dawn, verify: true, poison: true })
     for (const b of [...backends, plain]) await b.adapter()
   }, 60_000)
   afterAll(() => {

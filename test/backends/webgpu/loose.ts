@@ -1,4 +1,4 @@
-/** A driver as WGSL allows it: quotients and square roots that are off by up to two units in the last place, as on hardware that takes both from an approximate reciprocal, which is 0 above 2^126 and infinite where the divisor is subnormal. */
+/** A driver as WGSL allows it: quotients and square roots that are off by up to two units in the last place, as on hardware that takes both from an approximate reciprocal, which is 0 above 2^126 and infinite where the divisor is subnormal; and results of functions that are 0 where they were subnormal. */
 
 const FUNCTIONS = `
 fn loose_off(x: f32, by: u32) -> f32 {
@@ -17,7 +17,27 @@ fn loose_div(a: f32, b: f32) -> f32 {
   return select(a * r, a / b, u == 0u || u >= 0x7f800000u);
 }
 fn loose_sqrt(x: f32) -> f32 { return loose_off(sqrt(x), 2u); }
+fn loose_flush(x: f32) -> f32 {
+  let b = bitcast<u32>(x);
+  return bitcast<f32>(select(b, b & 0x80000000u, (b & 0x7fffffffu) < 0x00800000u));
+}
 `
+/** Results that arithmetic makes; bits that are moved are not flushed. */
+const COMPUTED = /\breturn (?!bitcast)([^;]*(?:\*|\+| - )[^;]*);/g
+/** The text with each result of a function of floats flushed. */
+const flushed = (wgsl: string): string => {
+  const begin = /\bfn [\w]+\([^)]*\) -> f32 \{/g
+  let s = ''
+  let last = 0
+  for (let m = begin.exec(wgsl); m !== null; m = begin.exec(wgsl)) {
+    const from = m.index + m[0].length
+    let to = from
+    for (let depth = 1; depth > 0; to++) depth += wgsl[to] === '{' ? 1 : wgsl[to] === '}' ? -1 : 0
+    s += wgsl.slice(last, from) + wgsl.slice(from, to).replace(COMPUTED, 'return loose_flush($1);')
+    last = to
+  }
+  return s + wgsl.slice(last)
+}
 const TOKEN = /\/\/[^\n]*|[\w.]+|\s+|./gy
 const tokensOf = (text: string): string[] => text.match(TOKEN)!
 const blank = (t: string | undefined): boolean => t !== undefined && (/^\s+$/.test(t) || t.startsWith('//'))
@@ -116,4 +136,5 @@ export const withCalls = (wgsl: string, name: string): string => {
   return t.join('')
 }
 /** The text on such a driver. */
-export const loosened = (wgsl: string): string => withCalls(wgsl, 'loose_div').replace(/(?<![\w])sqrt\(/g, 'loose_sqrt(') + FUNCTIONS
+export const loosened = (wgsl: string): string =>
+  withCalls(flushed(wgsl), 'loose_div').replace(/(?<![\w])sqrt\(/g, 'loose_sqrt(') + FUNCTIONS

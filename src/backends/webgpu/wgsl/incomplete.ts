@@ -1,19 +1,20 @@
 /** The incomplete gamma and beta functions in f32, in WGSL: series and continued fractions summed from their last term, Temme's expansion. */
 
 export const incomplete = {
-  /** x^a exp(-x) / gamma(a + 1). */
-  cd_gamma_front: `fn cd_gamma_front(a: f32, x: f32) -> f32 {
+  /** x^a exp(-x) / gamma(a + 1) = f 2^n: it may be subnormal where its product with a sum is not. */
+  cd_gamma_front: `fn cd_gamma_front(a: f32, x: f32) -> vec2f {
   if (a <= 25.0) {
     let q = cd_exp2_parts(cd_log2_pair(x), a, 0.0);
     let e = cd_exp_parts(-x);
     var g = vec2f(1.0, 0.0);
     if (a < 1.0) { g.x = cd_exp(cd_lgamma_one_plus(a)); } else { g = cd_gamma_parts(a) * vec2f(a, 1.0); }
-    return cd_joined(vec2f(cd_ratio(q.x * e.x, g.x), q.y + e.y - g.y));
+    return vec2f(cd_ratio(q.x * e.x, g.x), q.y + e.y - g.y);
   }
   let mu = cd_ratio(x - a, a);
   var exponent = a * cd_log1p_minus(max(mu, -0.55));
   if (mu <= -0.55) { exponent = a * cd_log(cd_ratio(x, a)) + (a - x); }
-  return cd_ratio(cd_exp(exponent - cd_stirling_tail(a)) * 0.398942280, cd_root(a));
+  let e = cd_exp_parts(exponent - cd_stirling_tail(a));
+  return vec2f(cd_ratio(e.x * 0.398942280, cd_root(a)), e.y);
 }`,
   /** The sum of C_k(eta) a^-k of Temme's expansion (DLMF 8.12.11), and a times its derivative where eta falls as fall / a. */
   cd_temme: `fn cd_temme(a: f32, eta: f32, fall: f32) -> vec2f {
@@ -60,16 +61,17 @@ export const incomplete = {
   cd_gammainc_series: `fn cd_gammainc_series(a: f32, x: f32) -> f32 {
   var sum = 1.0;
   for (var k = 48.0; k >= 1.0; k -= 1.0) { sum = 1.0 + cd_ratio(x, a + k) * sum; }
-  return cd_gamma_front(a, x) * sum;
+  let front = cd_gamma_front(a, x);
+  return cd_joined(vec2f(front.x * sum, front.y));
 }`,
   /** Q by its continued fraction (DLMF 8.9.2), for x > a and x > 1.1. */
   cd_gammainc_fraction: `fn cd_gammainc_fraction(a: f32, x: f32) -> f32 {
   let front = cd_gamma_front(a, x);
-  if (front == 0.0) { return 0.0; }
+  if (front.y < -252.0) { return 0.0; }
   let base = x - a + 1.0;
   var tail = base + 120.0;
   for (var n = 60.0; n >= 1.0; n -= 1.0) { tail = base + 2.0 * (n - 1.0) + cd_ratio(n * (a - n), tail); }
-  return cd_ratio(front * a, tail);
+  return cd_joined(vec2f(cd_ratio(front.x * a, tail), front.y));
 }`,
   /** Q for small a and x: 1 - P without the cancellation. */
   cd_gammainc_small: `fn cd_gammainc_small(a: f32, x: f32) -> f32 {

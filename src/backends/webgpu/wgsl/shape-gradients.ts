@@ -40,13 +40,13 @@ export const shapeGradients = {
     sum = 1.0 + r * sum;
   }
   let front = cd_gamma_front(a, x);
-  if (front == 0.0) { return 0.0; }
-  return front * (sum * cd_log_above(a, x) - slope);
+  if (front.y < -252.0) { return 0.0; }
+  return cd_joined(vec2f(front.x * (sum * cd_log_above(a, x) - slope), front.y));
 }`,
   /** dQ/da by the continued fraction of Q, for x > a and x > 1.1. */
   cd_gamma_fraction_slope: `fn cd_gamma_fraction_slope(a: f32, x: f32) -> f32 {
   let front = cd_gamma_front(a, x);
-  if (front == 0.0) { return 0.0; }
+  if (front.y < -252.0) { return 0.0; }
   let base = x - a + 1.0;
   var tail = base + 120.0;
   var slope = -1.0;
@@ -55,7 +55,7 @@ export const shapeGradients = {
     slope = cd_ratio(n - q * slope, tail) - 1.0;
     tail = base + 2.0 * (n - 1.0) + q;
   }
-  return (cd_ratio(front, tail)) * (1.0 + a * (cd_log_above(a, x) - cd_ratio(slope, tail)));
+  return cd_joined(vec2f(cd_ratio(front.x, tail) * (1.0 + a * (cd_log_above(a, x) - cd_ratio(slope, tail))), front.y));
 }`,
   /** dP/da for a > 25 and x near it: of Temme's expansion (DLMF 8.12.3). */
   cd_gamma_uniform_slope: `fn cd_gamma_uniform_slope(a: f32, x: f32) -> f32 {
