@@ -1,14 +1,15 @@
 // The workloads beside PyTorch, by turns: codual's own kernels, and those with a system library (codual/blas), over torch's time with as many threads.
-// `npm run bench:torch [-- --only W3,W8] [--threads 1] [--rounds 7] [--budget ms]`; CODUAL_PYTHON names the Python that has torch (python3 unless given).
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+// `npm run bench:torch [-- --only W3,W8] [--threads 1] [--rounds 7] [--budget ms] [--out FILE] [--compare FILE]` (--out: the ratios as JSON; --compare fails where one is a tenth above that of such a file); CODUAL_PYTHON names the Python that has torch (python3 unless given).
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { blas } from '../src/backends/blas/index.js'
 import * as cd from '../src/index.js'
 import { inputsOf } from '../test/golden/data.js'
 import { programs } from '../test/golden/programs.js'
 import { spec, type Workload, type WorkloadId, workloadIds } from '../test/golden/spec.js'
+import { compare, readTook, type Took } from './compare.js'
 import { median } from './measure.js'
 import { torchServer } from './torch-server.js'
 
@@ -18,8 +19,14 @@ const { values } = parseArgs({
     threads: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '7' },
     budget: { type: 'string', default: '60' },
+    out: { type: 'string' },
+    compare: { type: 'string' },
   },
 })
+/** The ratios of a row of such a file. */
+const tookOf = ({ name, ratios }: Readonly<Record<string, unknown>>): Took =>
+  Object.fromEntries(Object.entries(ratios as Readonly<Record<string, Ratio>>).map(([by, { least }]) => [`${name}, ${by}`, least]))
+const before = values.compare === undefined ? undefined : readTook(values.compare, tookOf)
 const [rounds, budget, threads] = [Number(values.rounds), Number(values.budget), Number(values.threads)]
 const ids = workloadIds.filter((id) => !id.startsWith('M') && (values.only?.split(',').includes(id) ?? true))
 
@@ -45,6 +52,12 @@ const times = (f: () => unknown): readonly number[] => {
   return out
 }
 
+/** Times over PyTorch's: of the least, and the median over the rounds of the ratio of medians. */
+interface Ratio {
+  readonly least: number
+  readonly median: number
+}
+const found: { readonly name: string; readonly ms: number; readonly ratios: Record<string, Ratio> }[] = []
 const table: Record<string, Record<string, string>> = {}
 const ratios: Record<string, number[]> = {}
 for (const id of ids) {
@@ -79,11 +92,15 @@ for (const id of ids) {
     add('torch', (await torch.ask({ id, ms: budget })) as number[])
     for (const [name, f] of Object.entries(calls)) add(name, times(f))
   }
+  const entry = { name: id, ms: took.torch!.least, ratios: {} as Record<string, Ratio> }
+  found.push(entry)
   const row: Record<string, string> = { 'torch ms': took.torch!.least.toPrecision(3) }
   for (const name of Object.keys(calls)) {
     const least = took[name]!.least / took.torch!.least
+    const middle = median(took[name]!.medians.map((m, r) => m / took.torch!.medians[r]!))
     ratios[name] = [...(ratios[name] ?? []), least]
-    row[name] = `${least.toPrecision(2)} (${median(took[name]!.medians.map((m, r) => m / took.torch!.medians[r]!)).toPrecision(2)})`
+    entry.ratios[name] = { least, median: middle }
+    row[name] = `${least.toPrecision(2)} (${middle.toPrecision(2)})`
   }
   table[id] = row
   console.log(
@@ -99,5 +116,10 @@ for (const [name, all] of Object.entries(ratios))
   console.log(
     `${name}: faster in ${all.filter((x) => x < 1).length} of ${all.length}, geometric mean ${Math.exp(all.reduce((s, x) => s + Math.log(x), 0) / all.length).toPrecision(2)}`,
   )
+if (values.out !== undefined) {
+  mkdirSync(dirname(values.out), { recursive: true })
+  writeFileSync(values.out, JSON.stringify({ node: process.version, blas: library.library, threads, rows: found }, undefined, 1))
+}
+if (before !== undefined) compare(before, Object.assign({}, ...found.map((row) => tookOf({ ...row }))))
 await torch.end()
 rmSync(folder, { recursive: true })
