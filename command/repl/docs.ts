@@ -10,7 +10,10 @@ export const entries: Readonly<Record<string, string>> = {
   optim: 'optim/index',
   random: 'random/index',
   solvers: 'solve/index',
+  minimizers: 'minimize/index',
+  prob: 'prob/index',
   train: 'train/index',
+  display: 'display/index',
   check: 'check/index',
 }
 const fileOf = (module: string): string => (isSource ? join(root, 'src', `${module}.ts`) : join(root, 'dist', `${module}.d.ts`))

@@ -4,9 +4,12 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import nodeRepl, { type REPLServer } from 'node:repl'
 import * as check from '../../src/check/index.js'
+import * as display from '../../src/display/index.js'
 import * as codual from '../../src/index.js'
+import * as minimizers from '../../src/minimize/index.js'
 import * as nn from '../../src/nn/index.js'
 import * as optim from '../../src/optim/index.js'
+import * as prob from '../../src/prob/index.js'
 import * as random from '../../src/random/index.js'
 import * as solvers from '../../src/solve/index.js'
 import * as train from '../../src/train/index.js'
@@ -20,8 +23,8 @@ import { Entries } from './evaluate.js'
 import { installPrinters, printed } from './printed.js'
 import { stripIn } from './typescript.js'
 
-/** Namespaces in scope beside the names of `codual`; `solve` itself is the function of that name. */
-const spaces = { nn, optim, random, solvers, train, check } as const
+/** Namespaces in scope beside the names of `codual`; `solve` and `minimize` themselves are functions. What needs a package of its own (`codual/onnx`, `codual/blas`) is imported at the prompt. */
+const spaces = { nn, optim, random, solvers, minimizers, prob, train, display, check } as const
 
 /** Where lines are kept: NODE_REPL_HISTORY as in Node's own prompt, the state directory of XDG where there is one, else the home folder. Empty: nowhere. */
 export const historyFile = (env: Readonly<Record<string, string | undefined>>): string => {

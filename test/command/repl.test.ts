@@ -89,6 +89,9 @@ describe('codual repl', () => {
       'const sum = 5',
       "'sum is ' + sum",
       'typeof codual.sum',
+      'prob.normal(0, 1).logProb(0)',
+      'minimizers.minimize((x) => square(sub(x, 3)), 0).x.item().toFixed(6)',
+      '.doc minimizers.minimize',
     ])
     expect(error).toBe('')
     expect(status).toBe(0)
@@ -99,5 +102,8 @@ describe('codual repl', () => {
     expect(output).toContain('... 6 more]')
     expect(output).toContain("> 'sum is 5'")
     expect(output).toContain("> 'function'")
+    expect(output).toContain('Expr f64 [] -0.91894')
+    expect(output).toContain("> '3.000000'")
+    expect(output).toMatch(/codual\/minimize/)
   })
 })
