@@ -109,7 +109,7 @@ const placing: readonly Mutant[] = [
   memory('smaller storages are taken over', 'a.bytes === b.bytes && a.f16 === b.f16', 'a.f16 === b.f16'),
   memory('blocks that are too small', 'b.bytes >= bytes &&', 'b.bytes >= bytes - 64 &&'),
   memory('too much is given back', 'free(i).give(offset[i]!, aligned(bytes[i]!))', 'free(i).give(offset[i]!, aligned(bytes[i]!) + 64)'),
-  memory('storages that were taken over are given back', 'if (reused.has(i)) continue\n', ''),
+  memory('storages that were taken over are given back', 'if (reused.includes(i)) continue\n', ''),
   memory('blocks apart are merged', 'before.offset + before.bytes === here.offset', 'before.offset + before.bytes <= here.offset'),
 ]
 /** Steps and kernels. */
