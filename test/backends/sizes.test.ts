@@ -5,6 +5,7 @@ import { random } from '../../src/check/index.js'
 import { asExpr } from '../../src/core/graph/expr.js'
 import { iotaNode } from '../../src/core/ops/positions.js'
 import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
 
 type E = cd.AnyExpr
 const loose = cd as unknown as Record<string, (...xs: readonly unknown[]) => E>
@@ -124,3 +125,40 @@ for (const [name, f, at, first, then] of rows)
       expect(y.data).toEqual(on(makeCpu({ poison: true }))(...xs).data)
     }
   })
+
+/** A step of a random program over rows: x is [n, 4], and so is what it gives. */
+const steps: readonly ((x: E, places: E) => E)[] = [
+  (x) => loose.tanh!(x),
+  (x) => loose.mul!(loose.sigmoid!(x), 0.5),
+  (x) => loose.exp!(loose.neg!(loose.square!(x))),
+  (x) => loose.matmul!(x, [[0.5, 1, 0, -1], [1, -0.5, 2, 0], [0, 1, 1, 0.25], [-1, 0, 0.5, 1]]), // biome-ignore format: a matrix
+  (x) => loose.softmax!(x, { axis: 1 }),
+  (x) => loose.softmax!(x, { axis: 0 }),
+  (x) => loose.sub!(x, loose.mean!(x, { axis: 0, keepdims: true })),
+  (x) => loose.cumsum!(x, { axis: 0 }),
+  (x) => loose.cummax!(x, { axis: 0, reverse: true }),
+  (x, places) => loose.take!(x, places, { axis: 0 }),
+  (x, places) => loose.add!(x, loose.segmentSum!(loose.sin!(x), places, x.shape[0])),
+  (x) => loose.concat!([loose.slice!(x, [1, 0], [x.shape[0], 4]), loose.slice!(x, [0, 0], [1, 4])], { axis: 0 }),
+  (x) => loose.transpose!(loose.square!(loose.transpose!(x))),
+]
+it('random programs at sizes in turn, proven, have the bits of backends that met one size, and make code at the first ones alone', () => {
+  let still = 0
+  const programs = count(8, 150)
+  for (let p = 0; p < programs; p++) {
+    const chain = Array.from({ length: 3 + Math.floor(4 * next()) }, () => Math.floor(steps.length * next()))
+    const f = (x: E, i: E): E => loose.sum!(loose.square!(chain.reduce((y, k) => steps[k]!(y, i), x)))
+    const on = (b: cd.SyncBackend) => cd.compile(cd.grad(f as never), b) as unknown as (...xs: readonly cd.Tensor[]) => cd.Tensor
+    const backend = makeCpu({ verify: true, poison: true })
+    const run = on(backend)
+    for (const n of [5, 12]) run(floats('f32', n, 4), places(n, n))
+    const { modules } = backend.stats()
+    for (const n of [7, 33, 3, 11]) {
+      const xs = [floats('f32', n, 4), places(n, n)]
+      const y = run(...xs)
+      expect([chain, n, y.data]).toEqual([chain, n, on(makeCpu())(...xs).data])
+    }
+    if (backend.stats().modules === modules) still++
+  }
+  expect(still).toBeGreaterThan(0.8 * programs)
+})
