@@ -8,6 +8,7 @@ import { Identities } from '../core/graph/identity.js'
 import { inOrder, linearOf, orderOf } from '../core/graph/order.js'
 import { dependents, type Program } from '../core/graph/program.js'
 import { rewrite } from '../core/graph/rewrite.js'
+import { isObserved } from '../core/graph/source-lines.js'
 import { mapped, scalarProgram } from '../core/ops/map.js'
 
 /** `outputs` with user maps written out, so that map(f, x) and f(x) are the same expression. */
@@ -20,20 +21,29 @@ const flattened = (outputs: readonly Node[]): readonly Node[] => {
 class Interned {
   private readonly byHash = new Map<number, { readonly code: readonly number[]; readonly program: Program }[]>()
   readonly ids = new Identities()
+  /** Words of all codes. */
+  size = 0
   get(code: readonly number[], make: () => Program): Program {
     let h = 0x811c9dc5
     for (let i = 0; i < code.length; i++) h = Math.imul(h ^ code[i]!, 0x01000193)
     const list = this.byHash.get(h)
-    if (list !== undefined) {
+    if (list !== undefined)
       for (const entry of list) if (entry.code.length === code.length && entry.code.every((c, i) => c === code[i])) return entry.program
-      const program = make()
-      list.push({ code, program })
-      return program
-    }
     const program = make()
-    this.byHash.set(h, [{ code, program }])
+    if (list === undefined) this.byHash.set(h, [{ code, program }])
+    else list.push({ code, program })
+    this.size += code.length
     return program
   }
+}
+/** Programs of scalars know no size: a trace at another size finds them, and their partials, made. So many words are kept of their codes; then all are made anew. */
+const CODES = 2 ** 14
+let shared: Interned | undefined
+/** What a trace shares with those before it; nothing where somebody asks where its nodes come from. */
+const internedNow = (): Interned => {
+  if (isObserved()) return new Interned()
+  if (shared === undefined || shared.size > CODES) shared = new Interned()
+  return shared
 }
 
 /** Work of forward mode (one tangent per active argument) against scalar reverse mode, in operations of the region. */
@@ -97,7 +107,7 @@ class Rebuilt {
   private readonly regionAt: Int32Array
   private readonly done: Uint8Array
   private readonly maps: Node[] = []
-  private readonly interned = new Interned()
+  private readonly interned = internedNow()
 
   constructor(
     private readonly linear: Linear,
@@ -216,7 +226,7 @@ const regionProgram = (region: Region, results: readonly number[], { nodes, inde
   region.args.forEach((k, i) => {
     position.set(k, i)
   })
-  const code: number[] = [region.args.length]
+  const code: number[] = [region.args.length, region.nodes.length]
   for (const k of region.args) code.push(interned.ids.id(nodes[k]!.dtype))
   region.nodes.forEach((k, i) => {
     const n = nodes[k]!

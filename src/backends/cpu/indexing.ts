@@ -9,10 +9,10 @@ import type { AxisParams } from '../../core/ops/layout/join.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
-import type { CpuTable } from './kernel.js'
+import { type CpuTable, noElements } from './kernel.js'
 import { addingAlong, addingRows } from './wasm/scatter.js'
 import { emitSearch } from './wasm/search.js'
-import { type Along, emitGather, emitTakeAlong, type Rows } from './wasm/take-along.js'
+import { type Along, alongSizes, areLines, emitGather, emitTakeAlong, type Rows, rowSizes } from './wasm/take-along.js'
 
 const ADDRESSES = 'addresses come from data: bound by memory, and SIMD has no gather'
 const WINDOW = 'rows are copied whole; where they lie is known only when it runs'
@@ -38,19 +38,41 @@ const numberOf = (k: OpaqueKernel) => k.args[0]!.dtype as Exclude<DType, 'bool'>
 
 /** One row per primitive of the family `indexing`. */
 export const indexingKernels: CpuTable<typeof indexing> = {
-  gather: whole((k: OpaqueKernel) => ({ emit: (module, name) => emitGather(module, rowsOf(k), name), scratchBytes: 0 })),
+  gather: whole((k: OpaqueKernel) => {
+    const rows = rowsOf(k)
+    if (sizeOf(k.results[0]!.shape) === 0) return noElements
+    return {
+      emit: (module, name) => emitGather(module, rows.bytes, name),
+      scratchBytes: 0,
+      shared: { code: `gather ${rows.bytes}`, sizes: rowSizes(rows) },
+    }
+  }),
   scatterAdd: whole((k: OpaqueKernel) => addingRows(numberOf(k), rowsOf(k))),
   setAt: byMeaning(ADDRESSES),
   scatterReduce: byMeaning(ADDRESSES),
-  takeAlongAxis: whole((k: OpaqueKernel) => ({ emit: (module, name) => emitTakeAlong(module, alongOf(k), name), scratchBytes: 0 })),
+  takeAlongAxis: whole((k: OpaqueKernel) => {
+    const along = alongOf(k)
+    if (sizeOf(k.results[0]!.shape) === 0) return noElements
+    const of = { bytes: along.bytes, lines: areLines(along) }
+    return {
+      emit: (module, name) => emitTakeAlong(module, of, name),
+      scratchBytes: 0,
+      shared: { code: `takeAlong ${JSON.stringify(of)}`, sizes: alongSizes(along) },
+    }
+  }),
   scatterAddAlong: whole((k: OpaqueKernel) => addingAlong(numberOf(k), alongOf(k))),
   searchsorted: whole((k: OpaqueKernel) => {
     const [sorted, values] = arrays(k)
     const { side, batchDims } = k.params as SearchParams
     if (sorted.dtype === 'bool' || sorted.dtype !== values.dtype) return undefined
     const [batches, count] = [sorted.shape.slice(0, batchDims), values.shape.slice(batchDims)].map(sizeOf) as [number, number]
-    const search = { batches, size: sorted.shape[batchDims]!, count, type: sorted.dtype, side }
-    return { emit: (module, name) => emitSearch(module, search, name), scratchBytes: 0 }
+    if (batches * count === 0) return noElements
+    const search = { size: sorted.shape[batchDims]!, type: sorted.dtype, side }
+    return {
+      emit: (module, name) => emitSearch(module, search, name),
+      scratchBytes: 0,
+      shared: { code: `searchsorted ${JSON.stringify(search)}`, sizes: [batches, count] },
+    }
   }),
   dynamicSlice: byMeaning(WINDOW),
   dynamicSliceAdd: byMeaning(WINDOW),

@@ -40,10 +40,16 @@ export interface WholeKernel {
   readonly emit: (module: Module, name: string) => unknown
   readonly scratchBytes: number
   /**
-   * Where its code is that of others: what names the code, and what its record holds behind the scratch, a count (of images, of planes) or the address of a table, which lies in the image
-   * of each program.
+   * Where its code is that of others: what names the code, and what its record holds behind the scratch: sizes (of axes; a count of images), or the address of a table, which lies in the
+   * image of each program.
    */
-  readonly shared?: { readonly code: string } & ({ readonly count: number } | { readonly table: Uint8Array })
+  readonly shared?: { readonly code: string } & ({ readonly sizes: readonly number[] } | { readonly table: Uint8Array })
+}
+/** The kernel of results that have no elements. */
+export const noElements: WholeKernel = {
+  emit: (module, name) => module.kernel(name),
+  scratchBytes: 0,
+  shared: { code: 'no elements', sizes: [] },
 }
 /** The kernel of a primitive at these shapes: of WebAssembly, or in JavaScript with its products; where there is none, or the engine has no SIMD, the meaning runs instead. */
 export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel | undefined

@@ -32,8 +32,8 @@ export interface Installed {
   readonly index: number
   readonly run?: (record: Int32Array, views: Views) => void
   readonly scratch: (sizes: readonly number[]) => number
-  /** What a word of its records says, where its code reads one: a count, or where the table lies. */
-  readonly count?: number
+  /** What its records hold behind the scratch, where its code reads that: sizes, or where the table lies. */
+  readonly sizes?: readonly number[]
   readonly table?: Uint8Array
 }
 /** Code in the table that kernels of several sizes share, by what names it. */

@@ -18,7 +18,7 @@ import {
 } from '../../core/ops/linalg/factorisations.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { type Driven, driven } from './driven.js'
-import type { CpuTable, WholeKernelOf } from './kernel.js'
+import { type CpuTable, noElements, type WholeKernelOf } from './kernel.js'
 import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import { SMALL, type SmallShape } from './wasm/pairs.js'
@@ -27,7 +27,7 @@ import { emitSmallQr } from './wasm/small-reflections.js'
 import { emitSmallEigh, emitSmallSvd } from './wasm/small-rotations.js'
 
 /** Its first argument, a stack of matrices. */
-const stackOf = (k: OpaqueKernel): SmallShape => {
+const stackOf = (k: OpaqueKernel): SmallShape & { readonly count: number } => {
   const { shape, dtype } = k.args[0]!
   const [rows, columns] = shape.slice(-2) as [number, number]
   return { type: dtype as FloatName, count: sizeOf(shape.slice(0, -2)), rows, columns }
@@ -38,7 +38,14 @@ const smallOr = (small: Small, large: (stack: SmallShape, k: OpaqueKernel) => Dr
   whole<WholeKernelOf>((k: OpaqueKernel) => {
     const stack = stackOf(k)
     if (Math.max(stack.rows, stack.columns) > SMALL) return driven(large(stack, k))
-    return { emit: (module, name) => small(module, stack, name, k), scratchBytes: 0 }
+    const { count, ...of } = stack
+    if (k.results.every(({ shape }) => sizeOf(shape) === 0)) return noElements
+    const sides = k.args[1]?.shape.at(-1)
+    return {
+      emit: (module, name) => small(module, of, name, k),
+      scratchBytes: 0,
+      shared: { code: `${k.prim.name} ${JSON.stringify([of, sides, k.params])}`, sizes: [count] },
+    }
   })
 const factorising = (small: Small, run: Factorise<never>) =>
   smallOr(small, ({ rows, columns }, k) => ({ drive: run, largest: [rows, Math.max(columns, k.args[1]?.shape.at(-1) ?? columns)] }))

@@ -20,7 +20,7 @@ const pairs = (p: readonly number[]): readonly [readonly [number, number], reado
   [p[2]!, p[3]!],
 ]
 /** Code that is that of any number of images, or of planes. */
-const shared = (code: string, count: number, ...of: readonly unknown[]) => ({ code: `${code} ${JSON.stringify(of)}`, count })
+const shared = (code: string, count: number, ...of: readonly unknown[]) => ({ code: `${code} ${JSON.stringify(of)}`, sizes: [count] })
 const planesOf = (x: readonly number[]): number => x[0]! * x[1]!
 const two = (x: readonly number[]): readonly [number, number] => [x[0]!, x[1]!]
 

@@ -16,7 +16,12 @@ export const positionKernels: CpuTable<typeof positions> = {
   iota: whole((k: OpaqueKernel) => {
     const { shape, axis, dtype } = k.params as IotaParams
     if (sizeOf(shape) < FEW) return undefined
-    const iota: Iota = { ...aroundAxis(shape, axis), type: dtype as Iota['type'] }
-    return { emit: (module, name) => emitIota(module, iota, name), scratchBytes: 0 }
+    const { before, size, after } = aroundAxis(shape, axis)
+    const iota: Iota = { type: dtype as Iota['type'], last: after === 1 }
+    return {
+      emit: (module, name) => emitIota(module, iota, name),
+      scratchBytes: 0,
+      shared: { code: `iota ${JSON.stringify(iota)}`, sizes: [before, size, after] },
+    }
   }),
 }

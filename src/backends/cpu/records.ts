@@ -87,7 +87,7 @@ export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter): voi
   to.scratch(at.scratch)
 }
 
-/** Positions in the record of a primitive that runs as a whole: addresses of results, of arguments (an accumulator is a result), of scratch; a count or the address of a table, where its code is that of any. */
+/** Positions in the record of a primitive that runs as a whole: addresses of results, of arguments (an accumulator is a result), of scratch; behind it sizes or the address of a table, where its code is that of any. */
 export class OpaqueRecord {
   constructor(
     private readonly results: number,
@@ -102,22 +102,22 @@ export class OpaqueRecord {
   get scratch(): number {
     return this.results + this.args
   }
-  get count(): number {
+  get behind(): number {
     return this.scratch + 1
   }
 }
-/** `count` or `table`: the word behind, where the kernel reads one. */
+/** `sizes` or `table`: the words behind, where the kernel reads some. */
 export const writeOpaque = (
   { reads, writes }: Work,
   to: RecordWriter,
-  { count, table }: { readonly count?: number; readonly table?: Uint8Array } = {},
+  { sizes, table }: { readonly sizes?: readonly number[]; readonly table?: Uint8Array } = {},
 ): void => {
   const at = new OpaqueRecord(writes.length, reads.length)
   for (let i = 0; i < writes.length; i++) to.address(at.result(i), writes[i]!)
   for (let i = 0; i < reads.length; i++) to.address(at.argument(i), reads[i]!)
   to.scratch(at.scratch)
-  if (count !== undefined) to.number(at.count, count)
-  if (table !== undefined) to.table(at.count, table)
+  for (const [i, size] of (sizes ?? []).entries()) to.number(at.behind + i, size)
+  if (table !== undefined) to.table(at.behind, table)
 }
 
 /** The address in a word: unsigned, since memory may have more than 2 GiB. */

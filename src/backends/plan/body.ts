@@ -25,11 +25,11 @@ export interface DraftOutput extends Draft {
 }
 
 /** Strides of a view of `shape` along the axes of a larger shape. */
-export const spreadStrides = (view: View, shape: readonly number[], to: readonly number[]): number[] =>
-  to.map((_, i) => {
-    const j = i - (to.length - shape.length)
-    return j < 0 || shape[j] === 1 ? 0 : view.strides[j]!
-  })
+export const spreadStrides = ({ strides }: Pick<View, 'strides'>, shape: readonly number[], to: readonly number[]): number[] => {
+  const spread = new Array<number>(to.length)
+  for (let i = 0, j = shape.length - to.length; i < to.length; i++, j++) spread[i] = j < 0 || shape[j] === 1 ? 0 : strides[j]!
+  return spread
+}
 
 /** A map program as a body: its inputs first, then its literals, as ir.ts passes them. */
 const bodies = new WeakMap<Program, Body>()
@@ -89,24 +89,40 @@ export const collapse = (
   flags: readonly (readonly boolean[])[],
   merging = true,
 ): { readonly shape: number[]; readonly strides: number[][]; readonly flags: boolean[][] } => {
-  const axes = shape.flatMap((d, i) => (d === 1 ? [] : [i]))
-  const out: { d: number; s: number[]; f: boolean[] }[] = []
-  for (const a of axes) {
-    const s = operands.map((o) => o[a]!)
-    const f = flags.map((g) => g[a]!)
-    const last = out[out.length - 1]
+  // Each axis that is left: its length, and the axis with whose strides it is walked, the innermost of those that it is made of.
+  const lengths: number[] = []
+  const at: number[] = []
+  for (let a = 0; a < shape.length; a++) {
     const d = shape[a]!
-    if (merging && last?.s.every((x, i) => x === s[i]! * d) && last.f.every((x, i) => x === f[i])) {
-      last.d *= d
-      last.s = s
-    } else out.push({ d, s, f })
+    if (d === 1) continue
+    const last = at.length - 1
+    if (merging && last >= 0 && areOne(operands, flags, at[last]!, a, d)) {
+      lengths[last]! *= d
+      at[last] = a
+    } else {
+      lengths.push(d)
+      at.push(a)
+    }
   }
-  if (out.length === 0) out.push({ d: 1, s: operands.map(() => 0), f: flags.map(() => false) })
-  return {
-    shape: out.map((o) => o.d),
-    strides: operands.map((_, k) => out.map((o) => o.s[k]!)),
-    flags: flags.map((_, k) => out.map((o) => o.f[k]!)),
-  }
+  if (at.length === 0) return { shape: [1], strides: operands.map(() => [0]), flags: flags.map(() => [false]) }
+  return { shape: lengths, strides: operands.map((o) => picked(o, at)), flags: flags.map((f) => picked(f, at)) }
+}
+const picked = <T>(list: readonly T[], at: readonly number[]): T[] => {
+  const out = new Array<T>(at.length)
+  for (let i = 0; i < at.length; i++) out[i] = list[at[i]!]!
+  return out
+}
+/** Do all operands walk an axis and the next one, of length d, as one axis? */
+const areOne = (
+  operands: readonly (readonly number[])[],
+  flags: readonly (readonly boolean[])[],
+  outer: number,
+  inner: number,
+  d: number,
+): boolean => {
+  for (let k = 0; k < operands.length; k++) if (operands[k]![outer] !== operands[k]![inner]! * d) return false
+  for (let k = 0; k < flags.length; k++) if (flags[k]![outer] !== flags[k]![inner]) return false
+  return true
 }
 
 /**
@@ -194,14 +210,10 @@ export const makeLoop = (
     const folds = o.fold !== undefined && (o.fold.accumulate || c.flags[i]!.includes(true))
     return folds ? { ...out, fold: { op: o.fold!.op, axes: c.flags[i]!, accumulate: o.fold!.accumulate } } : out
   })
-  const operands = drafts.map(
-    (d, k): Operand => ({
-      storage: d.storage,
-      offset: d.offset,
-      strides: byteStrides(c.strides[k]!, itemBytes[d.dtype]),
-      ...(d.advance !== undefined && { advance: d.advance }),
-    }),
-  )
+  const operands = drafts.map(({ storage, offset, dtype, advance }, k): Operand => {
+    const strides = byteStrides(c.strides[k]!, itemBytes[dtype])
+    return advance === undefined ? { storage, offset, strides } : { storage, offset, strides, advance }
+  })
   return {
     kernel: { kind: 'loop', rank: c.shape.length, body, inputs: inputs.map((_, k) => access(k)), outputs: outs },
     sizes: c.shape,
@@ -212,8 +224,14 @@ export const makeLoop = (
 /** Operands that do not move (most are literals) share their strides. */
 const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) => new Array<number>(n).fill(0))
 export const stillStrides = (rank: number): readonly number[] => still[rank] ?? new Array<number>(rank).fill(0)
-const byteStrides = (strides: readonly number[], item: number): readonly number[] =>
-  strides.every((s) => s === 0) ? stillStrides(strides.length) : strides.map((s) => s * item)
+const byteStrides = (strides: readonly number[], item: number): readonly number[] => {
+  let i = 0
+  while (i < strides.length && strides[i] === 0) i++
+  if (i === strides.length) return stillStrides(i)
+  const bytes = new Array<number>(strides.length)
+  for (let k = 0; k < strides.length; k++) bytes[k] = strides[k]! * item
+  return bytes
+}
 
 /** Canonical text of a kernel: equal text, equal kernel. */
 export class KernelNames {

@@ -34,8 +34,16 @@ const same = (a: Int32Array, b: Int32Array): boolean => {
 /** An engine's heap is about twice as large as the objects in it. */
 export const HEAP = 2
 
+const weighed = /*#__PURE__*/ new WeakMap<Plan, number>()
 /** Resident bytes of a plan, about: its objects as engines lay them out, with words of eight bytes. */
 export const planBytes = (plan: Plan): number => {
+  const known = weighed.get(plan)
+  if (known !== undefined) return known
+  const bytes = bytesOfPlan(plan)
+  weighed.set(plan, bytes)
+  return bytes
+}
+const bytesOfPlan = (plan: Plan): number => {
   let operands = 0
   let axes = 0
   for (const s of plan.steps) {

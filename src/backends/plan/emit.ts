@@ -15,7 +15,7 @@ import type { BufferSpec } from './memory.js'
 import type { Given, Place, Places } from './places.js'
 import type { Loop, Repeat } from './repeat.js'
 import { baseOf } from './schedule.js'
-import type { Operand, Step } from './step.js'
+import { aligns, type Operand, type Step } from './step.js'
 import type { Ir, Value } from './value.js'
 
 const addOp = add.primitive as unknown as AnyPrimitive
@@ -137,12 +137,11 @@ export class Emitter {
 
   /** A place as what a loop writes. */
   private target(p: Place, dtype: Value['dtype']): Draft {
-    return { ...this.places.start(p, dtype), strides: p.strides, dtype }
+    return this.places.drafted(p, dtype, p.strides)
   }
 
   private emitLoop(unit: number, u: Unit): void {
     const inputs: Draft[] = []
-    const inputKeys = new Map<string, number>()
     const dtypes: Value['dtype'][] = []
     // References into the body, fixed once the number of inputs is known: inputs are negative.
     const ops: { prim: AnyPrimitive; params: unknown; args: number[]; dtype: Value['dtype'] }[] = []
@@ -161,15 +160,10 @@ export class Emitter {
         return at
       }
       const d = this.places.draft(id, u.shape)
-      const key = `${d.storage},${d.offset},${d.strides.join()},${d.advance?.join() ?? ''}`
-      let k = inputKeys.get(key)
-      if (k === undefined) {
-        k = inputs.length
-        inputs.push(d)
-        dtypes.push(d.dtype)
-        inputKeys.set(key, k)
-      }
-      return -1 - k
+      const known = inputs.findIndex((x) => x.storage === d.storage && aligns(x, d))
+      if (known >= 0) return -1 - known
+      dtypes.push(d.dtype)
+      return -inputs.push(d)
     }
     const emit = (v: Value): number => {
       ops.push({ prim: v.prim!, params: v.params, args: v.args.map(load), dtype: v.dtype })
@@ -189,9 +183,7 @@ export class Emitter {
         const strides = kept.map((keep) => (keep ? p.strides[k++]! : 0))
         results.push(load(v.args[0]!))
         outputs.push({
-          ...this.places.start(p, v.dtype),
-          strides,
-          dtype: v.dtype,
+          ...this.places.drafted(p, v.dtype, strides),
           fold: { op: foldBy(v.prim!)!, axes: kept.map((x) => !x), accumulate },
         })
         continue

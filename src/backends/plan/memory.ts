@@ -147,6 +147,7 @@ const livesOf = ({
   return { first, last }
 }
 
+const NONE: readonly number[] = []
 export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without: Without = ALL_PASSES): Memory => {
   const { steps, buffers } = placed
   const n = buffers.length
@@ -155,12 +156,17 @@ export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without
   const offset = new Array<number>(n).fill(0)
   const [words, f16, given] = [new FreeList(), new FreeList(), new FreeList()]
   const free = (i: number): FreeList => (buffers[i]!.given === true ? given : buffers[i]!.f16 === true ? f16 : words)
-  const starts: number[][] = steps.map(() => [])
-  const ends: number[][] = steps.map(() => [])
+  const starts = new Array<number[] | undefined>(steps.length)
+  const ends = new Array<number[] | undefined>(steps.length)
+  const note = (lists: (number[] | undefined)[], step: number, i: number): void => {
+    const list = lists[step]
+    if (list === undefined) lists[step] = [i]
+    else list.push(i)
+  }
   for (let i = 0; i < n; i++) {
     if (first[i] === -1) offset[i] = free(i).take(aligned(bytes[i]!))
-    else if (first[i]! >= 0) starts[first[i]!]!.push(i)
-    if (last[i]! >= 0 && last[i]! < steps.length) ends[last[i]!]!.push(i)
+    else if (first[i]! >= 0) note(starts, first[i]!, i)
+    if (last[i]! >= 0 && last[i]! < steps.length) note(ends, last[i]!, i)
   }
   let liveBytes = 0
   let liveBuffers = 0
@@ -174,12 +180,13 @@ export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without
   }
   for (let i = 0; i < n; i++) if (first[i] === -1) enter(i)
   steps.forEach((s, k) => {
-    const reused = new Set<number>()
-    for (const i of starts[k]!) {
-      const ending = without.has('inPlace') ? [] : ends[k]!.filter((j) => buffers[j]!.given !== true)
+    const reused: number[] = []
+    const [beginning, over] = [starts[k] ?? NONE, ends[k] ?? NONE]
+    const ending = without.has('inPlace') ? NONE : over.filter((j) => buffers[j]!.given !== true)
+    for (const i of beginning) {
       const from = reusable(s, kernels[s.kernel]!, i, ending, buffers, reused)
       if (from >= 0) {
-        reused.add(from)
+        reused.push(from)
         offset[i] = offset[from]!
         liveBytes += bytes[i]! - bytes[from]!
         continue
@@ -187,8 +194,8 @@ export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without
       offset[i] = free(i).take(aligned(bytes[i]!))
       enter(i)
     }
-    for (const i of ends[k]!) {
-      if (reused.has(i)) continue
+    for (const i of over) {
+      if (reused.includes(i)) continue
       if (!without.has('recycle') && buffers[i]!.given !== true) free(i).give(offset[i]!, aligned(bytes[i]!))
       liveBytes -= bytes[i]!
       liveBuffers--
@@ -220,14 +227,14 @@ const reusable = (
   storage: number,
   ending: readonly number[],
   buffers: readonly BufferSpec[],
-  reused: ReadonlySet<number>,
+  reused: readonly number[],
 ): number => {
   if (kernel.kind !== 'loop' || ending.length === 0) return -1
   const mine = s.writes.filter((o) => o.storage === storage)
   if (mine.length !== 1 || kernel.outputs[s.writes.indexOf(mine[0]!)]!.fold !== undefined) return -1
   const out = mine[0]!
   for (const from of ending) {
-    if (reused.has(from) || !sameSize(buffers[from]!, buffers[storage]!) || s.writes.some((o) => o.storage === from)) continue
+    if (reused.includes(from) || !sameSize(buffers[from]!, buffers[storage]!) || s.writes.some((o) => o.storage === from)) continue
     const uses = s.reads.filter((o) => o.storage === from)
     if (uses.length > 0 && uses.every((o) => aligns(o, out))) return from
   }

@@ -29,7 +29,11 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
   })
   const users = new Lists(counts)
   each((from, i) => users.push(from, i))
-  const first = units.map((u) => u.values.slice(0, 64).reduce((a, b) => Math.min(a, b)))
+  const first = units.map(({ values }) => {
+    let least = values[0]!
+    for (let k = 1; k < values.length && k < 64; k++) if (values[k]! < least) least = values[k]!
+    return least
+  })
   const heap = new MinHeap(first)
   for (let i = 0; i < units.length; i++) if (waits[i] === 0) heap.push(i)
   const out: number[] = []

@@ -182,20 +182,23 @@ export class Places {
   draft(id: number, shape: readonly number[]): Draft {
     const v = this.values[id]!
     const p = this.placeOf(id)
-    return {
-      ...this.start(p, v.dtype),
-      strides: p.storage < 0 ? stillStrides(shape.length) : spreadStrides({ base: id, offset: 0, strides: p.strides }, v.shape, shape),
-      dtype: v.dtype,
-    }
+    return this.drafted(p, v.dtype, p.storage < 0 ? stillStrides(shape.length) : spreadStrides(p, v.shape, shape))
+  }
+  /** A place as an operand of a loop, with these strides along its axes. */
+  drafted({ storage, offset, advance }: Place, dtype: DType, strides: readonly number[]): Draft {
+    const item = this.itemBytes[dtype]
+    return advance === undefined
+      ? { storage, offset: offset * item, strides, dtype }
+      : { storage, offset: offset * item, strides, dtype, advance: advance.map((n) => n * item) }
   }
   /** The part of a place that a slice reads. */
   region(whole: Place, p: SliceParams, dtype: Value['dtype']): Draft {
     const offset = p.starts.reduce((o, s, i) => o + s * whole.strides[i]!, whole.offset)
-    return {
-      ...this.start({ ...whole, offset }, dtype),
-      strides: whole.strides.map((s, i) => s * p.strides[i]!),
+    return this.drafted(
+      { ...whole, offset },
       dtype,
-    }
+      whole.strides.map((s, i) => s * p.strides[i]!),
+    )
   }
 
   /** Lets the producers of a concat's parts write into it directly, where that is possible. */

@@ -1,4 +1,5 @@
 /** Steps as data: which kernel runs at which sizes, and where its operands lie. */
+import { sameShape } from '../../core/graph/shape.js'
 import type { OpaqueKernel } from './kernel.js'
 
 /** Where an operand lies: a storage (or a constant slot), a byte offset, and byte strides along the loop's axes. */
@@ -16,12 +17,14 @@ export interface Operand {
 }
 
 /** Do two operands lie alike at every point, and in every iteration? */
-export const aligns = (a: Operand, b: Operand): boolean =>
+export const aligns = (a: Lying, b: Lying): boolean =>
   a.offset === b.offset &&
-  a.strides.every((x, i) => x === b.strides[i]) &&
-  Array.from({ length: Math.max(a.advance?.length ?? 0, b.advance?.length ?? 0) }).every(
-    (_, d) => (a.advance?.[d] ?? 0) === (b.advance?.[d] ?? 0),
-  )
+  sameShape(a.strides, b.strides) &&
+  (a.advance === b.advance ||
+    Array.from({ length: Math.max(a.advance?.length ?? 0, b.advance?.length ?? 0) }).every(
+      (_, d) => (a.advance?.[d] ?? 0) === (b.advance?.[d] ?? 0),
+    ))
+type Lying = Pick<Operand, 'offset' | 'strides' | 'advance'>
 
 /**
  * One kernel call. What a kernel adds to (an accumulating fold, C of C += A B, an argument in place) is among the writes alone: its last

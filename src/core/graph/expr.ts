@@ -45,6 +45,8 @@ export const watchApplies = (f: Watcher | undefined): Watcher | undefined => {
   watcher = f
   return before
 }
+/** Is anybody told? */
+export const isWatched = (): boolean => watcher !== undefined
 
 /**
  * One node. `data` is an InputInfo, a literal (number), an Apply's parameters, or an Output's position.

@@ -5,7 +5,7 @@
  */
 import { type AdError, type AdErrorTag, AdException, isAdException } from '../errors/error.js'
 import { deepStack, explain, raise, userFrame } from '../errors/explain.js'
-import { linearize, type Node, nodesBuilt, watchApplies } from './expr.js'
+import { isWatched, linearize, type Node, nodesBuilt, watchApplies } from './expr.js'
 import type { Program } from './program.js'
 import { equationOf } from './show.js'
 
@@ -23,6 +23,8 @@ const ABOUT_NODE: ReadonlySet<AdErrorTag> = new Set<AdErrorTag>(['MissingRule', 
 /** The walks that build nodes of others now, the innermost last: what is built meanwhile is not the user's. */
 const walks: Cursor[] = []
 let replaying = false
+/** Does somebody ask where each node of this trace comes from? Then it makes them all itself, and takes none of an earlier trace. */
+export const isObserved = (): boolean => replaying || isWatched()
 
 /** The node that a walk is at; `derives` where what it builds there is a derivative of it. */
 export interface Cursor {

@@ -492,7 +492,7 @@ export const emitFourier = (module: Module, { kind, type, radices }: FourierCode
   const f = module.kernel(name)
   const of = f.param(0)
   const v = f.namedLocals('i32', 'head outer inner n lengthX lengthY xr xi yr yi work c s room rows left gr gi hr hi')
-  f.localSet(v.head, word(f, of, record.count))
+  f.localSet(v.head, word(f, of, record.behind))
   f.localSet(v.outer, word(f, v.head, at.outer))
     .localSet(v.inner, word(f, v.head, at.inner))
     .localSet(v.n, word(f, v.head, at.n))

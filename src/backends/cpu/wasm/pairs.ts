@@ -3,17 +3,16 @@
  * registers, loops written out. Arithmetic is in f64 for both floats; what is stored is rounded once.
  */
 import type { FunctionBuilder, Local, Module, Operand } from './encoder.js'
-import type { FloatName } from './float.js'
+import { address, type FloatName } from './float.js'
 import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
 /** Rows and columns of the largest matrix that is written out. */
 export const SMALL = 8
 
-/** A stack of matrices with `rows` and `columns`. */
+/** Matrices with `rows` and `columns`, not 0; how many is a size of the record, which is not 0 either. */
 export interface SmallShape {
   readonly type: FloatName
-  readonly count: number
   readonly rows: number
   readonly columns: number
 }
@@ -122,25 +121,31 @@ export class Pairs {
 }
 
 export const bytesOf = { f64: 8, f32: 4, i32: 4 } as const
-/** Code for every two matrices of `count`; of the last one, where it has no neighbour, in both lanes. A part has so many elements in each matrix. */
+/** Code for every two matrices of as many as the record says; of the last one, where it has no neighbour, in both lanes. A part has so many elements in each matrix. */
 export const eachPair = (
   module: Module,
   name: string,
-  count: number,
   parts: readonly (readonly [type: Part['type'], elements: number])[],
   body: (p: Pairs, ...parts: Part[]) => void,
 ): void => {
   const f = module.kernel(name)
-  if (count === 0) return
-  const starts = pointers(f, parts.length)
+  const words: readonly Local[] = pointers(f, parts.length + 2)
+  const starts = words.slice(0, parts.length)
+  const count = words.at(-1)!
   const left = f.local('i32')
   const both = parts.map(([type], i): Part => ({ first: starts[i]!, second: f.local('i32'), type }))
   const sizes = parts.map(([type, elements]) => bytesOf[type] * elements)
-  f.set(left, Math.ceil(count / 2)).countDown(left, () => {
+  const { add, and, eq } = address(f)
+  const half =
+    (x: Operand): Operand =>
+    () =>
+      f.op(OP.i32_shr_u, x, 1)
+  /** Is it the last one, which has no neighbour? */
+  const alone = and(eq(left, 1), and(count, 1))
+  f.set(left, half(add(count, 1))).countDown(left, () => {
     const step = (i: number): number => sizes[i]!
     both.forEach(({ first, second }, i) => {
-      if (count % 2 === 0) f.op(OP.i32_add, first, step(i)).set(second)
-      else f.op(OP.i32_add, first, () => f.op(OP.select, 0, step(i), () => f.op(OP.i32_eq, left, 1))).set(second)
+      f.op(OP.i32_add, first, () => f.op(OP.select, 0, step(i), alone)).set(second)
     })
     body(new Pairs(f), ...both)
     both.forEach(({ first }, i) => {

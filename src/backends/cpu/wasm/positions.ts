@@ -1,5 +1,5 @@
 /*
- * Where the best element along an axis is, as a kernel for one shape: the first of equals, and the first NaN before all. A line of neighbours is read once, in blocks
+ * Where the best element along an axis is, as a kernel for one length of it: the first of equals, and the first NaN before all. A line of neighbours is read once, in blocks
  * whose best is compared with that so far, and the block that has it is searched. Other lines go side by side, each lane with its best and where it was.
  */
 import type { FunctionBuilder, Label, Local, Module, Op, Operand } from './encoder.js'
@@ -7,9 +7,8 @@ import { address } from './float.js'
 import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
-/** x is [before, size, after], the positions are along the middle axis. */
+/** x is [before, size, after], the positions are along the middle axis. `before`, not 0, is a size of the record. */
 export interface Best {
-  readonly before: number
   readonly size: number
   readonly after: number
   readonly type: 'f64' | 'f32' | 'i32'
@@ -92,16 +91,15 @@ const BLOCK = 4096
 
 export const emitPosition = (module: Module, best: Best, name: string): void => {
   const f = module.kernel(name)
-  if (best.before * best.after === 0) return
   if (best.after === 1) emitLines(f, best)
   else emitColumns(f, best)
 }
 
-const emitLines = (f: FunctionBuilder, { before, size, ...of }: Best): void => {
-  const k = kindOf({ before, size, ...of })
+const emitLines = (f: FunctionBuilder, { size, ...of }: Best): void => {
+  const k = kindOf({ size, ...of })
   const float = k.scalar !== 'i32'
-  const [out, x] = pointers(f, 2)
-  const [left, at, from, start, end, stop] = f.locals('i32', 6)
+  const [out, x, , before] = pointers(f, 4)
+  const [at, from, start, end, stop] = f.locals('i32', 5)
   const [best, found] = f.locals(k.scalar, 2)
   const accs = f.locals('v128', VECTORS)
   const [nan, v] = f.locals('v128', 2)
@@ -176,7 +174,7 @@ const emitLines = (f: FunctionBuilder, { before, size, ...of }: Best): void => {
       f.increment(at, k.bytes).brIf(top, below(at, end))
     })
   }
-  f.set(left, before).countDown(left, () => {
+  f.countDown(before, () => {
     f.set(at, x)
       .set(start, x)
       .set(end, add(x, size * k.bytes))
@@ -200,12 +198,12 @@ const emitLines = (f: FunctionBuilder, { before, size, ...of }: Best): void => {
   })
 }
 
-const emitColumns = (f: FunctionBuilder, { before, size, after, ...of }: Best): void => {
-  const k = kindOf({ before, size, after, ...of })
+const emitColumns = (f: FunctionBuilder, { size, after, ...of }: Best): void => {
+  const k = kindOf({ size, after, ...of })
   const float = k.scalar !== 'i32'
   const lanes = 16 / k.bytes
-  const [out, x] = pointers(f, 2)
-  const [block, left, at, down] = f.locals('i32', 4)
+  const [out, x, , before] = pointers(f, 4)
+  const [left, at, down] = f.locals('i32', 3)
   const [best, where] = [f.locals('v128', VECTORS), f.locals('v128', VECTORS)]
   const [v, better, count] = f.locals('v128', 3)
   /** So many columns: vectors side by side, or one column. */
@@ -252,7 +250,7 @@ const emitColumns = (f: FunctionBuilder, { before, size, after, ...of }: Best): 
   const many = Math.floor(after / (VECTORS * lanes))
   const some = Math.floor((after - many * VECTORS * lanes) / lanes)
   const few = after % lanes
-  f.set(block, before).countDown(block, () => {
+  f.countDown(before, () => {
     if (many > 0) f.set(left, many).countDown(left, () => columns(VECTORS, false))
     if (some > 0) f.set(left, some).countDown(left, () => columns(1, false))
     if (few > 0) f.set(left, few).countDown(left, () => columns(1, true))

@@ -1,5 +1,5 @@
 /*
- * Running results along an axis, as kernels for one shape: each line a chain, kept in f64 for both floats, as the meanings have it.
+ * Running results along an axis, of any shape, which the record tells: each line a chain, kept in f64 for both floats, as the meanings have it.
  *
  * Along the last axis a line lies in a row, and its total in a register. Lines along another axis stand side by side: they are walked row by row, several in a vector, with their
  * totals in scratch, in strips whose totals stay in the first cache. One after the other they would read a line of each page, and the same places of the cache where rows are a
@@ -12,12 +12,16 @@ import { pointers } from './pointers.js'
 import { STRIP } from './totals.js'
 
 /** x is [before, size, after], its lines along the middle axis. */
-export interface Lines {
+export interface Shape {
   readonly before: number
   readonly size: number
   readonly after: number
+}
+export interface Lines {
   readonly type: FloatName | 'i32'
   readonly reverse: boolean
+  /** They are walked side by side. */
+  readonly beside: boolean
 }
 type Type = Lines['type']
 const bytesOf = { f64: 8, f32: 4, i32: 4 } as const
@@ -26,10 +30,25 @@ const UNROLL = 4
 /** Lines from which on they are walked side by side: fewer lie in the same lines of the cache. */
 const BESIDE = 8
 const lanesOf = (type: Type): number => (type === 'i32' ? 4 : 2)
-const areBeside = ({ after }: Lines): boolean => after >= BESIDE
+export const areBeside = ({ after }: Shape): boolean => after >= BESIDE
 /** Bytes of scratch: a total for each line of a strip. */
-export const runningScratchBytes = (lines: Lines): number =>
-  areBeside(lines) ? Math.min(lines.after, STRIP) * (lines.type === 'i32' ? 4 : 8) : 0
+export const runningScratchBytes = ({ beside, type }: Lines, { after }: Shape): number =>
+  beside ? Math.min(after, STRIP) * (type === 'i32' ? 4 : 8) : 0
+/** The sizes of the record, none of them 0. */
+interface Sizes {
+  readonly before: Local
+  readonly size: Local
+  readonly after: Local
+}
+/** Bytes from one element of a line to the next, from its beginning to where its chain begins, and how many steps that has. */
+const stepsOf = (f: FunctionBuilder, { type, reverse }: Lines, { size, after }: Sizes, chain: Chain) => {
+  const [stride, back, steps, moved, whole] = f.locals('i32', 5)
+  const { mul, sub } = address(f)
+  f.set(stride, mul(after, bytesOf[type])).set(whole, mul(stride, sub(size, 1)))
+  f.set(back, reverse ? whole : 0).set(moved, reverse ? sub(0, stride) : stride)
+  f.set(steps, chain.takes ? sub(size, 1) : size)
+  return { stride, back, steps, moved, whole }
+}
 
 type Fold = 'sum' | 'product' | 'greatest' | 'least'
 /** Elements beside each other, promoted as totals are: one in a number, or several in a vector. `part` counts vectors from the pointer on. */
@@ -99,48 +118,46 @@ interface Chain {
   readonly takes: boolean
 }
 /** Every line by itself; the pointers, to arrays of one shape, stand at its first element. */
-const lineByLine = (f: FunctionBuilder, { before, size, after, type, reverse }: Lines, starts: readonly Local[], chain: Chain): void => {
-  const bytes = bytesOf[type]
-  const cell = number(f, type)
+const lineByLine = (f: FunctionBuilder, lines: Lines, sizes: Sizes, starts: readonly Local[], chain: Chain): void => {
+  const bytes = bytesOf[lines.type]
+  const cell = number(f, lines.type)
   const at = starts.map(() => f.local('i32'))
-  const [block, column, left] = f.locals('i32', 3)
+  const [column, left] = f.locals('i32', 2)
   const total = f.local(cell.total)
   const { add } = address(f)
-  const steps = size - Number(chain.takes)
+  const { back, steps, moved, whole } = stepsOf(f, lines, sizes, chain)
   const next = (): void => {
-    for (const p of at) f.increment(p, (reverse ? -1 : 1) * after * bytes)
+    for (const p of at) f.increment(p, moved)
   }
-  f.set(block, before).countDown(block, () => {
-    f.set(column, after).countDown(column, () => {
+  f.countDown(sizes.before, () => {
+    f.set(column, sizes.after).countDown(column, () => {
       starts.forEach((start, i) => {
-        f.set(at[i]!, add(start, reverse ? (size - 1) * after * bytes : 0))
+        f.set(at[i]!, add(start, back))
         f.increment(start, bytes)
       })
       chain.begin(cell, at, 0, total)
-      if (steps === 0) return
-      f.set(left, steps).countDown(left, () => {
-        if (chain.takes) next()
-        chain.step(cell, at, 0, total)
-        if (!chain.takes) next()
-      })
+      f.set(left, steps).ifThen(left, () =>
+        f.countDown(left, () => {
+          if (chain.takes) next()
+          chain.step(cell, at, 0, total)
+          if (!chain.takes) next()
+        }),
+      )
     })
-    for (const start of starts) f.increment(start, (size - 1) * after * bytes)
+    for (const start of starts) f.increment(start, whole)
   })
 }
 /** Lines side by side, a row of a strip at a time; their totals are in scratch. */
-const sideBySide = (
-  f: FunctionBuilder,
-  { before, size, after, type, reverse }: Lines,
-  starts: readonly Local[],
-  scratch: Local,
-  chain: Chain,
-): void => {
+const sideBySide = (f: FunctionBuilder, lines: Lines, sizes: Sizes, starts: readonly Local[], scratch: Local, chain: Chain): void => {
+  const { type } = lines
+  const { before, size, after } = sizes
   const [bytes, kept, wide] = [bytesOf[type], type === 'i32' ? 4 : 8, UNROLL * lanesOf(type)]
   const cells = { one: number(f, type), many: vector(f, type) }
   const totals = { one: f.local(cells.one.total), many: Array.from({ length: UNROLL }, () => f.local('v128')) }
   const [rows, at] = [starts.map(() => f.local('i32')), starts.map(() => f.local('i32'))]
-  const v = f.namedLocals('i32', 'block column width left count place')
-  const { add, min, sub } = address(f)
+  const v = f.namedLocals('i32', 'column width left count place')
+  const { add, min, mul, sub } = address(f)
+  const { stride, back, steps, moved } = stepsOf(f, lines, sizes, chain)
   const advance = (elements: number): void => {
     for (const p of at) f.increment(p, elements * bytes)
     f.increment(v.place, elements * kept)
@@ -165,43 +182,41 @@ const sideBySide = (
     )
   }
   const next = (): void => {
-    for (const r of rows) f.increment(r, (reverse ? -1 : 1) * after * bytes)
+    for (const r of rows) f.increment(r, moved)
   }
-  const steps = size - Number(chain.takes)
-  f.set(v.block, before).countDown(v.block, () => {
+  f.countDown(before, () => {
     f.forLoop(v.column, 0, after, STRIP, () => {
       f.set(v.width, min(sub(after, v.column), STRIP))
       starts.forEach((start, i) => {
-        f.set(
-          rows[i]!,
-          add(start, () => f.op(OP.i32_mul, v.column, bytes), reverse ? (size - 1) * after * bytes : 0),
-        )
+        f.set(rows[i]!, add(start, mul(v.column, bytes), back))
       })
       row((cell, part, total) => {
         chain.begin(cell, at, part, total)
         cell.keep(v.place, part, total)
       })
-      if (steps === 0) return
-      f.set(v.left, steps).countDown(v.left, () => {
-        if (chain.takes) next()
-        row((cell, part, total) => {
-          f.set(total, cell.kept(v.place, part))
-          chain.step(cell, at, part, total)
-          cell.keep(v.place, part, total)
-        })
-        if (!chain.takes) next()
-      })
+      f.set(v.left, steps).ifThen(v.left, () =>
+        f.countDown(v.left, () => {
+          if (chain.takes) next()
+          row((cell, part, total) => {
+            f.set(total, cell.kept(v.place, part))
+            chain.step(cell, at, part, total)
+            cell.keep(v.place, part, total)
+          })
+          if (!chain.takes) next()
+        }),
+      )
     })
-    for (const start of starts) f.increment(start, size * after * bytes)
+    for (const start of starts) f.increment(start, mul(size, stride))
   })
 }
 /** The code of a kernel with so many arrays, the result's first. */
 const emitLines = (f: FunctionBuilder, lines: Lines, arrays: number, chain: Chain): void => {
-  const all = pointers(f, arrays + 1)
+  const all = pointers(f, arrays + 4)
   const starts = all.slice(0, arrays)
-  if (lines.before * lines.size * lines.after === 0) return
-  if (areBeside(lines)) sideBySide(f, lines, starts, all[arrays]!, chain)
-  else lineByLine(f, lines, starts, chain)
+  const [scratch, before, size, after] = all.slice(arrays) as [Local, Local, Local, Local]
+  const sizes = { before, size, after }
+  if (lines.beside) sideBySide(f, lines, sizes, starts, scratch, chain)
+  else lineByLine(f, lines, sizes, starts, chain)
 }
 
 /** Sums, products and extremes. */

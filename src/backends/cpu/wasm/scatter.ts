@@ -1,17 +1,22 @@
 /*
- * Rows added where indices say, as kernels for one shape: gather's and takeAlong's adjoints. Rows of f32 are added up in f64 and rounded once, as the meanings have it.
+ * Rows added where indices say, as kernels for rows of one length: gather's and takeAlong's adjoints. Rows of f32 are added up in f64 and rounded once, as the meanings have it.
+ * How many rows there are is in the record; which form of the kernel it is (where totals are) is in the code.
  */
+import { noElements, type WholeKernel } from '../kernel.js'
 import type { FunctionBuilder, Local, Module, Operand } from './encoder.js'
 import { address } from './float.js'
 import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
-import { type Along, loadIndex, type Rows } from './take-along.js'
+import { type Along, alongSizes, loadIndex, type Rows, rowSizes } from './take-along.js'
 
 type Type = 'f64' | 'f32' | 'i32'
 const bytesOf = { f64: 8, f32: 4, i32: 4 } as const
 const aligned = (bytes: number): number => 16 * Math.ceil(bytes / 16)
 /** Calls the body for each row that is added, in order, with the place where it goes. */
-type Walk = (f: FunctionBuilder, indices: Local, body: (row: Local) => void) => void
+type Walk = (f: FunctionBuilder, indices: Local, sizes: Sizes, body: (row: Local) => void) => void
+
+/** The sizes of the record that a walk reads, those of `Rows` or `Along`. It leaves them as they are. */
+type Sizes = readonly [Local, Local, Local, Local]
 
 /** What is added to: so many rows of so many elements; and how many rows are. */
 interface Target {
@@ -31,11 +36,37 @@ const LISTED = 256
 /** Whether rows are listed by where they go, so that each result is read and written once: where totals of all would not stay in the second cache. */
 const isListed = (target: Target): boolean =>
   isDense(target) && target.added <= (target.width < 256 ? 1 : 4) * target.rows && target.width >= 32 && target.rows * target.width > TOTALS
-const scratchBytes = (target: Target): number => {
-  const { type, rows, width, added } = target
-  if (type !== 'f32') return 0
-  if (isListed(target)) return aligned(4 * (rows + 1 + added)) + 8 * Math.min(width, LISTED)
-  return isDense(target) ? 8 * stripOf(target) * rows : aligned(4 * rows) + 8 * width * Math.min(rows, added)
+/** Where totals are: of f32 that is one of three forms. */
+type Form = 'none' | 'lists' | 'all' | 'some'
+const formOf = (target: Target): Form => {
+  if (target.type !== 'f32') return 'none'
+  return isListed(target) ? 'lists' : isDense(target) ? 'all' : 'some'
+}
+/** Bytes of what lies in the scratch before the totals: lists of rows, or the table of where each has its total. */
+const tableBytes = (form: Form, { rows, added }: Target): number =>
+  form === 'lists' ? aligned(4 * (rows + 1 + added)) : form === 'some' ? aligned(4 * rows) : 0
+const scratchBytes = (form: Form, target: Target): number => {
+  const { rows, width, added } = target
+  if (form === 'none') return 0
+  const totals = form === 'lists' ? Math.min(width, LISTED) : form === 'all' ? stripOf(target) * rows : width * Math.min(rows, added)
+  return tableBytes(form, target) + 8 * totals
+}
+/** What the code of a kernel depends on. `strip`: the elements of each row whose totals are taken at once. */
+interface Code {
+  readonly type: Type
+  readonly form: Form
+  readonly width: number
+  readonly strip: number
+}
+/** The words of the record: addresses, how many rows there are, and bytes of the table. */
+interface Record {
+  readonly out: Local
+  readonly indices: Local
+  readonly u: Local
+  readonly scratch: Local
+  readonly rows: Local
+  readonly table: Local
+  readonly sizes: Sizes
 }
 
 /** Elements of a row that are taken together. */
@@ -77,15 +108,15 @@ const promoted =
 const PAIRS = [0, 1] as const
 
 /** Rows of u are added to what lies at the result: the planner has put the accumulator there. */
-const emitAdding = (module: Module, target: Target, walk: Walk, name: string): void => {
+const emitAdding = (module: Module, code: Code, walk: Walk, name: string): void => {
   const f = module.kernel(name)
-  const { type, rows, width, added } = target
-  if (rows * width * added === 0) return
-  const [out, indices, u, scratch] = pointers(f, 4)
-  if (type !== 'f32') walk(f, indices, (row) => addRow(f, type, width, out, u, row))
-  else if (isListed(target)) inLists(f, target, [out, indices, u, scratch], walk)
-  else if (isDense(target)) inAllTotals(f, target, [out, indices, u, scratch], walk)
-  else inTotals(f, target, out, u, scratch, (body) => walk(f, indices, body))
+  const { type, form, width } = code
+  const [out, indices, u, scratch, rows, table, ...sizes] = pointers(f, 10)
+  const of: Record = { out, indices, u, scratch, rows, table, sizes }
+  if (type !== 'f32') walk(f, indices, sizes, (row) => addRow(f, type, width, out, u, row))
+  else if (form === 'lists') inLists(f, width, of, walk)
+  else if (form === 'all') inAllTotals(f, code, of, walk)
+  else inTotals(f, width, of, walk)
 }
 const addRow = (f: FunctionBuilder, type: 'f64' | 'i32', width: number, out: Local, u: Local, row: Local): void => {
   const bytes = bytesOf[type]
@@ -167,32 +198,25 @@ const addSingle = (f: FunctionBuilder, width: number, to: Local, from: Local): v
  * Rows of f32, one result after the other: rows of u are listed by where they go, in order, as a counting sort does. What one row is added to is their sum in f32, which is that in f64, rounded;
  * more are added up in totals, a part of the row at a time.
  */
-const inLists = (
-  f: FunctionBuilder,
-  { rows, width, added }: Target,
-  [out, indices, u, scratch]: readonly [Local, Local, Local, Local],
-  walk: Walk,
-): void => {
+const inLists = (f: FunctionBuilder, width: number, { out, indices, u, scratch, rows, table, sizes }: Record, walk: Walk): void => {
   const [at, list, totals, place, total, to, from, left, end, next, count, item, offset] = f.locals('i32', 13)
   const { add, mul, sub } = address(f)
+  const heads = (): void => void f.push(mul(add(rows, 1), 4))
   const counted = (): void => {
     f.get(place)
       .push(add(() => f.get(place).i32Load(), 1))
       .i32Store()
   }
-  f.set(list, add(scratch, 4 * (rows + 1))).set(totals, add(scratch, aligned(4 * (rows + 1 + added))))
-  f.get(scratch)
-    .i32Const(0)
-    .i32Const(4 * (rows + 1))
-    .memoryFill()
+  f.set(list, add(scratch, heads)).set(totals, add(scratch, table))
+  f.get(scratch).i32Const(0).push(heads).memoryFill()
   // How many go to the row before: then, added up, where the list of a row begins; and, as it is filled, where it ends.
   f.set(at, indices)
-  walk(f, at, (row) => {
+  walk(f, at, sizes, (row) => {
     f.set(place, add(scratch, 4, mul(row, 4)))
     counted()
   })
   f.set(place, scratch).set(end, 0)
-  f.set(left, rows + 1).countDown(left, () => {
+  f.set(left, add(rows, 1)).countDown(left, () => {
     f.set(
       end,
       add(end, () => f.get(place).i32Load()),
@@ -201,7 +225,7 @@ const inLists = (
     f.increment(place, 4)
   })
   f.set(at, indices).set(from, u)
-  walk(f, at, (row) => {
+  walk(f, at, sizes, (row) => {
     f.set(place, add(scratch, mul(row, 4)))
     f.push(
       add(
@@ -264,11 +288,10 @@ const inLists = (
 /** Rows of f32, each with totals in the scratch, which are rounded at the end: a strip of all rows after the other. */
 const inAllTotals = (
   f: FunctionBuilder,
-  target: Target,
-  [out, indices, u, scratch]: readonly [Local, Local, Local, Local],
+  { width, strip: many }: Code,
+  { out, indices, u, scratch, rows, sizes }: Record,
   walk: Walk,
 ): void => {
-  const { rows, width } = target
   const [to, total, next, at, added, left, from, strips] = f.locals('i32', 8)
   const { add, mul } = address(f)
   const strip = (elements: number): void => {
@@ -282,7 +305,7 @@ const inAllTotals = (
     }
     eachRow(() => begin(f, elements, total, to))
     f.set(at, indices).set(added, u)
-    walk(f, at, (row) => {
+    walk(f, at, sizes, (row) => {
       f.set(total, add(scratch, mul(row, 8 * elements))).set(from, added)
       addToTotal(f, elements, total, from)
       f.increment(added, 4 * width)
@@ -290,29 +313,18 @@ const inAllTotals = (
     eachRow(() => rounded(f, elements, total, to))
     f.increment(out, 4 * elements).increment(u, 4 * elements)
   }
-  const many = stripOf(target)
   const count = Math.floor(width / many)
   if (count === 1) strip(many)
   else f.set(strips, count).countDown(strips, () => strip(many))
   if (width % many > 0) strip(width % many)
 }
 /** Rows of f32: those that something is added to have totals in the scratch, which are rounded at the end. */
-const inTotals = (
-  f: FunctionBuilder,
-  { rows, width }: Target,
-  out: Local,
-  u: Local,
-  scratch: Local,
-  walk: (body: (row: Local) => void) => void,
-): void => {
+const inTotals = (f: FunctionBuilder, width: number, { out, indices, u, scratch, rows, table, sizes }: Record, walk: Walk): void => {
   const [to, place, total, free, left] = f.locals('i32', 5)
   const { add, mul } = address(f)
-  f.get(scratch)
-    .i32Const(0)
-    .i32Const(4 * rows)
-    .memoryFill()
-  f.set(free, add(scratch, aligned(4 * rows)))
-  walk((row) => {
+  f.get(scratch).i32Const(0).push(mul(rows, 4)).memoryFill()
+  f.set(free, add(scratch, table))
+  walk(f, indices, sizes, (row) => {
     f.set(place, add(scratch, mul(row, 4)))
     f.get(place).i32Load().set(total)
     f.op(OP.i32_eqz, total).if(() => {
@@ -334,47 +346,63 @@ const inTotals = (
   })
 }
 
-type Adding = { readonly emit: (module: Module, name: string) => void; readonly scratchBytes: number }
 /** Rows of x: [batches, outer, size, row]; see `emitGather`. */
-export const addingRows = (type: Type, { batches, outer, size, count, bytes }: Rows): Adding => {
-  const target = { type, rows: batches * outer * size, width: bytes / bytesOf[type], added: batches * outer * count }
-  const walk: Walk = (f, indices, body) => {
-    const [batch, block, left, at, index, base] = f.locals('i32', 6)
-    f.set(base, 0)
-    f.set(batch, batches).countDown(batch, () => {
-      f.set(block, outer).countDown(block, () => {
-        f.set(at, indices)
-        f.set(left, count).countDown(left, () => {
-          loadIndex(f, at, size, index)
-          f.op(OP.i32_add, index, base).set(index)
-          body(index)
-          f.increment(at, 4)
-        })
-        f.increment(base, size)
+const eachRow: Walk = (f, indices, [batches, outer, size, count], body) => {
+  const [batch, block, left, at, index, base] = f.locals('i32', 6)
+  f.set(base, 0)
+  f.set(batch, batches).countDown(batch, () => {
+    f.set(block, outer).countDown(block, () => {
+      f.set(at, indices)
+      f.set(left, count).countDown(left, () => {
+        loadIndex(f, at, size, index)
+        f.op(OP.i32_add, index, base).set(index)
+        body(index)
+        f.increment(at, 4)
       })
-      f.set(indices, at)
+      f.increment(base, size)
     })
-  }
-  return { emit: (module, name) => emitAdding(module, target, walk, name), scratchBytes: scratchBytes(target) }
+    f.set(indices, at)
+  })
 }
 /** Elements of x: [before, size, after]; see `emitTakeAlong`. */
-export const addingAlong = (type: Type, { before, size, after, count }: Along): Adding => {
-  const target = { type, rows: before * size * after, width: 1, added: before * count * after }
-  const walk: Walk = (f, indices, body) => {
-    const [block, row, column, index, base] = f.locals('i32', 5)
-    const { add, mul } = address(f)
-    f.set(base, 0)
-    f.set(block, before).countDown(block, () => {
-      f.set(row, count).countDown(row, () => {
-        f.forLoop(column, 0, after, 1, () => {
-          loadIndex(f, indices, size, index)
-          f.set(index, add(base, add(mul(index, after), column)))
-          body(index)
-          f.increment(indices, 4)
-        })
+const eachElement: Walk = (f, indices, [before, size, after, count], body) => {
+  const [block, row, column, index, base] = f.locals('i32', 5)
+  const { add, mul } = address(f)
+  f.set(base, 0)
+  f.set(block, before).countDown(block, () => {
+    f.set(row, count).countDown(row, () => {
+      f.forLoop(column, 0, after, 1, () => {
+        loadIndex(f, indices, size, index)
+        f.set(index, add(base, add(mul(index, after), column)))
+        body(index)
+        f.increment(indices, 4)
       })
-      f.increment(base, size * after)
     })
+    f.increment(base, mul(size, after))
+  })
+}
+const adding = (of: string, target: Target, walk: Walk, sizes: readonly number[]): WholeKernel => {
+  const { type, rows, width, added } = target
+  if (rows * width * added === 0) return noElements
+  const form = formOf(target)
+  const code = { type, form, width, strip: form === 'all' ? stripOf(target) : 0 }
+  return {
+    emit: (module, name) => emitAdding(module, code, walk, name),
+    scratchBytes: scratchBytes(form, target),
+    shared: { code: `${of} ${type} ${form} ${width} ${code.strip}`, sizes: [rows, tableBytes(form, target), ...sizes] },
   }
-  return { emit: (module, name) => emitAdding(module, target, walk, name), scratchBytes: scratchBytes(target) }
+}
+export const addingRows = (type: Type, of: Rows): WholeKernel => {
+  const { batches, outer, size, count, bytes } = of
+  const target = { type, rows: batches * outer * size, width: bytes / bytesOf[type], added: batches * outer * count }
+  return adding('scatterAdd', target, eachRow, rowSizes(of))
+}
+export const addingAlong = (type: Type, of: Along): WholeKernel => {
+  const { before, size, after, count } = of
+  return adding(
+    'scatterAddAlong',
+    { type, rows: before * size * after, width: 1, added: before * count * after },
+    eachElement,
+    alongSizes(of),
+  )
 }

@@ -1,13 +1,11 @@
-/* Places of numbers among sorted ones, as a kernel for one shape: a binary search without branches, whose steps are known with the length, of several numbers side by side. */
-import type { FunctionBuilder, Local, Module } from './encoder.js'
+/* Places of numbers among sorted ones, as a kernel for one length of these: a binary search without branches, whose steps are known with the length, of several numbers side by side. */
+import type { FunctionBuilder, Local, Module, Operand } from './encoder.js'
 import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
-/** The sorted are [batches, size], the numbers [batches, count]. */
+/** The sorted are [batches, size], the numbers [batches, count]; batches and count, neither 0, are sizes of the record. */
 export interface Search {
-  readonly batches: number
   readonly size: number
-  readonly count: number
   readonly type: 'f64' | 'f32' | 'i32'
   readonly side: 'left' | 'right'
 }
@@ -19,12 +17,11 @@ const comparisons = {
   i32: { left: OP.i32_lt_s, right: OP.i32_le_s, eq: OP.i32_eq },
 } as const
 
-export const emitSearch = (module: Module, { batches, size, count, type, side }: Search, name: string): void => {
+export const emitSearch = (module: Module, { size, type, side }: Search, name: string): void => {
   const f = module.kernel(name)
-  if (batches * count === 0) return
   const bytes = type === 'f64' ? 8 : 4
-  const [out, sorted, values] = pointers(f, 3)
-  const [batch, left] = f.locals('i32', 2)
+  const [out, sorted, values, , batches, count] = pointers(f, 6)
+  const left = f.local('i32')
   const lows = f.locals('i32', TOGETHER)
   const numbers = f.locals(type, TOGETHER)
   const spare = f.local(type)
@@ -87,9 +84,16 @@ export const emitSearch = (module: Module, { batches, size, count, type, side }:
     }
     f.increment(values, k * bytes).increment(out, 4 * k)
   }
-  f.set(batch, batches).countDown(batch, () => {
-    if (count >= TOGETHER) f.set(left, Math.floor(count / TOGETHER)).countDown(left, () => several(TOGETHER))
-    if (count % TOGETHER > 0) f.set(left, count % TOGETHER).countDown(left, () => several(1))
+  const times = (n: Operand, body: () => void): void => void f.set(left, n).ifThen(left, () => f.countDown(left, body))
+  f.countDown(batches, () => {
+    times(
+      () => f.op(OP.i32_div_u, count, TOGETHER),
+      () => several(TOGETHER),
+    )
+    times(
+      () => f.op(OP.i32_rem_u, count, TOGETHER),
+      () => several(1),
+    )
     f.increment(sorted, size * bytes)
   })
 }

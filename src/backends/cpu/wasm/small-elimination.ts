@@ -5,11 +5,10 @@ import type { Local, Module, Operand } from './encoder.js'
 import { bytesOf, eachPair, loadAll, type Part, type SmallShape } from './pairs.js'
 
 /** L with A = L L^T, as `cholesky` in core/matrices. */
-export const emitSmallCholesky = (module: Module, { type, count, rows: n }: SmallShape, name: string): void =>
+export const emitSmallCholesky = (module: Module, { type, rows: n }: SmallShape, name: string): void =>
   eachPair(
     module,
     name,
-    count,
     [
       [type, n * n],
       [type, n * n],
@@ -38,12 +37,11 @@ export const emitSmallCholesky = (module: Module, { type, count, rows: n }: Smal
   )
 
 /** P A = L U with partial pivoting, as `lu` in core/matrices: both factors in one matrix, swaps, and the order of rows. */
-export const emitSmallLu = (module: Module, { type, count, rows: m, columns: n }: SmallShape, name: string): void => {
+export const emitSmallLu = (module: Module, { type, rows: m, columns: n }: SmallShape, name: string): void => {
   const steps = Math.min(m, n)
   eachPair(
     module,
     name,
-    count,
     [
       [type, m * n],
       ['i32', steps],
@@ -96,13 +94,12 @@ export interface SmallTriangle extends SmallShape {
 /** x with T x = b for `columns` right sides, as `solveTriangular` in core/matrices. */
 export const emitSmallTriangular = (
   module: Module,
-  { type, count, rows: n, columns, lower, transpose, unit }: SmallTriangle,
+  { type, rows: n, columns, lower, transpose, unit }: SmallTriangle,
   name: string,
 ): void =>
   eachPair(
     module,
     name,
-    columns === 0 ? 0 : count,
     [
       [type, n * columns],
       [type, n * n],

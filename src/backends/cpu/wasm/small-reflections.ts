@@ -72,11 +72,10 @@ export const reflections = (p: Pairs, a: readonly (readonly Local[])[], columns:
 }
 
 /** Q: [m, columns] and R: [columns, n] of A: [m, n], m >= n. */
-export const emitSmallQr = (module: Module, { type, count, rows: m, columns: n }: SmallShape, columns: number, name: string): void =>
+export const emitSmallQr = (module: Module, { type, rows: m, columns: n }: SmallShape, columns: number, name: string): void =>
   eachPair(
     module,
     name,
-    count,
     [
       [type, m * columns],
       [type, columns * n],

@@ -86,11 +86,10 @@ const scaled = (p: Pairs, xs: readonly Local[], type: SmallShape['type']): { rea
 }
 
 /** Eigenvalues w: [n] and eigenvectors: [n, n] of the symmetric matrix whose lower triangle is A's. */
-export const emitSmallEigh = (module: Module, { type, count, rows: n }: SmallShape, name: string): void =>
+export const emitSmallEigh = (module: Module, { type, rows: n }: SmallShape, name: string): void =>
   eachPair(
     module,
     name,
-    n === 0 ? 0 : count,
     [
       [type, n],
       [type, n * n],
@@ -138,11 +137,10 @@ export const emitSmallEigh = (module: Module, { type, count, rows: n }: SmallSha
   )
 
 /** U: [m, n], s: [n] and V: [n, n] of A: [m, n], m >= n: A V has columns at right angles, whose reflections give U whole, also where values are 0. */
-export const emitSmallSvd = (module: Module, { type, count, rows: m, columns: n }: SmallShape, name: string): void =>
+export const emitSmallSvd = (module: Module, { type, rows: m, columns: n }: SmallShape, name: string): void =>
   eachPair(
     module,
     name,
-    n === 0 ? 0 : count,
     [
       [type, m * n],
       [type, n],

@@ -1,5 +1,5 @@
 /*
- * Sorting lines of 32-bit numbers, as kernels for one shape: three digits of 11 bits, from the last, of keys that have the order of the numbers. Equals keep theirs.
+ * Sorting lines of 32-bit numbers, of any shape, which the record tells: three digits of 11 bits, from the last, of keys that have the order of the numbers. Equals keep theirs.
  *
  * Source  Knuth 1998, 5.2.5; Herf 2001 (keys of floats; all digits are counted at once).
  */
@@ -7,11 +7,7 @@ import type { Local, Module, Operand } from './encoder.js'
 import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
-/** x is [before, size, after], its lines along the middle axis. */
 export interface Sorted {
-  readonly before: number
-  readonly size: number
-  readonly after: number
   readonly type: 'f32' | 'i32'
   readonly descending: boolean
 }
@@ -24,12 +20,11 @@ const INFINITE = 0x7f80_0000
 /** Counts of the digits, and two of keys and of places each: a pass reads one and writes the other. */
 export const sortScratchBytes = (size: number): number => DIGITS * TABLE + 16 * size
 
-export const emitSort = (module: Module, { before, size, after, type, descending }: Sorted, name: string): void => {
+/** x is [before, size, after], the sizes of the record, none of them 0; its lines are along the middle axis. */
+export const emitSort = (module: Module, { type, descending }: Sorted, name: string): void => {
   const f = module.kernel(name)
-  const [values, indices, x, scratch] = pointers(f, 4)
-  if (before * size * after === 0) return
-  const step = 4 * after
-  const v = f.namedLocals('i32', 'keys moved places order i key at from end sum digit to block column')
+  const [values, indices, x, scratch, before, size, after] = pointers(f, 7)
+  const v = f.namedLocals('i32', 'keys moved places order i key at from end sum digit to column step bytes rest')
   const sum =
     (a: Operand, b: Operand): Operand =>
     () =>
@@ -66,7 +61,7 @@ export const emitSort = (module: Module, { before, size, after, type, descending
         f.push(v.at).push(v.sum).i32Store()
         f.increment(v.sum, v.digit)
       })
-      f.forLoop(v.i, 0, 4 * size, 4, () => {
+      f.forLoop(v.i, 0, v.bytes, 4, () => {
         f.localSet(v.key, load(sum(v.keys, v.i)))
           .localSet(v.at, place(digit))
           .localSet(v.to, load(v.at))
@@ -83,9 +78,7 @@ export const emitSort = (module: Module, { before, size, after, type, descending
   }
   const line = (): void => {
     f.localSet(v.keys, sum(scratch, DIGITS * TABLE))
-    f.localSet(v.moved, sum(v.keys, 4 * size))
-      .localSet(v.places, sum(v.moved, 4 * size))
-      .localSet(v.order, sum(v.places, 4 * size))
+    f.localSet(v.moved, sum(v.keys, v.bytes)).localSet(v.places, sum(v.moved, v.bytes)).localSet(v.order, sum(v.places, v.bytes))
     f.push(scratch)
       .push(0)
       .push(DIGITS * TABLE)
@@ -103,24 +96,27 @@ export const emitSort = (module: Module, { before, size, after, type, descending
           .push(sum(load(v.at), 1))
           .i32Store()
       }
-      f.increment(v.from, step)
+      f.increment(v.from, v.step)
     })
     for (let digit = 0; digit < DIGITS; digit++) pass(digit)
     f.localSet(v.from, 0)
-    f.forLoop(v.i, 0, 4 * size, 4, () => {
+    f.forLoop(v.i, 0, v.bytes, 4, () => {
       f.localSet(v.key, load(sum(v.places, v.i)))
       f.push(sum(indices, v.from)).push(v.key).i32Store()
       f.push(sum(values, v.from))
-        .push(load(sum(x, () => f.op(OP.i32_mul, v.key, step))))
+        .push(load(sum(x, () => f.op(OP.i32_mul, v.key, v.step))))
         .i32Store()
-      f.increment(v.from, step)
+      f.increment(v.from, v.step)
     })
   }
-  f.set(v.block, before).countDown(v.block, () => {
+  const times = (a: Local, b: Operand) => (): void => void f.op(OP.i32_mul, a, b)
+  f.localSet(v.step, times(after, 4)).localSet(v.bytes, times(size, 4))
+  f.localSet(v.rest, () => f.op(OP.i32_sub, times(v.step, size), v.step))
+  f.countDown(before, () => {
     f.set(v.column, after).countDown(v.column, () => {
       line()
       for (const p of [values, indices, x]) f.increment(p, 4)
     })
-    for (const p of [values, indices, x]) f.increment(p, (size - 1) * step)
+    for (const p of [values, indices, x]) f.increment(p, v.rest)
   })
 }

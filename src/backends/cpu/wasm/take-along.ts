@@ -1,15 +1,16 @@
-/* Elements and rows taken by indices, as kernels for one shape: what a loop with an address from memory costs, and no more. */
+/* Elements and rows taken by indices, as kernels for rows of one length: what a loop with an address from memory costs, and no more. Other sizes are words of the record. */
 import type { FunctionBuilder, Local, Module } from './encoder.js'
 import { address } from './float.js'
 import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
 /** The index at an address, as the meanings have it: a negative one counts from the end, and one out of range is that of the nearest element. */
-export const loadIndex = (f: FunctionBuilder, at: Local, size: number, index: Local): void => {
+export const loadIndex = (f: FunctionBuilder, at: Local, size: Local, index: Local): void => {
+  const last = address(f).sub(size, 1)
   f.get(at).i32Load().set(index)
   f.op(OP.i32_add, index, () => f.op(OP.select, size, 0, () => f.op(OP.i32_lt_s, index, 0))).set(index)
   f.op(OP.select, index, 0, () => f.op(OP.i32_gt_s, index, 0)).set(index)
-  f.op(OP.select, index, size - 1, () => f.op(OP.i32_lt_s, index, size - 1)).set(index)
+  f.op(OP.select, index, last, () => f.op(OP.i32_lt_s, index, last)).set(index)
 }
 
 /** x is [before, size, after], the indices and what is taken [before, count, after]; `bytes` of an element. */
@@ -20,57 +21,62 @@ export interface Along {
   readonly count: number
   readonly bytes: number
 }
+/** Are the elements of a line neighbours? Then `after` is 1 in the code. */
+export const areLines = ({ after }: Pick<Along, 'after'>): boolean => after === 1
+/** The sizes of its record: those of `Along` but for the bytes, in this order. */
+export const alongSizes = ({ before, size, after, count }: Along): readonly number[] => [before, size, after, count]
 
-export const emitTakeAlong = (module: Module, { before, size, after, count, bytes }: Along, name: string): void => {
+/** `lines`: of neighbours. The result has elements. */
+export const emitTakeAlong = (
+  module: Module,
+  { bytes, lines }: { readonly bytes: number; readonly lines: boolean },
+  name: string,
+): void => {
   const f = module.kernel(name)
-  if (before * count * after === 0) return
-  const [out, x, indices] = pointers(f, 3)
-  const { add, mul } = address(f)
-  const [block, row, column, index] = f.locals('i32', 4)
-  const four = f.local('v128')
-  /** Four of a line whose elements are neighbours: their indices as vectors. */
+  const [out, x, indices, , before, size, after, count] = pointers(f, 8)
+  const { add, mul, sub } = address(f)
+  const [row, column, index, width, fours] = f.locals('i32', 5)
+  const [four, sizes, lasts] = f.locals('v128', 3)
+  const moved = (to: () => FunctionBuilder, offset = 0): void => {
+    to()
+    if (bytes === 8) f.f64Load().f64Store(offset)
+    else if (bytes === 4) f.i32Load().i32Store(offset)
+    else f.i32Load8U().i32Store8(offset)
+  }
+  /** Four of a line of neighbours: their indices as vectors. */
   const together = (): void => {
     f.get(indices).v128Load().set(four)
-    f.op(
-      OP.v128_and,
-      () => f.op(OP.i32x4_shr_s, four, 31),
-      () => f.i32x4Const(size),
-    )
+    f.op(OP.v128_and, () => f.op(OP.i32x4_shr_s, four, 31), sizes)
       .get(four)
       .op(OP.i32x4_add)
-    f.i32x4Const(0)
-      .op(OP.i32x4_max_s)
-      .i32x4Const(size - 1)
-      .op(OP.i32x4_min_s)
-      .set(four)
+    f.i32x4Const(0).op(OP.i32x4_max_s).get(lasts).op(OP.i32x4_min_s).set(four)
     for (let l = 0; l < 4; l++) {
-      f.get(out).push(
-        add(
-          x,
-          mul(() => f.get(four).i32x4ExtractLane(l), bytes),
-        ),
+      const from = add(
+        x,
+        mul(() => f.get(four).i32x4ExtractLane(l), bytes),
       )
-      if (bytes === 8) f.f64Load().f64Store(8 * l)
-      else if (bytes === 4) f.i32Load().i32Store(4 * l)
-      else f.i32Load8U().i32Store8(l)
+      moved(() => f.get(out).push(from), bytes * l)
     }
     f.increment(out, 4 * bytes).increment(indices, 16)
   }
-  const single = after === 1 ? count % 4 : count
-  f.set(block, before).countDown(block, () => {
-    if (single < count && count >= 4) f.set(row, (count - single) / 4).countDown(row, together)
-    if (single > 0)
-      f.set(row, single).countDown(row, () => {
-        f.forLoop(column, 0, after * bytes, bytes, () => {
-          loadIndex(f, indices, size, index)
-          f.get(out).push(add(x, mul(index, after * bytes), column))
-          if (bytes === 8) f.f64Load().f64Store()
-          else if (bytes === 4) f.i32Load().i32Store()
-          else f.i32Load8U().i32Store8()
-          f.increment(out, bytes).increment(indices, 4)
-        })
-      })
-    f.increment(x, size * after * bytes)
+  const one = (): void => {
+    loadIndex(f, indices, size, index)
+    const from = lines ? add(x, mul(index, bytes)) : add(x, mul(index, width), column)
+    moved(() => f.get(out).push(from))
+    f.increment(out, bytes).increment(indices, 4)
+  }
+  f.set(width, mul(after, bytes))
+  if (lines) {
+    f.set(fours, () => f.op(OP.i32_shr_u, count, 2)).set(count, () => f.op(OP.i32_and, count, 3))
+    f.get(size).op(OP.i32x4_splat).set(sizes)
+    f.push(sub(size, 1)).op(OP.i32x4_splat).set(lasts)
+  }
+  f.countDown(before, () => {
+    if (lines) {
+      f.set(row, fours).ifThen(row, () => f.countDown(row, together))
+      f.set(row, count).ifThen(row, () => f.countDown(row, one))
+    } else f.set(row, count).countDown(row, () => f.forLoop(column, 0, width, bytes, one))
+    f.increment(x, mul(size, width))
   })
 }
 
@@ -82,6 +88,8 @@ export interface Rows {
   readonly count: number
   readonly bytes: number
 }
+/** The sizes of its record: those of `Rows` but for the bytes, in this order. */
+export const rowSizes = ({ batches, outer, size, count }: Rows): readonly number[] => [batches, outer, size, count]
 /** Rows of at most so many bytes are copied by vectors. */
 const WRITTEN_OUT = 128
 
@@ -97,13 +105,13 @@ const copyRow = (f: FunctionBuilder, to: Local, from: Local, bytes: number): voi
   for (; at + 4 <= bytes; at += 4) f.get(to).get(from).i32Load(at).i32Store(at)
   for (; at < bytes; at++) f.get(to).get(from).i32Load8U(at).i32Store8(at)
 }
-export const emitGather = (module: Module, { batches, outer, size, count, bytes }: Rows, name: string): void => {
+/** Rows of so many bytes; the result has elements. */
+export const emitGather = (module: Module, bytes: number, name: string): void => {
   const f = module.kernel(name)
-  if (batches * outer * count * bytes === 0) return
-  const [out, x, indices] = pointers(f, 3)
+  const [out, x, indices, , batches, outer, size, count] = pointers(f, 8)
   const { add, mul } = address(f)
-  const [batch, block, left, at, index, from] = f.locals('i32', 6)
-  f.set(batch, batches).countDown(batch, () => {
+  const [block, left, at, index, from] = f.locals('i32', 5)
+  f.countDown(batches, () => {
     f.set(block, outer).countDown(block, () => {
       f.set(at, indices)
       f.set(left, count).countDown(left, () => {
@@ -112,7 +120,7 @@ export const emitGather = (module: Module, { batches, outer, size, count, bytes 
         copyRow(f, out, from, bytes)
         f.increment(out, bytes).increment(at, 4)
       })
-      f.increment(x, size * bytes)
+      f.increment(x, mul(size, bytes))
     })
     f.set(indices, at)
   })
