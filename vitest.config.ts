@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config'
 import { deep } from './test/depth.js'
 import { deeperFiles, LATER, replacingFiles, testFiles } from './test/in-depth.js'
 import { native } from './test/native.js'
+import LongFirst from './test/sequence.js'
 
 const root = import.meta.dirname
 /** Files with a process of their own; in depth all have one. */
@@ -34,6 +35,7 @@ export default defineConfig({
     slowTestThreshold: 3000,
     silent: 'passed-only',
     reporters: ['default', './test/reporter.ts'],
+    sequence: { sequencer: LongFirst },
     // Files that share a process come after those that have their own: one of these among them would end the process that is shared, and the next would load all again.
     projects: [
       {
