@@ -1,5 +1,5 @@
 // The test runner: two workers, each with the garbage collector exposed for the leak tests. Files of `npm test` share a process but for those that count what a process holds (*.alone.test.ts):
-// loading takes as long as their tests. In depth each has its own, whose heap stays small: the checker's files take half the time there.
+// loading takes as long as their tests. In depth each has its own, whose heap stays small: the checker's files take half the time there. The library is built once for a run (test/native.ts).
 // `npm test` leaves out *.deep.test.ts, whole programs, and what needs a driver or a browser; CODUAL_TESTS=all has them.
 // CODUAL_TESTS=deep has what `npm test` does not try: these, and files that try more in depth. Both together are all.
 import { defineConfig } from 'vitest/config'
