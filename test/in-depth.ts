@@ -10,6 +10,17 @@ export const LATER = [
 
 const IMPORT = /(?:from|import\()\s*'(\.[^']+)\.js'/g
 
+/** The test files, relative to the root. */
+export const testFiles = (root: string): readonly string[] =>
+  readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((f) => f.endsWith('.test.ts'))
+    .map((f) => `test/${f}`)
+
+const REPLACES = /\bvi\.(?:mock|doMock|resetModules)\(/
+/** Those that put a module in the place of another, or load modules anew. */
+export const replacingFiles = (root: string): readonly string[] =>
+  testFiles(root).filter((f) => REPLACES.test(readFileSync(join(root, f), 'utf8')))
+
 /** The test files, relative to the root, that import `test/depth.ts`, themselves or through others of test/. */
 export const deeperFiles = (root: string): readonly string[] => {
   const found = new Map<string, boolean>()
@@ -26,9 +37,5 @@ export const deeperFiles = (root: string): readonly string[] => {
     found.set(file, yes)
     return yes
   }
-  return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((f) => f.endsWith('.test.ts'))
-    .map((f) => `test/${f}`)
-    .filter(reaches)
-    .sort()
+  return testFiles(root).filter(reaches).sort()
 }

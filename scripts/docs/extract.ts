@@ -32,6 +32,7 @@ const examplesOf = (text: string, start: number, end: number): readonly { readon
 
 /** Every `@example` of a TypeScript file. */
 export const examplesIn = (path: string, text: string): readonly Example[] => {
+  if (!text.includes('@example')) return []
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true)
   const found = new Map<number, Example>()
   const visit = (node: ts.Node): void => {

@@ -144,8 +144,14 @@ export interface Exported {
   /** Exported as a type only, whatever it is. */
   readonly typeOnly: boolean
 }
+const exported = new Map<string, readonly Exported[]>()
 /** The names that a file exports, its own and those it hands on. */
-export const exportsOf = (path: string): readonly Exported[] =>
+export const exportsOf = (path: string): readonly Exported[] => {
+  const known = exported.get(path) ?? exportsIn(path)
+  exported.set(path, known)
+  return known
+}
+const exportsIn = (path: string): readonly Exported[] =>
   parse(path).statements.flatMap((s): readonly Exported[] => {
     if (ts.isExportDeclaration(s)) {
       if (s.exportClause === undefined) {

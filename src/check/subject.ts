@@ -5,6 +5,7 @@ import { type Aval, aval, isFloat } from '../core/graph/aval.js'
 import { expandAll, programsOf } from '../core/graph/expand.js'
 import { asExpr, input, linearize, type Node, reapplied, resultsOf } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
+import { orderOf } from '../core/graph/order.js'
 import { rewrite } from '../core/graph/rewrite.js'
 import { type Forced, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
 import { customPrimitive } from '../core/ops/custom.js'
@@ -234,4 +235,8 @@ export const direction = (d: Derived, next: () => number): NDArray[] =>
     return { ...v, data: Float64Array.from(v.data, (r, i) => r * size[i]!) }
   })
 
-export const evaluate = evaluateNodes
+/** Values of programs. They are evaluated again and again, by differences above all: their order is made once. */
+export const evaluate = (programs: readonly Node[], values?: ReadonlyMap<Node, NDArray>): NDArray[] => {
+  orderOf(programs)
+  return evaluateNodes(programs, values)
+}

@@ -29,15 +29,16 @@ const importLine = (from: string, path: string, names: readonly string[], type: 
   names.length === 0 ? '' : `import ${type ? 'type ' : ''}{ ${names.join(', ')} } from '${specifierOf(from, path)}'`
 const specifierOf = (from: string, path: string): string => relative(dirname(from), path).replaceAll('\\', '/').replace(/\.ts$/, '.js')
 
-/** The imports of a module: public names, and what its source file exports under other names. */
-const header = (path: string, source: string): readonly string[] => {
+/** The imports of a module: the public names that stand in its examples, and what its source file exports under other names. */
+const header = (path: string, source: string, examples: readonly Example[]): readonly string[] => {
+  const words = new Set(examples.flatMap((e) => e.code.match(/[\w$]+/g) ?? []))
   // A name of several entry points is that of the file's own, else of the first.
   const isOwn = (file: string): boolean => dirname(file) !== join(root, 'src') && join(root, source).startsWith(`${dirname(file)}/`)
   const seen = new Set<string>()
   const open = Object.entries(entries)
     .sort(([, a], [, b]) => Number(isOwn(b)) - Number(isOwn(a)))
     .flatMap(([entry, file]) => {
-      const names = publics.filter((n) => n.entry === entry && !seen.has(n.name))
+      const names = publics.filter((n) => n.entry === entry && words.has(n.name) && !seen.has(n.name))
       for (const n of names) seen.add(n.name)
       return [false, true].map((type) =>
         importLine(
@@ -50,7 +51,7 @@ const header = (path: string, source: string): readonly string[] => {
     })
   const taken = new Set(publics.map((n) => n.name))
   const file = join(root, source)
-  const own = source.endsWith('.ts') ? [...new Set(exportsOf(file).map((e) => e.name))].filter((n) => !taken.has(n)) : []
+  const own = source.endsWith('.ts') ? [...new Set(exportsOf(file).map((e) => e.name))].filter((n) => words.has(n) && !taken.has(n)) : []
   const ofKind = (type: boolean): readonly string[] => own.filter((n) => definitionOf(file, n)?.type === type)
   return [...open, importLine(path, file, ofKind(false), false), importLine(path, file, ofKind(true), true)].filter((l) => l !== '')
 }
@@ -114,7 +115,7 @@ const moduleOf = (source: string, examples: readonly Example[], name: string): M
   const bodies = examples.map((e) => ({ e, body: e.of === 'type' ? { imports: [], lines: typeLines(e) } : bodyOf(e) }))
   const imports = new Map(bodies.flatMap((b) => b.body.imports.map(([line, t]) => [t, line] as const)))
   // A document's block with imports has what it imports in scope, and no more.
-  if (imports.size === 0 || source.endsWith('.ts')) for (const l of header(path, source)) put(0, l)
+  if (imports.size === 0 || source.endsWith('.ts')) for (const l of header(path, source, examples)) put(0, l)
   for (const [t, line] of imports)
     put(
       line,
