@@ -244,7 +244,7 @@ const samplesOf = <D>(
   for (const [c, k] of kept.entries()) vectors.set(k.vectors.subarray(0, draws * n), c * draws * n)
   const rows = (name: Column): readonly Float64Array[] => kept.map((k) => k.columns[name].subarray(0, draws))
   const part = (name: Column, dtype: 'f64' | 'i32' | 'bool'): Tensor => {
-    const all = new Float64Array(chains.length * draws)
+    const all = new (dtype === 'f64' ? Float64Array : Int32Array)(chains.length * draws)
     for (const [c, row] of rows(name).entries()) all.set(row, c * draws)
     return tensor(all, [chains.length, draws] as never, dtype as never) as unknown as Tensor
   }
