@@ -1,4 +1,5 @@
 /** The inverse of the mass matrix: an estimate of the covariance of the target, diagonal or dense. */
+import { choleskyOf } from '../../minimize/cholesky.js'
 
 /** How momenta and positions move each other. With the inverse M^-1 = L L^T, the momentum here is p = L^T m, which is standard normal if m ~ N(0, M): then M^-1 m = L p, and m^T M^-1 m = |p|^2. */
 export interface Mass {
@@ -24,23 +25,6 @@ export const diagonalMass = (inverse: Float64Array): Mass => {
       for (let i = 0; i < q.length; i++) q[i] = q[i]! + step * scales[i]! * p[i]!
     },
   }
-}
-
-/** The lower Cholesky factor of a symmetric matrix, or undefined if it is not positive definite. */
-export const choleskyOf = (a: Float64Array, n: number): Float64Array | undefined => {
-  const l = new Float64Array(n * n)
-  for (let i = 0; i < n; i++) {
-    for (let j = 0; j <= i; j++) {
-      let s = a[i * n + j]!
-      for (let k = 0; k < j; k++) s -= l[i * n + k]! * l[j * n + k]!
-      if (i === j) {
-        // What rounding leaves of 0 is not positive.
-        if (!(s > 1e-14 * Math.abs(a[i * n + i]!))) return undefined
-        l[i * n + i] = Math.sqrt(s)
-      } else l[i * n + j] = s / l[j * n + j]!
-    }
-  }
-  return l
 }
 
 export const denseMass = (inverse: Float64Array, n: number): Mass | undefined => {

@@ -1,5 +1,17 @@
 /** One transition of the No-U-Turn sampler: a trajectory that doubles, forwards or backwards in time, until it turns, and a draw from its points by their weights (Hoffman and Gelman 2014; Betancourt 2017). */
-import { after, before, type Chain, copy, type Mark, MOST_ERROR, type Moves, mark, markOf, refresh, type Transition } from './hamiltonian.js'
+import {
+  after,
+  before,
+  type Chain,
+  copy,
+  type Mark,
+  MOST_ERROR,
+  type Moves,
+  mark,
+  markOf,
+  refresh,
+  type Transition,
+} from './hamiltonian.js'
 
 /** An end of a trajectory. */
 interface Point {
