@@ -52,8 +52,7 @@ class Columns {
     }
     return x
   }
-  add(v: Float64Array): void {
-    const { rest, along } = this.split(v)
+  add(v: Float64Array, { rest, along } = this.split(v)): void {
     const size = norm(rest)
     this.vectors.push(v)
     this.basis.push(rest.map((x) => x / size))
@@ -127,12 +126,12 @@ export const solveQuadratic = ({
     const r = columns.coefficients(along)
     axpy(t, rest, y)
     for (let k = 0; k < u.length; k++) u[k] = u[k]! - t * r[k]!
-    columns.add(a)
+    columns.add(a, { rest, along })
     active.push(i)
     u.push(t)
   }
+  let d = solveUpper(factor, y)
   for (let left = 20 * count + 100; left > 0; left--) {
-    const d = solveUpper(factor, y)
     const long = norm(d)
     let [p, worst] = [-1, 0]
     for (let i = equations; i < count; i++) {
@@ -152,28 +151,33 @@ export const solveQuadratic = ({
     let own = 0
     const before = { y: Float64Array.from(y), active: [...active], u: [...u] }
     for (;;) {
-      const { rest, along } = columns.split(a)
+      const parts = columns.split(a)
+      const { rest, along } = parts
       const r = columns.coefficients(along)
       const square = dot(rest, rest)
       const moves = Math.sqrt(square) > DEPENDENT * norm(a)
-      const full = moves ? -slack(p, solveUpper(factor, y)) / square : Number.POSITIVE_INFINITY
+      const full = moves ? -slack(p, d) / square : Number.POSITIVE_INFINITY
       let [t, drop] = [full, -1]
       for (let k = 0; k < active.length; k++)
         if (active[k]! >= equations && r[k]! > 0 && u[k]! / r[k]! < t) [t, drop] = [Math.max(0, u[k]! / r[k]!), k]
       if (t === Number.POSITIVE_INFINITY && slack(p, d) >= -given) {
         idle.add(p)
         ;({ y, active, u } = before)
+        d = solveUpper(factor, y)
         columns = new Columns()
         for (const i of active) columns.add(normal(i))
         break
       }
       // NaN too.
       if (!(t < Number.POSITIVE_INFINITY)) return undefined
-      if (moves) axpy(t, rest, y)
+      if (moves) {
+        axpy(t, rest, y)
+        d = solveUpper(factor, y)
+      }
       for (let k = 0; k < u.length; k++) u[k] = u[k]! - t * r[k]!
       own += t
       if (drop < 0) {
-        columns.add(a)
+        columns.add(a, parts)
         active.push(p)
         u.push(own)
         break

@@ -51,7 +51,7 @@ export const problemOf = (
     }),
   ) as unknown as Run
   const first = values({ x: point.start })
-  const [h, g] = [first['h']!.data as Float64Array, first['g']!.data as Float64Array]
+  const [h, g] = [first.h!.data as Float64Array, first['g']!.data as Float64Array]
   const m = h.length + g.length
   if (given !== undefined) checkConstraints(h, g, op)
   const slopes = compile(
@@ -293,6 +293,9 @@ export const sqpMethod = (problem: Problem, start: Float64Array, box: Box | unde
     }
     // Steps that rounding ends: the value does not fall, and constraints are met.
     const still = norm(s) <= 1e-15 * (1 + norm(x))
+    // The first model has the curvature along the first step, as in L-BFGS.
+    const sy = dot(s, y)
+    if (fresh && sy > 0) b = b.map((v) => (v * sy) / dot(s, s))
     update(b, s, y)
     fresh = false
     ;[x, now, slopes] = [there, next, slopesThere]
