@@ -10,11 +10,11 @@ import {
   cast,
   div,
   eq,
-  ge,
   exp,
   expandDims,
   type Float,
   full,
+  ge,
   log,
   log1p,
   logaddexp,
@@ -180,7 +180,11 @@ export const transformed = (of: Distribution, bijector: Bijector): Distribution 
     const s = rises ? d.logSurvival!(x) : (log(d.cdf!(x)) as X)
     if (out === undefined) return s
     const { lower } = f.codomain
-    return where(out, lower === undefined ? Number.NEGATIVE_INFINITY : where(or(lt(y, lower), eq(y, lower)), 0, Number.NEGATIVE_INFINITY), s) as X
+    return where(
+      out,
+      lower === undefined ? Number.NEGATIVE_INFINITY : where(or(lt(y, lower), eq(y, lower)), 0, Number.NEGATIVE_INFINITY),
+      s,
+    ) as X
   }
   const icdf = (q: Parameter): X => f.forward(d.icdf!(rises ? q : (sub(1, argument(q, d)) as X)))
   return Object.freeze({
@@ -557,7 +561,8 @@ export const truncated = (of: Distribution, options: BoundOptions): Distribution
             const rest: X | number = high === undefined ? 0 : above(high)
             const whole = sub(low === undefined ? 1 : above(low), rest)
             const inside = where(outside!(e), limits[0] ?? limits[1]!, e) as X
-            const tail = high === undefined ? sub(d.logSurvival!(inside), log(whole)) : log(div(maximum(0, sub(above(inside), rest)), whole))
+            const tail =
+              high === undefined ? sub(d.logSurvival!(inside), log(whole)) : log(div(maximum(0, sub(above(inside), rest)), whole))
             const past = limits[1] === undefined ? undefined : ge(e, limits[1])
             const before = limits[0] === undefined ? undefined : lt(e, limits[0])
             const up = past === undefined ? tail : where(past, Number.NEGATIVE_INFINITY, tail)

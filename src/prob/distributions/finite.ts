@@ -12,11 +12,13 @@ import {
   gt,
   le,
   log,
+  log1p,
   lt,
   max,
   maximum,
   minimum,
   mul,
+  neg,
   square,
   stopGradient,
   sub,
@@ -41,7 +43,13 @@ const sums = <N extends string>(
   most: number | undefined,
 ): Required<Pick<Recipe<N>, 'cdf' | 'logSurvival' | 'icdf'>> => {
   /** The carry after `step` at each k of the support, from the least on, with its probability. */
-  const over = <C extends Readonly<Record<string, X>>>(x: X, p: Values<N>, dtype: Float, names: readonly (keyof C & string)[], step: (k: X, probability: X, carry: C) => C): C => {
+  const over = <C extends Readonly<Record<string, X>>>(
+    x: X,
+    p: Values<N>,
+    dtype: Float,
+    names: readonly (keyof C & string)[],
+    step: (k: X, probability: X, carry: C) => C,
+  ): C => {
     const [low, high] = ends(p)
     const shape = shapeFor(undefined, [x.shape, ...Object.values<X>(p).map((v) => v.shape)], 'cdf') as number[]
     const steps = most === undefined ? cast(add(max(stopGradient(sub(high, low)) as never), 1), 'i32') : most + 1
@@ -55,13 +63,19 @@ const sums = <N extends string>(
       Object.fromEntries(names.map((name) => [name, zeros(shape, dtype)])) as never,
     ) as unknown as C
   }
-  const part = (x: X, p: Values<N>, dtype: Float, counts: (k: X) => X): X =>
-    over<{ total: X }>(x, p, dtype, ['total'], (k, probability, { total }) => ({
-      total: add(total, where(counts(k), probability, 0)) as X,
-    })).total
+  /** The probabilities of at most x, and of more. */
+  const parts = (x: X, p: Values<N>, dtype: Float): { readonly below: X; readonly above: X } =>
+    over<{ below: X; above: X }>(x, p, dtype, ['below', 'above'], (k, probability, { below, above }) => ({
+      below: add(below, where(le(k, x), probability, 0)) as X,
+      above: add(above, where(gt(k, x), probability, 0)) as X,
+    }))
   return {
-    cdf: (x, p, dtype) => minimum(1, part(x, p, dtype, (k) => le(k, x) as X)) as X,
-    logSurvival: (x, p, dtype) => log(minimum(1, part(x, p, dtype, (k) => gt(k, x) as X))) as X,
+    cdf: (x, p, dtype) => minimum(1, parts(x, p, dtype).below) as X,
+    logSurvival: (x, p, dtype) => {
+      const { below, above } = parts(x, p, dtype)
+      const most = gt(above, 0.5) as X
+      return where(most, log1p(neg(where(most, minimum(below, 1), 0))), log(where(most, 1, above))) as X
+    },
     icdf: (q, p, dtype) => {
       const [low, high] = ends(p)
       const { under } = over<{ total: X; under: X }>(q, p, dtype, ['total', 'under'], (_, probability, { total, under }) => {

@@ -2,7 +2,6 @@
 import { badInput } from '../../core/errors/explain.js'
 import {
   type AnyExpr,
-  type Float,
   abs,
   add,
   atan,
@@ -18,6 +17,7 @@ import {
   erfinv,
   exp,
   expm1,
+  type Float,
   gammainc,
   gammaincc,
   ge,
