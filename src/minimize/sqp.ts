@@ -51,7 +51,7 @@ export const problemOf = (
     }),
   ) as unknown as Run
   const first = values({ x: point.start })
-  const [h, g] = [first.h!.data as Float64Array, first['g']!.data as Float64Array]
+  const [h, g] = [first.h!.data as Float64Array, first.g!.data as Float64Array]
   const m = h.length + g.length
   if (given !== undefined) checkConstraints(h, g, op)
   const slopes = compile(
