@@ -206,7 +206,7 @@ export const sqpMethod = (problem: Problem, start: Float64Array, box: Box | unde
   for (;;) {
     const factor = choleskyOf(b, n)
     const found = factor && stepOf(factor, slopes, now.c, equations, room(x), stiffness, slop)
-    if (found === undefined) {
+    if (factor === undefined || found === undefined) {
       if (renewed()) continue
       return ended(largest(missed(now.c, equations)) > tolerance ? 'infeasible' : 'lineSearch')
     }
