@@ -38,7 +38,7 @@ const chain = (v: AnyExpr): AnyExpr =>
     add(square(sub(1, at(v, ':-1')) as AnyExpr), mul(100, square(sub(at(v, '1:'), square(at(v, ':-1') as AnyExpr)) as AnyExpr))),
   ) as AnyExpr
 const logistic = (w: AnyExpr): AnyExpr =>
-  sub(mul(0.5, sum(square(w))), sum(logSigmoid(mul(S, matmul(X as never, w as never)) as AnyExpr) as AnyExpr)) as AnyExpr
+  sub(mul(0.5, sum(square(w))), sum(logSigmoid(mul(S!, matmul(X as never, w as never)) as AnyExpr) as AnyExpr)) as AnyExpr
 const decays = (p: AnyExpr): AnyExpr => {
   const part = (i: number): AnyExpr => mul(at(p, i), exp(neg(mul(at(p, i + 1), T!) as AnyExpr))) as AnyExpr
   return sub(add(part(0), part(2)), Y!) as AnyExpr
