@@ -1,44 +1,10 @@
 /** The augmented Lagrangian: constraints become part of the function, with multipliers that are found on the way. */
-import { functionOf } from '../core/errors/check-arguments.js'
-import { badInput } from '../core/errors/explain.js'
-import {
-  type AnyExpr,
-  add,
-  compile,
-  div,
-  f64,
-  fn,
-  maximum,
-  mul,
-  square,
-  sub,
-  sum,
-  type Tensor,
-  tensor,
-  valueAndGrad,
-  zeros,
-} from '../index.js'
+import { type AnyExpr, add, compile, div, f64, fn, maximum, mul, square, sub, sum, type Tensor, tensor, valueAndGrad } from '../index.js'
 import type { Box } from './bounds.js'
+import { type Constraints, checkConstraints, type EndedWithin, flat } from './constraints.js'
 import { lbfgsMethod } from './lbfgs.js'
 import { checkGradient, type Objective, type Point } from './objective.js'
-import type { Ended, Limits, Reason } from './result.js'
-import { flatResult } from './trees.js'
-
-/** Constraints as a user gives them: h(x) = 0 and g(x) <= 0, elementwise; arrays or trees of arrays. */
-export interface Constraints {
-  readonly equal?: unknown
-  readonly atMost?: unknown
-}
-/** Where a constrained search ended. */
-export interface EndedWithin extends Ended {
-  /** The multipliers of the equations, then those of the inequalities. */
-  readonly multipliers: { readonly equal: Float64Array; readonly atMost: Float64Array }
-  /** By how much a constraint is missed, at most. */
-  readonly violation: number
-}
-/** The elements of what a constraint returns, one after the other; none where there is no constraint. */
-const flat = (f: unknown, x: unknown, op: string, what: string): AnyExpr =>
-  f === undefined ? (zeros([0]) as AnyExpr) : flatResult(functionOf(f as (x: unknown) => unknown, what, op)(x), op, what)
+import type { Limits, Reason } from './result.js'
 
 interface Compiled {
   dispose(): void
@@ -86,14 +52,7 @@ const search = (
   const parts = hold(compiledParts)
   const first = parts({ x: point.start })
   const [nh, ng] = [first.h.shape[0]!, first.g.shape[0]!]
-  if (nh + ng === 0) badInput(op, 'the constraints are empty.', 'leave them out, or give functions that return at least one number.')
-  for (const [what, { data }] of [
-    ['equal', first.h],
-    ['atMost', first.g],
-  ] as const) {
-    const wrong = Array.from(data, Number).find((v) => !Number.isFinite(v))
-    if (wrong !== undefined) badInput(op, `constraints.${what} at x0 has ${wrong}.`, 'begin where the constraints are finite.')
-  }
+  checkConstraints(first.h.data as Float64Array, first.g.data as Float64Array, op)
   const augmented = compile(
     fn({ x: f64(n), l: f64(nh), m: f64(ng), mu: f64() }, ({ x, l, m, mu }) => {
       const lagrangian = (v: AnyExpr): AnyExpr => {

@@ -6,16 +6,18 @@ import { type AnyExpr, isTensor, type Tensor, tensor } from '../index.js'
 import { whole } from '../solve/options.js'
 import type { Box } from './bounds.js'
 import { constrainedMethod } from './constrained.js'
+import type { Constraints, EndedWithin } from './constraints.js'
 import { lbfgsMethod } from './lbfgs.js'
 import { nelderMeadMethod } from './nelder-mead.js'
 import { newtonMethod } from './newton.js'
 import { type Objective, objectiveOf } from './objective.js'
 import { driverOptions, type Ended, limitsOf, type Minimum, minimumOf, type StepInfo } from './result.js'
+import { problemOf, sqpMethod } from './sqp.js'
 import type { Inside } from './types.js'
 
 export const minimizeOptions = {
-  /** 'lbfgs' unless given: with bounds L-BFGS-B, and with constraints inside an augmented Lagrangian. */
-  method: choice(['lbfgs', 'newton', 'nelderMead'], 'lbfgs'),
+  /** 'lbfgs' unless given, and 'sqp' for constraints of at most 200 numbers. 'lbfgs' is L-BFGS-B with bounds; with constraints it works inside an augmented Lagrangian. */
+  method: choice(['lbfgs', 'newton', 'nelderMead', 'sqp']),
   ...driverOptions,
   /** How many pairs of steps and changes of the gradient L-BFGS keeps: 10 unless given. */
   memory: whole(10),
@@ -93,12 +95,20 @@ const boxOf = (given: unknown, of: Objective): Box | undefined => {
   if (empty >= 0) badInput('minimize', `bounds: the lower bound ${box.lower[empty]} is above the upper bound ${box.upper[empty]}.`)
   return box
 }
+/** Of more numbers, dense matrices take longer than the gradients that they save. */
+const DENSE = 200
+const withinOf = <X>(ended: EndedWithin, of: Objective, constrained: boolean): Minimum<X> & Multipliers => ({
+  ...minimumOf<X>(ended, of),
+  multipliers: constrained ? { equal: Array.from(ended.multipliers.equal), atMost: Array.from(ended.multipliers.atMost) } : null,
+  violation: ended.violation,
+})
 
 /**
  * A local minimum of f near x0. x is a tree of floats, and f returns a scalar.
  *
  * f is compiled once, with its gradient, on the default backend. It may capture data. The methods are L-BFGS ('lbfgs'), Newton's method by products with the Hessian in a trust region
- * ('newton'), and Nelder and Mead's simplex ('nelderMead'). `bounds` hold for 'lbfgs' (then L-BFGS-B) and 'nelderMead', and `constraints` for 'lbfgs' (augmented Lagrangian).
+ * ('newton'), Nelder and Mead's simplex ('nelderMead'), and sequential quadratic programming ('sqp', dense). `bounds` hold for all but 'newton'. `constraints` hold for 'sqp', the default with them
+ * for at most 200 numbers, and for 'lbfgs' (augmented Lagrangian).
  * Result  { x, value, converged, reason, steps, gradient, evaluations, history, multipliers, violation }. The search has converged if max |g_i| max(|x_i|, 1) / max(|f|, 1) <= tolerance,
  *         where g is the gradient within the bounds, or if a further step would lower f by less than the rounding error.
  * Errors  NotScalar unless f returns a scalar; BadInput for numbers that are not finite in x0, for f(x0) that is not finite, and for bounds that exclude each other.
@@ -111,8 +121,9 @@ export const minimize = <X>(
   options?: MinimizeOptions<NoInfer<X>>,
 ): Minimum<X> & Multipliers => {
   const op = 'minimize'
-  const { method, memory, bounds, constraints, ...rest } = readOptions(minimizeOptions, options, op)
+  const { method: asked, memory, bounds, constraints, ...rest } = readOptions(minimizeOptions, options, op)
   const of = objectiveOf(f, x0, op)
+  const method = asked ?? (constraints !== undefined && of.start.length <= DENSE ? 'sqp' : 'lbfgs')
   try {
     const box = boxOf(bounds, of)
     const limits = limitsOf(rest, of, method === 'nelderMead' ? 400 * of.start.length + 1000 : 10_000)
@@ -120,27 +131,27 @@ export const minimize = <X>(
     if (!Number.isFinite(begin)) badInput(op, `f(x0) is ${begin}.`, 'begin where f is finite.')
     if (method === 'newton' && box !== undefined) badInput(op, "the method 'newton' takes no bounds.", "use 'lbfgs'.")
     if (constraints !== undefined) {
-      if (method !== 'lbfgs') badInput(op, `the method '${method}' takes no constraints.`, "use 'lbfgs'.")
+      if (method !== 'lbfgs' && method !== 'sqp') badInput(op, `the method '${method}' takes no constraints.`, "use 'sqp' or 'lbfgs'.")
       if (typeof constraints !== 'object' || constraints === null)
         badInput(op, `constraints is ${shown(constraints)}.`, 'give { equal, atMost }.')
       const other = Object.keys(constraints as object).find((key) => key !== 'equal' && key !== 'atMost')
       if (other !== undefined) badInput(op, `constraints has '${other}'.`, 'give { equal, atMost }.')
-      let gradients = 0
-      const ended = constrainedMethod(
-        f as unknown as (x: unknown) => AnyExpr,
-        constraints as object,
-        of,
-        box,
-        memory,
-        limits,
-        () => ++gradients,
-        op,
-      )
-      return {
-        ...minimumOf<X>(ended, { ...of, evaluations: () => ({ ...of.evaluations(), gradients }) }),
-        multipliers: { equal: Array.from(ended.multipliers.equal), atMost: Array.from(ended.multipliers.atMost) },
-        violation: ended.violation,
+    }
+    const inside = f as unknown as (x: unknown) => AnyExpr
+    if (method === 'sqp') {
+      const count = { values: 0, gradients: 0 }
+      const problem = problemOf(inside, constraints as Constraints | undefined, of, count, op)
+      try {
+        const ended = sqpMethod(problem, of.start, box, limits, op)
+        return withinOf<X>(ended, { ...of, evaluations: () => ({ ...count, products: 0 }) }, constraints !== undefined)
+      } finally {
+        problem.dispose()
       }
+    }
+    if (constraints !== undefined) {
+      let gradients = 0
+      const ended = constrainedMethod(inside, constraints as Constraints, of, box, memory, limits, () => ++gradients, op)
+      return withinOf<X>(ended, { ...of, evaluations: () => ({ ...of.evaluations(), gradients }) }, true)
     }
     const run = (): Ended => {
       if (method === 'newton') return newtonMethod(of, of.start, limits)

@@ -11,8 +11,10 @@ import {
   floor,
   ge,
   le,
+  log1p,
   lt,
   minimum,
+  neg,
   not,
   or,
   type Shape,
@@ -56,6 +58,8 @@ export interface Distribution {
   readonly logProb: (x: Parameter) => AnyExpr
   /** The probability of a number of at most x. */
   readonly cdf?: (x: Parameter) => AnyExpr
+  /** The logarithm of the probability of a number above x, log(1 - cdf(x)), with its digits where cdf(x) is nearly 1. */
+  readonly logSurvival?: (x: Parameter) => AnyExpr
   /** The least x with cdf(x) >= q; NaN unless 0 <= q <= 1. */
   readonly icdf?: (q: Parameter) => AnyExpr
   readonly mean?: () => AnyExpr
@@ -105,13 +109,16 @@ type Result<P extends readonly unknown[]> = DrawnForAll<P, NoOptions>
 export type Optional = 'cdf' | 'icdf' | 'mean' | 'variance' | 'entropy'
 interface Typed<P extends readonly unknown[]> {
   readonly cdf: <const X extends Parameter>(x: X) => Result<readonly [X, ...P]>
+  readonly logSurvival: <const X extends Parameter>(x: X) => Result<readonly [X, ...P]>
   readonly icdf: <const X extends Parameter>(q: X) => Result<readonly [X, ...P]>
   readonly mean: () => Result<P>
   readonly variance: () => Result<P>
   readonly entropy: () => Result<P>
 }
 /** What all have, whose types do not depend on parameters. */
-type Fixed = Omit<Distribution, Optional | 'dtype' | 'sample' | 'logProb'>
+type Fixed = Omit<Distribution, keyof Typed<readonly []> | 'dtype' | 'sample' | 'logProb'>
+/** What goes along with a distribution function. */
+type Full<Has extends Optional> = 'cdf' extends Has ? Has | 'logSurvival' : Has
 /** A distribution of numbers with the parameters P, which has the fields Has. */
 export interface OnLine<P extends readonly unknown[], D extends DType> extends Fixed {
   readonly dtype: D
@@ -120,16 +127,16 @@ export interface OnLine<P extends readonly unknown[], D extends DType> extends F
 }
 /** A distribution of floats. */
 export type Continuous<P extends readonly unknown[], O, Has extends Optional> = OnLine<As<P, O>, DtypeFor<As<P, O>, NoOptions>> &
-  Pick<Typed<As<P, O>>, Has>
+  Pick<Typed<As<P, O>>, Full<Has>>
 /** A distribution of whole numbers. */
-export type Discrete<P extends readonly unknown[], O, Has extends Optional> = CountsOf<As<P, O>> & Pick<Typed<As<P, O>>, Has>
+export type Discrete<P extends readonly unknown[], O, Has extends Optional> = CountsOf<As<P, O>> & Pick<Typed<As<P, O>>, Full<Has>>
 interface CountsOf<P extends readonly unknown[]> extends Fixed {
   readonly dtype: 'i32'
   readonly sample: <const S extends readonly number[] = []>(key: GivenKey, shape?: S) => Expr<With<Drawn<S>, BatchOf<P>>, 'i32'>
   readonly logProb: <const X extends Parameter>(x: X) => Expr<BatchOf<readonly [X, ...P]>, DtypeFor<P, NoOptions>>
 }
 /** A distribution of arrays, which has the fields Has. */
-export type Having<Has extends Optional> = Distribution & Required<Pick<Distribution, Has>>
+export type Having<Has extends Optional> = Distribution & Required<Pick<Distribution, Full<Has>>>
 /** All of them. */
 export type All = Optional
 
@@ -162,6 +169,8 @@ export interface Recipe<N extends string> {
   readonly sample: (key: GivenKey, shape: readonly number[], p: Values<N>, dtype: Float) => AnyExpr
   readonly logProb: (x: AnyExpr, p: Values<N>, dtype: Float) => AnyExpr
   readonly cdf?: (x: AnyExpr, p: Values<N>, dtype: Float) => AnyExpr
+  /** log(1 - cdf(x)); from the distribution function where none is given. */
+  readonly logSurvival?: (x: AnyExpr, p: Values<N>, dtype: Float) => AnyExpr
   readonly icdf?: (q: AnyExpr, p: Values<N>, dtype: Float) => AnyExpr
   readonly mean?: (p: Values<N>, dtype: Float) => AnyExpr
   readonly variance?: (p: Values<N>, dtype: Float) => AnyExpr
@@ -236,16 +245,19 @@ export const make = <N extends string>(recipe: Recipe<N>, given: Readonly<Record
     if (out === undefined) return recipe.logProb(x, p, dtype)
     return where(out, Number.NEGATIVE_INFINITY, recipe.logProb(inner === undefined ? x : inner(x, out), p, dtype)) as AnyExpr
   }
-  const cdf = (given: Parameter): AnyExpr => {
-    const [x0, dtype] = argument(given, 'x')
-    const { lower, upper, inner } = supportAt(dtype)
-    const x = recipe.discrete === true ? (minimum(floor(x0), MOST) as AnyExpr) : x0
-    const [below, above] = [lower === undefined ? undefined : lt(x, lower), upper === undefined ? undefined : ge(x, upper)]
-    const out = below === undefined ? above : above === undefined ? below : or(below, above)
-    const y = recipe.cdf!(out === undefined || inner === undefined ? x : inner(x, out as AnyExpr), at(dtype), dtype)
-    const up = above === undefined ? y : where(above, 1, y)
-    return (below === undefined ? up : where(below, 0, up)) as AnyExpr
-  }
+  /** A function of x inside the support; below that it is `low`, and from its end on `high`. */
+  const along =
+    (f: (x: AnyExpr, p: Values<N>, dtype: Float) => AnyExpr, low: number, high: number) =>
+    (given: Parameter): AnyExpr => {
+      const [x0, dtype] = argument(given, 'x')
+      const { lower, upper, inner } = supportAt(dtype)
+      const x = recipe.discrete === true ? (minimum(floor(x0), MOST) as AnyExpr) : x0
+      const [below, above] = [lower === undefined ? undefined : lt(x, lower), upper === undefined ? undefined : ge(x, upper)]
+      const out = below === undefined ? above : above === undefined ? below : or(below, above)
+      const y = f(out === undefined || inner === undefined ? x : inner(x, out as AnyExpr), at(dtype), dtype)
+      const up = above === undefined ? y : where(above, high, y)
+      return (below === undefined ? up : where(below, low, up)) as AnyExpr
+    }
   const icdf = (given: Parameter): AnyExpr => {
     const [q, dtype] = argument(given, 'q')
     const out = not(and(ge(q, 0), le(q, 1))) as AnyExpr
@@ -280,7 +292,16 @@ export const make = <N extends string>(recipe: Recipe<N>, given: Readonly<Record
       return spread(recipe.discrete === true ? (cast(drawn, 'i32') as AnyExpr) : drawn, [...to, ...eventShape])
     },
     logProb,
-    ...(recipe.cdf === undefined ? {} : { cdf }),
+    ...(recipe.cdf === undefined
+      ? {}
+      : {
+          cdf: along(recipe.cdf, 0, 1),
+          logSurvival: along(
+            recipe.logSurvival ?? ((x, p, dtype) => log1p(neg(recipe.cdf!(x, p, dtype))) as AnyExpr),
+            0,
+            Number.NEGATIVE_INFINITY,
+          ),
+        }),
     ...(recipe.icdf === undefined ? {} : { icdf }),
     ...(recipe.mean === undefined ? {} : { mean: moment(recipe.mean) }),
     ...(recipe.variance === undefined ? {} : { variance: moment(recipe.variance) }),

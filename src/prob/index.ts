@@ -32,7 +32,6 @@ export { beta, kumaraswamy, vonMises } from './distributions/bounded.js'
 export { type BoundOptions, delta, independent, masked, mixture, transformed, truncated, zeroInflated } from './distributions/combined.js'
 export {
   bernoulli,
-  betaBinomial,
   binomial,
   categorical,
   discreteUniform,
@@ -41,6 +40,7 @@ export {
   negativeBinomial,
   poisson,
 } from './distributions/discrete.js'
+export { betaBinomial, hypergeometric } from './distributions/finite.js'
 export {
   asymmetricLaplace,
   cauchy,

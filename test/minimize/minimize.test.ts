@@ -139,8 +139,9 @@ describe('options', () => {
       converged: false,
     })
     const constraints = { equal: (x: unknown) => sum(x as AnyExpr) as AnyExpr }
-    expect(minimize(far as never, [0, 0] as never, { constraints, maxSteps: 1 }).reason).toBe('maxSteps')
-    expect(minimize(far as never, [0, 0] as never, { constraints, onStep: () => false }).reason).toBe('stopped')
+    expect(minimize(far as never, [0, 0] as never, { method: 'lbfgs', constraints, maxSteps: 1 }).reason).toBe('maxSteps')
+    for (const method of ['sqp', 'lbfgs'] as const)
+      expect(minimize(far as never, [0, 0] as never, { method, constraints, onStep: () => false }).reason).toBe('stopped')
   })
   it('gives x where it is asked for', () => {
     const first: unknown[] = []

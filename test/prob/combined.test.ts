@@ -209,6 +209,36 @@ describe('points, masks, zeros, bounds', () => {
     expect(Math.abs(expectation(p.truncated(p.gamma(2, 1), { upper: 3 })) - 1)).toBeLessThan(1e-9)
     expect(numbers(t.support.contains(t.sample(key(2), [500]))).every(Boolean)).toBe(true)
     expect(() => p.truncated(p.normal(), {})).toThrow(/no bounds/)
-    expect(() => p.truncated(p.skewNormal(), { lower: 0 })).toThrow(/no distribution function/)
+    expect(() => p.truncated(p.delta(1), { lower: 0 })).toThrow(/no distribution function/)
+  })
+})
+
+describe('logSurvival', () => {
+  const shares = (d: p.Distribution, x: readonly number[]) => {
+    const [below, above] = [numbers(d.cdf!(x as number[])), numbers(d.logSurvival!(x as number[]))]
+    for (const [i, b] of below.entries()) expect(Math.abs(b + Math.exp(above[i]!) - 1), `${d.name} at ${x[i]}`).toBeLessThan(1e-13)
+  }
+  it('is what the distribution function leaves, also outside of supports', () => {
+    const x = [-3, -1, 0, 0.3, 1, 2.5, 7]
+    const all: readonly p.Distribution[] = [
+      p.mixture([0.3, 0.7], [p.normal(0, 1), p.gamma(2, 1)]),
+      p.mixture([0.3, 0.7], p.normal([-1, 2], [0.5, 1])),
+      p.transformed(p.normal(0, 1), p.expBijector),
+      p.transformed(p.exponential(2), p.affineBijector(1, -3)),
+      p.truncated(p.normal(0, 1), { lower: -0.5, upper: 2 }),
+      p.truncated(p.gamma(2, 1), { lower: 0.2 }),
+      p.truncated(p.logistic(0, 1), { upper: 1 }),
+      p.zeroInflated(p.poisson(2), 0.3),
+      p.categorical([0.2, 0.5, 0.3]),
+      p.triangular(-1, 0.5, 3),
+    ]
+    for (const d of all) shares(d, d.name === 'categorical' ? [0, 1, 2] : x)
+  })
+  it('has its digits where the distribution function is 1', () => {
+    near(p.normal(0, 1).logSurvival(40), [-804.608442013754], 1e-9)
+    near(p.mixture([0.5, 0.5], [p.exponential(1), p.exponential(2)]).logSurvival!(500), [-500 - Math.LN2], 1e-9)
+    near(p.truncated(p.exponential(1), { lower: 1 }).logSurvival!(101), [-100], 1e-9)
+    near(p.transformed(p.exponential(1), p.affineBijector(0, 2)).logSurvival!(1000), [-500], 1e-9)
+    near(p.zeroInflated(p.geometric(0.5), 0.5).logSurvival!(200), [-201 * Math.LN2], 1e-9)
   })
 })

@@ -50,15 +50,18 @@ def row(name, params, dist, density, q=(1e-6, 0.02, 0.3, 0.5, 0.8, 0.99, 1 - 1e-
     if dist is not None:
         qs = [1e-8, 0.01, 0.25, 0.5, 0.75, 0.99] if not discrete else [0.01, 0.25, 0.5, 0.75, 0.99]
         r["cdf"] = [float(v) for v in dist.cdf(xs)]
+        r["logSurvival"] = [float(v) for v in dist.logsf(xs)]
         r["q"] = qs
         r["icdf"] = [float(v) for v in dist.ppf(qs)]
         mean, var = (float(v) for v in dist.stats("mv"))
         r["mean"], r["variance"] = mean, var
         try:
-            r["entropy"] = float(dist.entropy())
+            # SciPy sums over all of a support.
+            if "entropy" not in more:
+                r["entropy"] = float(dist.entropy())
         except Exception:
             pass
-    for k in ("cdf", "icdf", "mean", "variance", "entropy"):
+    for k in ("cdf", "logSurvival", "icdf", "mean", "variance", "entropy"):
         if k in more:
             r[k] = more[k]
     rows.append(r)
@@ -76,7 +79,14 @@ student = lambda x, v, m, d: gamma((v + 1) / 2) / (sqrt(v * pi) * gamma(v / 2)) 
 row("studentT", [3.5, 0.7, 1.3], s.t(3.5, 0.7, 1.3), student)
 row("studentT", [0.8, 0, 1], s.t(0.8), student, q=(1e-3, 0.3, 0.6, 0.99), mean=math.nan, variance=math.nan)
 row("studentT", [60, 0, 1], s.t(60), student)
-row("skewNormal", [0.7, 1.3, -2], s.skewnorm(-2, 0.7, 1.3), lambda x, m, d, a: 2 * phi((x - m) / d) * Phi(a * (x - m) / d) / d, q=(0.001, 0.3, 0.7, 0.99), cdf=None, icdf=None, entropy=None)
+skew = lambda x, m, d, a: 2 * phi((x - m) / d) * Phi(a * (x - m) / d) / d
+# SciPy's distribution function loses digits in the tail, and its quantiles are solved for: here both are integrals.
+for params, xs in (([0.7, 1.3, -2], [-5, -1.5, 0, 0.7, 1.1, 2.5]), ([0, 1, 0.3], [-6, -1, 0.4, 5]), ([0, 1, 40], [-0.2, -0.01, 0, 0.01, 0.5, 4, 8])):
+    m, d, a = map(mp.mpf, params)
+    at = [mp.mpf(v) for v in xs]
+    part = lambda lo, hi: mp.quad(lambda t: skew(t, m, d, a), mp.linspace(lo, hi, 33))
+    row("skewNormal", params, s.skewnorm(params[2], params[0], params[1]), skew, x=xs, icdf=None, entropy=None, cdf=[float(part(v - 16 * d, v)) for v in at],
+        logSurvival=[float(log(part(v, v + 16 * d))) for v in at])
 row("uniform", [-1, 2.5], s.uniform(-1, 3.5), lambda x, a, b: 1 / (b - a), q=(0.1, 0.5, 0.9))
 row("triangular", [-1, 0.5, 3], s.triang(1.5 / 4, -1, 4),
     lambda x, a, c, b: 2 * (x - a) / ((b - a) * (c - a)) if x < c else 2 * (b - x) / ((b - a) * (b - c)), q=(0.01, 0.2, 0.6, 0.9))
@@ -130,7 +140,18 @@ row("bernoulli", [0.3], s.bernoulli(0.3), lambda k, p: p if k == 1 else 1 - p, x
 bino = lambda k, n, p: choose(n, k) * p**k * (1 - p) ** (n - k)
 row("binomial", [12, 0.3], s.binom(12, 0.3), bino, x=range(13), constants=(0,), entropy=None, **d)
 row("binomial", [5000, 0.01], s.binom(5000, 0.01), bino, x=[20, 45, 50, 80, 300], constants=(0,), entropy=None, **d)
-row("betaBinomial", [12, 2.5, 1.7], s.betabinom(12, 2.5, 1.7), lambda k, n, a, b: choose(n, k) * mp.beta(k + a, n - k + b) / mp.beta(a, b), x=range(13), constants=(0,), cdf=None, icdf=None, entropy=None, **d)
+large = lambda k, n, p: exp(mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1) + k * log(p) + (n - k) * mp.log1p(-p))
+# 1 - p has not the digits of p: sums in place of SciPy's numbers.
+below = [mp.fsum(large(mp.mpf(k), mp.mpf(2000000000), mp.mpf(1e-9)) for k in range(x + 1)) for x in (0, 1, 3, 8)]
+row("binomial", [2000000000, 1e-9], None, large, x=[0, 1, 3, 8], constants=(0,), cdf=[float(v) for v in below], logSurvival=[float(log(1 - v)) for v in below], **d)
+b, bx = s.binom(100000000, 0.01), [997500, 999000, 1000300, 1002000]
+row("binomial", [100000000, 0.01], None, large, x=bx, constants=(0,), cdf=[float(v) for v in b.cdf(bx)], logSurvival=[float(v) for v in b.logsf(bx)], **d)
+row("betaBinomial", [12, 2.5, 1.7], s.betabinom(12, 2.5, 1.7), lambda k, n, a, b: choose(n, k) * mp.beta(k + a, n - k + b) / mp.beta(a, b), x=range(13), constants=(0,), entropy=None, **d)
+hyper = lambda k, t, m, n: choose(m, k) * choose(t - m, n - k) / choose(t, n)
+row("hypergeometric", [20, 7, 12], s.hypergeom(20, 7, 12), hyper, x=range(8), constants=(0, 1, 2), entropy=None, **d)
+hx = [180, 230, 240, 255, 290]
+row("hypergeometric", [5000, 4000, 300], s.hypergeom(5000, 4000, 300), hyper, x=hx, constants=(0, 1, 2), entropy=None,
+    logSurvival=[float(log(mp.fsum(hyper(mp.mpf(k), 5000, 4000, 300) for k in range(v + 1, 301)))) for v in hx], **d)
 row("negativeBinomial", [2.5, 0.3], s.nbinom(2.5, 0.3), lambda k, n, p: gamma(k + n) / (gamma(n) * gamma(k + 1)) * p**n * (1 - p) ** k, x=[0, 1, 4, 20, 60], entropy=None, **d)
 row("geometric", [0.3], s.geom(0.3), lambda k, p: p * (1 - p) ** (k - 1), x=[1, 2, 5, 30], **d)
 for rate in (0.4, 37.5):

@@ -45,6 +45,10 @@ describe.each(golden.rows.map((r) => [label(r), r] as const))('%s', (_, r) => {
       expect(d.cdf).toBeDefined()
       expect(worst(numbers(d.cdf!(x)), r.cdf!, true)).toBeLessThan(1e-10)
     })
+  if (r.logSurvival !== undefined)
+    it('has the logarithm of its tail', () => {
+      expect(worst(numbers(d.logSurvival!(x)), r.logSurvival!, true)).toBeLessThan(1e-10)
+    })
   if (r.icdf !== undefined && d.icdf !== undefined)
     it('has the quantiles', () => {
       expect(worst(numbers(d.icdf!(r.q!)), r.icdf!, true)).toBeLessThan(1e-10)

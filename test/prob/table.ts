@@ -18,6 +18,7 @@ export interface Row {
   readonly dx: readonly (number | null)[]
   readonly dp: readonly (readonly (number | null)[])[]
   readonly cdf?: readonly number[]
+  readonly logSurvival?: readonly Number_[]
   readonly q?: readonly number[]
   readonly icdf?: readonly number[]
   readonly mean?: Number_

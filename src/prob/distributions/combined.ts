@@ -14,6 +14,7 @@ import {
   expandDims,
   type Float,
   full,
+  ge,
   log,
   log1p,
   logaddexp,
@@ -173,6 +174,18 @@ export const transformed = (of: Distribution, bijector: Bijector): Distribution 
     const { lower } = f.codomain
     return where(out, lower === undefined ? 1 : where(or(lt(y, lower), eq(y, lower)), 0, 1), p) as X
   }
+  const logSurvival = (given: Parameter): X => {
+    const y = argument(given, d)
+    const [x, out] = back(y)
+    const s = rises ? d.logSurvival!(x) : (log(d.cdf!(x)) as X)
+    if (out === undefined) return s
+    const { lower } = f.codomain
+    return where(
+      out,
+      lower === undefined ? Number.NEGATIVE_INFINITY : where(or(lt(y, lower), eq(y, lower)), 0, Number.NEGATIVE_INFINITY),
+      s,
+    ) as X
+  }
   const icdf = (q: Parameter): X => f.forward(d.icdf!(rises ? q : (sub(1, argument(q, d)) as X)))
   return Object.freeze({
     name: op,
@@ -184,6 +197,7 @@ export const transformed = (of: Distribution, bijector: Bijector): Distribution 
     sample: (key: GivenKey, shape?: readonly number[]) => f.forward(d.sample(key, shape)),
     logProb,
     ...having('cdf', isLine && d.cdf !== undefined ? cdf : undefined),
+    ...having('logSurvival', isLine && d.cdf !== undefined && (!rises || d.logSurvival !== undefined) ? logSurvival : undefined),
     ...having('icdf', isLine && d.icdf !== undefined ? icdf : undefined),
     divergence: {
       base: d,
@@ -284,7 +298,7 @@ export const mixture = (p: Parameter, components: Distribution | readonly Distri
       ) as X,
     )
   }
-  const everyHas = (field: 'cdf' | 'mean' | 'variance'): boolean => (list ?? [single!]).every((d) => d[field] !== undefined)
+  const everyHas = (field: 'cdf' | 'logSurvival' | 'mean' | 'variance'): boolean => (list ?? [single!]).every((d) => d[field] !== undefined)
   return Object.freeze({
     name: op,
     batchShape,
@@ -318,6 +332,15 @@ export const mixture = (p: Parameter, components: Distribution | readonly Distri
         ? (x: Parameter) => {
             const ps = each(argument(x, first), (d, y) => d.cdf!(y))
             return sum(mul(exp(w(ps.dtype)), ps), { axis: -1 }) as X
+          }
+        : undefined,
+    ),
+    ...having(
+      'logSurvival',
+      rank === 0 && everyHas('logSurvival')
+        ? (x: Parameter) => {
+            const tails = each(argument(x, first), (d, y) => d.logSurvival!(y))
+            return logsumexp(add(tails, w(tails.dtype)), { axis: -1 }) as X
           }
         : undefined,
     ),
@@ -456,6 +479,16 @@ export const zeroInflated = (of: Distribution, gate: Parameter): Distribution =>
             return add(mul(sub(1, g), d.cdf!(e)), where(lt(e, 0), 0, g)) as X
           },
     ),
+    ...having(
+      'logSurvival',
+      d.logSurvival === undefined
+        ? undefined
+        : (x: Parameter) => {
+            const e = argument(x, d)
+            const rest = add(log1p(neg(g)), d.logSurvival!(e)) as X
+            return where(lt(e, 0), logaddexp(log(g), rest), rest) as X
+          },
+    ),
   } satisfies Distribution)
 }
 
@@ -518,6 +551,24 @@ export const truncated = (of: Distribution, options: BoundOptions): Distribution
       const e = argument(x, d)
       return minimum(1, maximum(0, div(sub(own(e), under()), mass()))) as X
     },
+    ...having(
+      'logSurvival',
+      d.logSurvival === undefined
+        ? undefined
+        : (x: Parameter) => {
+            const e = argument(x, d)
+            const above = (at: X): X => exp(d.logSurvival!(at)) as X
+            const rest: X | number = high === undefined ? 0 : above(high)
+            const whole = sub(low === undefined ? 1 : above(low), rest)
+            const inside = where(outside!(e), limits[0] ?? limits[1]!, e) as X
+            const tail =
+              high === undefined ? sub(d.logSurvival!(inside), log(whole)) : log(div(maximum(0, sub(above(inside), rest)), whole))
+            const past = limits[1] === undefined ? undefined : ge(e, limits[1])
+            const before = limits[0] === undefined ? undefined : lt(e, limits[0])
+            const up = past === undefined ? tail : where(past, Number.NEGATIVE_INFINITY, tail)
+            return (before === undefined ? up : where(before, 0, up)) as X
+          },
+    ),
     ...having('icdf', d.icdf === undefined ? undefined : (q: Parameter) => d.icdf!(add(under(), mul(argument(q, d), mass())) as X)),
   } satisfies Distribution)
 }

@@ -15,6 +15,7 @@ import {
   expandDims,
   expm1,
   floor,
+  gammainc,
   gammaincc,
   gt,
   lgamma,
@@ -40,7 +41,6 @@ import {
 import { float, shapeFor, spread } from '../../random/given.js'
 import {
   bernoulli as drawBernoulli,
-  beta as drawBeta,
   categorical as drawCategorical,
   gamma as drawGamma,
   geometric as drawGeometric,
@@ -98,6 +98,7 @@ const bernoulliRecipe: Recipe<'p'> = {
   sample: (key, shape, { p }) => drawBernoulli(key, p, { shape }) as X,
   logProb: (x, { p }) => add(xlogy(x, p), xlog1py(sub(1, x), neg(p))) as X,
   cdf: (_, { p }) => sub(1, p) as X,
+  logSurvival: (_, { p }) => log(p) as X,
   icdf: (q, { p }) => stepped(q, sub(1, p) as X),
   mean: ({ p }) => p,
   variance: ({ p }) => mul(p, sub(1, p)) as X,
@@ -114,6 +115,7 @@ const bernoulliLogits: Recipe<'logits'> = {
   sample: (key, shape, { logits }) => drawBernoulli(key, sigmoid(logits) as X, { shape }) as X,
   logProb: (x, { logits }) => sub(mul(x, logits), softplus(logits)) as X,
   cdf: (_, { logits }) => sigmoid(neg(logits)) as X,
+  logSurvival: (_, { logits }) => neg(softplus(neg(logits))) as X,
   icdf: (q, { logits }) => stepped(q, sigmoid(neg(logits)) as X),
   mean: ({ logits }) => sigmoid(logits) as X,
   variance: ({ logits }) => mul(sigmoid(logits), sigmoid(neg(logits))) as X,
@@ -185,17 +187,24 @@ export const categorical = <const O extends LogitOptions = NoOptions>(
 // ---- counts
 
 /** log of n over x. */
-const logChoose = (n: X, x: X): X => neg(add(log1p(n), betaln(add(sub(n, x), 1), add(x, 1)))) as X
+export const logChoose = (n: X, x: X): X => neg(add(log1p(n), betaln(add(sub(n, x), 1), add(x, 1)))) as X
 /** The probability of at most x of n, each of them with probability p. */
 export const binomialCdf = (x: X, n: X, p: X): X => betainc(maximum(sub(n, x), 1), add(x, 1), sub(1, p)) as X
-const binomialRecipe: Recipe<'n' | 'p'> = {
+/** The same with its digits where 1 - p has not those of p: from the tail, unless that is nearly all. */
+const binomialBelow = (x: X, n: X, p: X, rest: X): X => {
+  const more = maximum(sub(n, x), 1)
+  const below = sub(1, betainc(add(x, 1), more, p)) as X
+  return where(gt(below, 1e-3), below, betainc(more, add(x, 1), rest)) as X
+}
+export const binomialRecipe: Recipe<'n' | 'p'> = {
   name: 'binomial',
   discrete: true,
   parameters: { n: count, p: probability },
   support: ({ n }) => integers(0, n),
   sample: (key, shape, p, dtype) => binomialRecipe.icdf!(drawUniform(key, shape, { dtype }), p, dtype),
   logProb: (x, { n, p }) => add(logChoose(n, x), add(xlogy(x, p), xlog1py(sub(n, x), neg(p)))) as X,
-  cdf: (x, { n, p }) => binomialCdf(x, n, p),
+  cdf: (x, { n, p }) => binomialBelow(x, n, p, sub(1, p) as X),
+  logSurvival: (x, { n, p }) => log(betainc(add(x, 1), maximum(sub(n, x), 1), p)) as X,
   icdf: (q, p, dtype) =>
     wholeQuantile(q, p, dtype, ((x: X, r: { readonly n: X; readonly p: X }) => binomialCdf(x, r.n, r.p)) as never, 0, p.n),
   mean: ({ n, p }) => mul(n, p) as X,
@@ -206,7 +215,8 @@ const binomialLogits: Recipe<'n' | 'logits'> = {
   parameters: { n: count, logits: anything },
   sample: (key, shape, { n, logits }, dtype) => binomialRecipe.sample(key, shape, { n, p: sigmoid(logits) as X }, dtype),
   logProb: (x, { n, logits }) => add(logChoose(n, x), sub(mul(x, logits), mul(n, softplus(logits)))) as X,
-  cdf: (x, { n, logits }) => betainc(maximum(sub(n, x), 1), add(x, 1), sigmoid(neg(logits))) as X,
+  cdf: (x, { n, logits }) => binomialBelow(x, n, sigmoid(logits) as X, sigmoid(neg(logits)) as X),
+  logSurvival: (x, { n, logits }) => log(betainc(add(x, 1), maximum(sub(n, x), 1), sigmoid(logits))) as X,
   icdf: (q, { n, logits }, dtype) => binomialRecipe.icdf!(q, { n, p: sigmoid(logits) as X }, dtype),
   mean: ({ n, logits }) => mul(n, sigmoid(logits)) as X,
   variance: ({ n, logits }) => mul(n, mul(sigmoid(logits), sigmoid(neg(logits)))) as X,
@@ -227,41 +237,6 @@ export const binomial = <const A extends Parameter, const B extends Parameter, c
   return (logits ? make(binomialLogits, { n, logits: p }, rest) : make(binomialRecipe, { n, p }, rest)) as never
 }
 
-const betaBinomialRecipe: Recipe<'n' | 'a' | 'b'> = {
-  name: 'betaBinomial',
-  discrete: true,
-  parameters: { n: count, a: positive, b: positive },
-  support: ({ n }) => integers(0, n),
-  sample: (key, shape, { n, a, b }, dtype) => {
-    const [first, second] = two(key)
-    return binomialRecipe.sample(second as never, shape, { n, p: drawBeta(first as never, a, b, { shape, dtype }) as X }, dtype)
-  },
-  logProb: (x, { n, a, b }) => add(logChoose(n, x), sub(betaln(add(x, a), add(sub(n, x), b)), betaln(a, b))) as X,
-  mean: ({ n, a, b }) => mul(n, div(a, add(a, b))) as X,
-  variance: ({ n, a, b }) => {
-    const all = add(a, b)
-    return div(mul(mul(n, mul(a, b)), add(all, n)), mul(square(all), add(all, 1))) as X
-  },
-}
-/**
- * The beta-binomial distribution: binomial, with a probability that is drawn from beta(a, b).
- *
- * Shapes  the parameters', which broadcast.   Dtype  draws are i32.   Support  0 to n.   Source  SciPy's `betabinom(n, a, b)`, NumPyro's `BetaBinomial(a, b, n)`.
- * Errors  BadInput for an n that is not a whole number from 0, or an a or b that is not positive; ShapeMismatch.
- * @example betaBinomial(10, 1, 1).logProb(3)   // -2.3979
- */
-export const betaBinomial = <
-  const A extends Parameter,
-  const B extends Parameter,
-  const C extends Parameter,
-  const O extends FloatOptions = NoOptions,
->(
-  n: A,
-  a: B,
-  b: C,
-  options?: O,
-): Discrete<readonly [A, B, C], O, 'mean' | 'variance'> => make(betaBinomialRecipe, { n, a, b }, options) as never
-
 const share: Declared = { allowed: (x) => x > 0 && x <= 1, must: 'above 0 and at most 1' }
 const negativeRecipe: Recipe<'n' | 'p'> = {
   name: 'negativeBinomial',
@@ -275,6 +250,7 @@ const negativeRecipe: Recipe<'n' | 'p'> = {
   },
   logProb: (x, { n, p }) => sub(add(xlogy(n, p), xlog1py(x, neg(p))), add(betaln(n, add(x, 1)), log(add(n, x)))) as X,
   cdf: (x, { n, p }) => betainc(n, add(x, 1), p) as X,
+  logSurvival: (x, { n, p }) => log(betainc(add(x, 1), n, sub(1, p))) as X,
   icdf: (q, p, dtype) => topped(q, wholeQuantile(q, p, dtype, negativeRecipe.cdf as never, 0, MOST)),
   mean: ({ n, p }) => div(mul(n, sub(1, p)), p) as X,
   variance: ({ n, p }) => div(mul(n, sub(1, p)), square(p)) as X,
@@ -302,6 +278,7 @@ const geometricRecipe: Recipe<'p'> = {
   sample: (key, shape, { p }) => drawGeometric(key, p, { shape }) as X,
   logProb: (x, { p }) => add(log(p), xlog1py(sub(x, 1), neg(p))) as X,
   cdf: (x, { p }) => neg(expm1(xlog1py(x, neg(p)))) as X,
+  logSurvival: (x, { p }) => xlog1py(x, neg(p)) as X,
   icdf: (q, p, dtype) => topped(q, wholeQuantile(q, p, dtype, geometricRecipe.cdf as never, 1, MOST)),
   mean: ({ p }) => div(1, p) as X,
   variance: ({ p }) => div(sub(1, p), square(p)) as X,
@@ -327,6 +304,7 @@ const poissonRecipe: Recipe<'rate'> = {
   sample: (key, shape, { rate }) => drawPoisson(key, rate, { shape }) as X,
   logProb: (x, { rate }) => sub(sub(xlogy(x, rate), rate), lgamma(add(x, 1))) as X,
   cdf: (x, { rate }) => gammaincc(add(x, 1), rate) as X,
+  logSurvival: (x, { rate }) => log(gammainc(add(x, 1), rate)) as X,
   icdf: (q, p, dtype) => topped(q, wholeQuantile(q, p, dtype, poissonRecipe.cdf as never, 0, MOST)),
   mean: ({ rate }) => rate,
   variance: ({ rate }) => rate,
@@ -357,6 +335,7 @@ const discreteUniformRecipe: Recipe<'lower' | 'upper'> = {
   },
   logProb: (x, { lower, upper }) => sub(mul(0, x), log(add(sub(upper, lower), 1))) as X,
   cdf: (x, { lower, upper }) => div(add(sub(x, lower), 1), add(sub(upper, lower), 1)) as X,
+  logSurvival: (x, { lower, upper }) => log(div(sub(upper, x), add(sub(upper, lower), 1))) as X,
   icdf: (q, p, dtype) => add(p.lower, wholeQuantile(q, p, dtype, widthCdf as never, 0, sub(p.upper, p.lower) as X)) as X,
   mean: ({ lower, upper }) => mul(0.5, add(lower, upper)) as X,
   variance: ({ lower, upper }) => div(sub(square(add(sub(upper, lower), 1)), 1), 12) as X,

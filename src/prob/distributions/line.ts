@@ -12,10 +12,13 @@ import {
   digamma,
   div,
   exp,
+  expandDims,
+  ge,
   gt,
   isExpr,
   isTensor,
   log,
+  log1p,
   logit,
   logNdtr,
   lt,
@@ -32,11 +35,13 @@ import {
   sqrt,
   square,
   sub,
+  sum,
   tan,
   unstack,
   where,
   zeros,
 } from '../../index.js'
+import { lazily } from '../../minimize/lazily.js'
 import {
   cauchy as drawCauchy,
   gumbel as drawGumbel,
@@ -69,6 +74,7 @@ const normalRecipe: Recipe<'mean' | 'sd'> = {
   sample: (key, shape, { mean, sd }, dtype) => placed(drawNormal(key, shape, { dtype }), mean, sd),
   logProb: (x, { mean, sd }) => sub(sub(mul(-0.5, square(standard(x, mean, sd))), log(sd)), HALF_LOG_2PI),
   cdf: (x, { mean, sd }) => ndtr(standard(x, mean, sd)),
+  logSurvival: (x, { mean, sd }) => logNdtr(standard(mean, x, sd)) as X,
   icdf: (q, { mean, sd }) => placed(ndtri(q), mean, sd),
   mean: ({ mean }) => mean,
   variance: ({ sd }) => square(sd) as X,
@@ -111,6 +117,11 @@ const laplaceRecipe: Recipe<'loc' | 'scale'> = {
     const z = standard(x, loc, scale)
     const half = mul(0.5, exp(neg(abs(z))))
     return where(lt(z, 0), half, sub(1, half)) as X
+  },
+  logSurvival: (x, { loc, scale }) => {
+    const z = standard(x, loc, scale)
+    const left = lt(z, 0) as X
+    return where(left, log1p(mul(-0.5, exp(where(left, z, 0)))), sub(-Math.LN2, z)) as X
   },
   icdf: (q, { loc, scale }) => {
     const left = lt(q, 0.5) as X
@@ -156,6 +167,12 @@ const asymmetricRecipe: Recipe<'loc' | 'scale' | 'asymmetry'> = {
     const [left, right] = [exp(div(minimum(z, 0), k)), exp(neg(mul(k, maximum(z, 0))))]
     return where(lt(z, 0), mul(div(k2, add(1, k2)), left), sub(1, div(right, add(1, k2)))) as X
   },
+  logSurvival: (x, { loc, scale, asymmetry: k }) => {
+    const z = standard(x, loc, scale)
+    const k2 = square(k)
+    const low = log1p(neg(mul(div(k2, add(1, k2)), exp(div(minimum(z, 0), k)))))
+    return where(lt(z, 0), low, neg(add(mul(k, z), log1p(k2)))) as X
+  },
   icdf: (q, { loc, scale, asymmetry: k }) => {
     const k2 = square(k)
     const share = div(k2, add(1, k2)) as X
@@ -200,6 +217,7 @@ const logisticRecipe: Recipe<'loc' | 'scale'> = {
     return neg(add(add(z, mul(2, softplus(neg(z)))), log(scale))) as X
   },
   cdf: (x, { loc, scale }) => sigmoid(standard(x, loc, scale)) as X,
+  logSurvival: (x, { loc, scale }) => neg(softplus(standard(x, loc, scale))) as X,
   icdf: (q, { loc, scale }) => placed(logit(q), loc, scale),
   mean: ({ loc }) => loc,
   variance: ({ scale }) => mul(Math.PI ** 2 / 3, square(scale)) as X,
@@ -226,6 +244,7 @@ const cauchyRecipe: Recipe<'loc' | 'scale'> = {
   logProb: (x, { loc, scale }) => neg(add(log(mul(Math.PI, scale)), log1pSquare(standard(x, loc, scale)))) as X,
   // The angle keeps its digits in the lower tail.
   cdf: (x, { loc, scale }) => div(atan2(1, neg(standard(x, loc, scale))), Math.PI) as X,
+  logSurvival: (x, { loc, scale }) => log(div(atan2(1, standard(x, loc, scale)), Math.PI)) as X,
   icdf: (q, { loc, scale }) => {
     const left = lt(q, 0.5) as X
     return placed(
@@ -266,6 +285,7 @@ const gumbelRecipe: Recipe<'loc' | 'scale'> = {
     return neg(add(add(z, exp(neg(z))), log(scale))) as X
   },
   cdf: (x, { loc, scale }) => exp(neg(exp(neg(standard(x, loc, scale))))) as X,
+  logSurvival: (x, { loc, scale }) => log1mexp(neg(exp(neg(standard(x, loc, scale)))) as X),
   icdf: (q, { loc, scale }) => placed(neg(log(neg(log(q)))) as X, loc, scale),
   mean: ({ loc, scale }) => add(loc, mul(EULER, scale)) as X,
   variance: ({ scale }) => mul(Math.PI ** 2 / 6, square(scale)) as X,
@@ -314,6 +334,7 @@ const studentRecipe: Recipe<'df' | 'loc' | 'scale'> = {
     const slope = exp(neg(add(mul(0.5, log(df)), betaln(0.5, mul(0.5, df)))))
     return where(close, add(0.5, mul(where(close, z, 0), slope)), away) as X
   },
+  logSurvival: (x, p, dtype) => log(studentRecipe.cdf!(sub(mul(2, p.loc), x) as X, p, dtype)) as X,
   icdf: (q, { df, loc, scale }, dtype) => {
     const left = lt(q, 0.5) as X
     const standardP = { df, loc: cast(0, dtype) as X, scale: cast(1, dtype) as X }
@@ -360,6 +381,40 @@ export const studentT = <
 
 // ---- skew normal
 
+/** Points and weights of Gauss and Legendre on [0, 1]. */
+const legendre = /*#__PURE__*/ lazily((): readonly [number[], number[]] => {
+  const n = 64
+  const [points, weights]: [number[], number[]] = [[], []]
+  for (let k = 0; k < n; k++) {
+    let x = Math.cos((Math.PI * (k + 0.75)) / (n + 0.5))
+    let slope = 1
+    for (let round = 0; round < 6; round++) {
+      let [p, before] = [x, 1]
+      for (let j = 2; j <= n; j++) [p, before] = [((2 * j - 1) * x * p - (j - 1) * before) / j, p]
+      slope = (n * (x * p - before)) / (x * x - 1)
+      x -= p / slope
+    }
+    points.push((1 - x) / 2)
+    weights.push(1 / ((1 - x * x) * slope * slope))
+  }
+  return [points, weights]
+})
+/** The integral of 2 phi(t) Phi(a t) over t < z, for z <= 0 and a >= 0: over the stretch beyond which nothing of it is left. */
+const skewTail = (z: X, a: X): X => {
+  const [points, weights] = legendre()
+  const width = sub(sqrt(add(square(z), div(80, add(1, square(a))))), neg(z)) as X
+  const t = sub(expandDims(z, -1), mul(expandDims(width, -1), cast(points, z.dtype as 'f64')))
+  const density = exp(add(sub(Math.LN2 - HALF_LOG_2PI, mul(0.5, square(t))), logNdtr(mul(expandDims(a, -1), t))))
+  return mul(width, sum(mul(density, cast(weights, z.dtype as 'f64')), { axis: -1 })) as X
+}
+/** The probability below z where z < 0, and that above z elsewhere: each is a tail, or what it leaves of a normal one. */
+const skewSides = (z: X, shape: X): { readonly low: X; readonly high: X } => {
+  const n = neg(abs(z)) as X
+  const own = skewTail(n, abs(shape) as X)
+  const rest = sub(mul(2, ndtr(n)), own) as X
+  const right = ge(shape, 0) as X
+  return { low: where(right, own, rest) as X, high: where(right, rest, own) as X }
+}
 const slant = (shape: X): X => div(shape, sqrt(add(1, square(shape)))) as X
 const skewRecipe: Recipe<'loc' | 'scale' | 'shape'> = {
   name: 'skewNormal',
@@ -374,6 +429,27 @@ const skewRecipe: Recipe<'loc' | 'scale' | 'shape'> = {
   logProb: (x, { loc, scale, shape }) => {
     const z = standard(x, loc, scale)
     return add(sub(sub(Math.LN2 - HALF_LOG_2PI, mul(0.5, square(z))), log(scale)), logNdtr(mul(shape, z))) as X
+  },
+  cdf: (x, { loc, scale, shape }) => {
+    const z = standard(x, loc, scale)
+    const { low, high } = skewSides(z, shape)
+    return where(lt(z, 0), low, sub(1, high)) as X
+  },
+  logSurvival: (x, { loc, scale, shape }) => {
+    const z = standard(x, loc, scale)
+    const { low, high } = skewSides(z, shape)
+    const left = lt(z, 0) as X
+    return where(left, log1p(neg(where(left, low, 0))), log(where(left, 1, high))) as X
+  },
+  icdf: (q, { loc, scale, shape }, dtype) => {
+    // From the nearer end, so that each tail keeps its digits.
+    const left = lt(q, 0.5) as X
+    const p = { loc: cast(0, dtype) as X, scale: cast(1, dtype) as X, shape: where(left, shape, neg(shape)) as X }
+    const z = quantile(where(left, q, sub(1, q)) as X, p, dtype, allNumbers, skewRecipe.cdf as never, skewRecipe.logProb as never, [
+      Number.NEGATIVE_INFINITY,
+      Number.POSITIVE_INFINITY,
+    ])
+    return placed(where(left, z, neg(z)) as X, loc, scale)
   },
   mean: ({ loc, scale, shape }) => placed(mul(Math.sqrt(2 / Math.PI), slant(shape)) as X, loc, scale),
   variance: ({ scale, shape }) => mul(square(scale), sub(1, mul(2 / Math.PI, square(slant(shape))))) as X,
@@ -395,7 +471,7 @@ export const skewNormal = <
   scale?: B,
   shape?: C,
   options?: O,
-): Continuous<readonly [A, B, C], O, 'mean' | 'variance'> =>
+): Continuous<readonly [A, B, C], O, 'cdf' | 'icdf' | 'mean' | 'variance'> =>
   make(skewRecipe, { loc: loc ?? 0, scale: scale ?? 1, shape: shape ?? 0 }, options) as never
 
 // ---- between bounds
@@ -422,6 +498,7 @@ const uniformRecipe: Recipe<'lower' | 'upper'> = {
   sample: (key, shape, { lower, upper }, dtype) => placed(drawUniform(key, shape, { dtype }), lower, sub(upper, lower) as X),
   logProb: (x, { lower, upper }) => sub(mul(0, x), log(sub(upper, lower))) as X,
   cdf: (x, { lower, upper }) => div(sub(x, lower), sub(upper, lower)) as X,
+  logSurvival: (x, { lower, upper }) => log(div(sub(upper, x), sub(upper, lower))) as X,
   icdf: (q, { lower, upper }) => placed(q, lower, sub(upper, lower) as X),
   mean: ({ lower, upper }) => mul(0.5, add(lower, upper)) as X,
   variance: ({ lower, upper }) => div(square(sub(upper, lower)), 12) as X,
@@ -481,6 +558,12 @@ const triangularRecipe: Recipe<'lower' | 'mode' | 'upper'> = {
       div(low, mul(width, where(left, sub(mode, lower), 1))),
       sub(1, div(high, mul(width, whole(sub(upper, mode) as X)))),
     ) as X
+  },
+  logSurvival: (x, { lower, mode, upper }) => {
+    const left = lt(x, mode) as X
+    const width = sub(upper, lower)
+    const low = log1p(neg(div(square(sub(x, lower)), mul(width, where(left, sub(mode, lower), 1)))))
+    return where(left, low, log(div(square(sub(upper, where(left, mode, x))), mul(width, whole(sub(upper, mode) as X))))) as X
   },
   icdf: (q, { lower, mode, upper }) => {
     const width = sub(upper, lower)
@@ -561,6 +644,11 @@ const truncatedNormalOf = (lowerGiven: unknown, upperGiven: unknown): Recipe<'me
       const [a, b] = ends(p)
       const z = standard(x, p.mean, p.sd)
       return exp(sub(logMass(a, maximum(z, a) as X), logMass(a, b))) as X
+    },
+    logSurvival: (x, p) => {
+      const [a, b] = ends(p)
+      const z = standard(x, p.mean, p.sd)
+      return sub(logMass(minimum(z, b) as X, b), logMass(a, b)) as X
     },
     icdf: (q, p) => {
       const [a, b] = ends(p)

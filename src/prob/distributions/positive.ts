@@ -5,6 +5,7 @@ import {
   abs,
   add,
   atan,
+  atan2,
   betainc,
   betaln,
   cast,
@@ -56,7 +57,7 @@ import {
 } from '../../random/index.js'
 import { type All, anything, type Continuous, type FloatOptions, make, positive, type Recipe, type Values } from '../distribution.js'
 import { above0, greaterThan, interval, nonNegative } from '../support.js'
-import { EULER, HALF_LOG_2PI } from './numbers.js'
+import { EULER, HALF_LOG_2PI, log1mexp } from './numbers.js'
 import { positiveNumbers, quantile } from './quantile.js'
 
 type X = AnyExpr
@@ -83,6 +84,7 @@ const gammaRecipe: Recipe<'shape' | 'rate'> = {
   sample: (key, to, { shape, rate }, dtype) => div(drawGamma(key, shape, { shape: to, dtype }), rate) as X,
   logProb: (x, { shape, rate }) => sub(add(mul(shape, log(rate)), xlogy(sub(shape, 1), x)), add(mul(rate, x), lgamma(shape))) as X,
   cdf: (x, { shape, rate }) => gammainc(shape, mul(rate, x)) as X,
+  logSurvival: (x, { shape, rate }) => log(gammaincc(shape, mul(rate, x))) as X,
   icdf: (q, { shape, rate }, dtype) =>
     div(searched(() => gammaRecipe as never)(q, { shape, rate: fullOf(1, dtype) } as never, dtype), rate) as X,
   mean: ({ shape, rate }) => div(shape, rate) as X,
@@ -112,6 +114,7 @@ const exponentialRecipe: Recipe<'rate'> = {
   sample: (key, shape, { rate }, dtype) => div(drawExponential(key, shape, { dtype }), rate) as X,
   logProb: (x, { rate }) => sub(log(rate), mul(rate, x)) as X,
   cdf: (x, { rate }) => neg(expm1(neg(mul(rate, x)))) as X,
+  logSurvival: (x, { rate }) => neg(mul(rate, x)) as X,
   icdf: (q, { rate }) => neg(div(log1p(neg(q)), rate)) as X,
   mean: ({ rate }) => div(1, rate) as X,
   variance: ({ rate }) => div(1, square(rate)) as X,
@@ -141,6 +144,7 @@ const chi2Recipe: Recipe<'df'> = {
   sample: (key, shape, { df }, dtype) => mul(2, drawGamma(key, mul(0.5, df), { shape, dtype })) as X,
   logProb: (x, { df }) => sub(xlogy(sub(mul(0.5, df), 1), x), add(mul(0.5, x), add(lgamma(mul(0.5, df)), mul(0.5 * Math.LN2, df)))) as X,
   cdf: (x, { df }) => gammainc(mul(0.5, df), mul(0.5, x)) as X,
+  logSurvival: (x, { df }) => log(gammaincc(mul(0.5, df), mul(0.5, x))) as X,
   icdf: (q, p, dtype) => searched(() => chi2Recipe as never)(q, p as never, dtype),
   mean: ({ df }) => df,
   variance: ({ df }) => mul(2, df) as X,
@@ -168,6 +172,7 @@ const inverseGammaRecipe: Recipe<'shape' | 'scale'> = {
   sample: (key, to, { shape, scale }, dtype) => div(scale, drawGamma(key, shape, { shape: to, dtype })) as X,
   logProb: (x, { shape, scale }) => sub(sub(mul(shape, log(scale)), lgamma(shape)), add(mul(add(shape, 1), log(x)), div(scale, x))) as X,
   cdf: (x, { shape, scale }) => gammaincc(shape, div(scale, x)) as X,
+  logSurvival: (x, { shape, scale }) => log(gammainc(shape, div(scale, x))) as X,
   icdf: (q, { shape, scale }, dtype) =>
     mul(scale, searched(() => inverseGammaRecipe as never)(q, { shape, scale: fullOf(1, dtype) } as never, dtype)) as X,
   mean: ({ shape, scale }) => {
@@ -211,6 +216,7 @@ const logNormalRecipe: Recipe<'mean' | 'sd'> = {
     return sub(sub(mul(-0.5, square(div(sub(y, mean), sd))), y), add(log(sd), HALF_LOG_2PI)) as X
   },
   cdf: (x, { mean, sd }) => ndtr(div(sub(log(x), mean), sd)) as X,
+  logSurvival: (x, { mean, sd }) => logNdtr(div(sub(mean, log(x)), sd)) as X,
   icdf: (q, { mean, sd }) => exp(add(mean, mul(sd, ndtri(q)))) as X,
   mean: ({ mean, sd }) => exp(add(mean, mul(0.5, square(sd)))) as X,
   variance: ({ mean, sd }) => mul(expm1(square(sd)), exp(add(mul(2, mean), square(sd)))) as X,
@@ -237,6 +243,7 @@ const halfNormalRecipe: Recipe<'scale'> = {
   sample: (key, shape, { scale }, dtype) => mul(scale, abs(drawNormal(key, shape, { dtype }))) as X,
   logProb: (x, { scale }) => sub(mul(-0.5, square(div(x, scale))), add(log(scale), HALF_LOG_2PI - Math.LN2)) as X,
   cdf: (x, { scale }) => erf(div(x, mul(Math.SQRT2, scale))) as X,
+  logSurvival: (x, { scale }) => add(Math.LN2, logNdtr(neg(div(x, scale)))) as X,
   icdf: (q, { scale }) => mul(Math.SQRT2, mul(scale, erfinv(q))) as X,
   mean: ({ scale }) => mul(Math.sqrt(2 / Math.PI), scale) as X,
   variance: ({ scale }) => mul(1 - 2 / Math.PI, square(scale)) as X,
@@ -266,6 +273,7 @@ const halfCauchyRecipe: Recipe<'scale'> = {
     return neg(add(log(mul(Math.PI / 2, scale)), tail)) as X
   },
   cdf: (x, { scale }) => mul(2 / Math.PI, atan(div(x, scale))) as X,
+  logSurvival: (x, { scale }) => log(mul(2 / Math.PI, atan2(scale, x))) as X,
   icdf: (q, { scale }) => {
     const low = lt(q, 0.5) as X
     const up = div(1, tan(mul(Math.PI / 2, sub(1, where(low, 0.5, q)))))
@@ -294,6 +302,7 @@ const maxwellRecipe: Recipe<'scale'> = {
     return sub(sub(mul(2, log(z)), mul(0.5, square(z))), add(log(scale), HALF_LOG_2PI - Math.LN2)) as X
   },
   cdf: (x, { scale }) => gammainc(1.5, mul(0.5, square(div(x, scale)))) as X,
+  logSurvival: (x, { scale }) => log(gammaincc(1.5, mul(0.5, square(div(x, scale))))) as X,
   icdf: (q, { scale }, dtype) => mul(scale, searched(() => maxwellRecipe as never)(q, { scale: fullOf(1, dtype) } as never, dtype)) as X,
   mean: ({ scale }) => mul(2 * Math.sqrt(2 / Math.PI), scale) as X,
   variance: ({ scale }) => mul(3 - 8 / Math.PI, square(scale)) as X,
@@ -317,6 +326,7 @@ const levyRecipe: Recipe<'scale'> = {
   sample: (key, shape, { scale }, dtype) => div(scale, square(drawNormal(key, shape, { dtype }))) as X,
   logProb: (x, { scale }) => sub(sub(mul(0.5, log(scale)), HALF_LOG_2PI), add(mul(1.5, log(x)), div(scale, mul(2, x)))) as X,
   cdf: (x, { scale }) => erfc(sqrt(div(scale, mul(2, x)))) as X,
+  logSurvival: (x, { scale }) => log(erf(sqrt(div(scale, mul(2, x))))) as X,
   icdf: (q, { scale }) => div(scale, mul(2, square(erfcinv(q)))) as X,
   entropy: ({ scale }) => add(0.5 * (1 + 3 * EULER + Math.log(16 * Math.PI)), log(scale)) as X,
 }
@@ -350,6 +360,13 @@ const inverseGaussianRecipe: Recipe<'mean' | 'shape'> = {
     const r = sqrt(div(shape, x))
     const [near, far] = [mul(r, sub(div(x, mean), 1)), neg(mul(r, add(div(x, mean), 1)))]
     return add(ndtr(near), exp(add(div(mul(2, shape), mean), logNdtr(far)))) as X
+  },
+  logSurvival: (x, { mean, shape }) => {
+    const r = sqrt(div(shape, x))
+    const [near, far] = [mul(r, sub(div(x, mean), 1)), neg(mul(r, add(div(x, mean), 1)))]
+    // Phi(-near) (1 - e^(2 shape / mean) Phi(far) / Phi(-near))
+    const top = logNdtr(neg(near))
+    return add(top, log1mexp(sub(add(div(mul(2, shape), mean), logNdtr(far)), top) as X)) as X
   },
   icdf: (q, p, dtype) => searched(() => inverseGaussianRecipe as never)(q, p as never, dtype),
   mean: ({ mean }) => mean,
@@ -394,6 +411,7 @@ const weibullRecipe: Recipe<'scale' | 'shape'> = {
     return sub(add(sub(log(shape), log(scale)), xlogy(sub(shape, 1), z)), pow(z, shape)) as X
   },
   cdf: (x, { scale, shape }) => neg(expm1(neg(pow(div(x, scale), shape)))) as X,
+  logSurvival: (x, { scale, shape }) => neg(pow(div(x, scale), shape)) as X,
   icdf: (q, { scale, shape }) => mul(scale, pow(neg(log1p(neg(q))), div(1, shape))) as X,
   mean: ({ scale, shape }) => mul(scale, moment(1, shape)) as X,
   variance: ({ scale, shape }) => mul(square(scale), sub(moment(2, shape), square(moment(1, shape)))) as X,
@@ -420,6 +438,7 @@ const rayleighRecipe: Recipe<'scale'> = {
   sample: (key, shape, { scale }, dtype) => drawRayleigh(key, scale, { shape, dtype }) as X,
   logProb: (x, { scale }) => sub(sub(log(x), mul(2, log(scale))), mul(0.5, square(div(x, scale)))) as X,
   cdf: (x, { scale }) => neg(expm1(mul(-0.5, square(div(x, scale))))) as X,
+  logSurvival: (x, { scale }) => mul(-0.5, square(div(x, scale))) as X,
   icdf: (q, { scale }) => mul(scale, sqrt(mul(-2, log1p(neg(q))))) as X,
   mean: ({ scale }) => mul(Math.sqrt(Math.PI / 2), scale) as X,
   variance: ({ scale }) => mul(2 - Math.PI / 2, square(scale)) as X,
@@ -448,6 +467,7 @@ const paretoRecipe: Recipe<'scale' | 'shape'> = {
   sample: (key, to, { scale, shape }, dtype) => mul(scale, drawPareto(key, shape, { shape: to, dtype })) as X,
   logProb: (x, { scale, shape }) => sub(add(log(shape), mul(shape, log(scale))), mul(add(shape, 1), log(x))) as X,
   cdf: (x, { scale, shape }) => neg(expm1(mul(shape, log(div(scale, x))))) as X,
+  logSurvival: (x, { scale, shape }) => mul(shape, log(div(scale, x))) as X,
   icdf: (q, { scale, shape }) => mul(scale, exp(neg(div(log1p(neg(q)), shape)))) as X,
   mean: ({ scale, shape }) => {
     const finite = gt(shape, 1) as X
@@ -489,6 +509,7 @@ const logUniformRecipe: Recipe<'lower' | 'upper'> = {
   sample: (key, shape, p, dtype) => logUniformRecipe.icdf!(drawUniform(key, shape, { dtype }), p, dtype),
   logProb: (x, { lower, upper }) => neg(add(log(x), log(log(div(upper, lower))))) as X,
   cdf: (x, { lower, upper }) => div(log(div(x, lower)), log(div(upper, lower))) as X,
+  logSurvival: (x, { lower, upper }) => log(div(log(div(upper, x)), log(div(upper, lower)))) as X,
   icdf: (q, { lower, upper }) => mul(lower, exp(mul(q, log(div(upper, lower))))) as X,
   mean: ({ lower, upper }) => div(sub(upper, lower), log(div(upper, lower))) as X,
   variance: ({ lower, upper }) => {
@@ -531,6 +552,10 @@ const fisherRecipe: Recipe<'df1' | 'df2'> = {
   cdf: (x, { df1, df2 }) => {
     const share = mul(df1, x)
     return betainc(mul(0.5, df1), mul(0.5, df2), div(share, add(share, df2))) as X
+  },
+  logSurvival: (x, { df1, df2 }) => {
+    const share = mul(df1, x)
+    return log(betainc(mul(0.5, df2), mul(0.5, df1), div(df2, add(share, df2)))) as X
   },
   icdf: (q, p, dtype) => searched(() => fisherRecipe as never)(q, p as never, dtype),
   mean: ({ df2 }) => {

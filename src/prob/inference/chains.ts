@@ -6,7 +6,7 @@ import { type Tensor, tensor } from '../../index.js'
 import type { Key } from '../../random/index.js'
 import { dualAveraging, momentsOf, scheduleOf } from './adapt.js'
 import { badParts, gradientsFor, type Target, treesOf } from './density.js'
-import { type Asking, type Chain, chainOf, reasonableStep, settle, type Transition } from './hamiltonian.js'
+import { type Asking, type Chain, chainOf, type Moves, movesOf, reasonableStep, settle, type Transition } from './hamiltonian.js'
 import { diagonalMass } from './mass.js'
 import { chainKey, streamOf } from './stream.js'
 import { type Warning, warningsOf } from './warnings.js'
@@ -108,7 +108,7 @@ const keep = (kept: Kept, chain: Chain, { divergent, depth, steps, energy, accep
 }
 
 /** The makers of transitions. */
-export type Transitions = (chain: Chain) => (into: Transition) => Asking
+export type Transitions = (chain: Chain) => (into: Transition) => Moves
 
 /** How often a chain may look for a place to begin. */
 const ATTEMPTS = 100
@@ -138,10 +138,11 @@ function* begin(chain: Chain, target: Target, jitter: number, c: number, op: str
   )
 }
 
-/** The life of one chain. */
-function* life(chain: Chain, transitions: Transitions, read: Read, target: Target, c: number, kept: Kept, op: string, told: Told): Asking {
-  yield* begin(chain, target, read.jitter, c, op)
-  if (read.stepSize === undefined) yield* reasonableStep(chain)
+/** The life of one chain: what it needs gradients for, one thing after the other. */
+type Life = Generator<Moves, void, undefined>
+function* life(chain: Chain, transitions: Transitions, read: Read, target: Target, c: number, kept: Kept, op: string, told: Told): Life {
+  yield movesOf(begin(chain, target, read.jitter, c, op))
+  if (read.stepSize === undefined) yield movesOf(reasonableStep(chain))
   else chain.stepSize = read.stepSize
   const { n } = chain
   const transition = transitions(chain)
@@ -155,7 +156,7 @@ function* life(chain: Chain, transitions: Transitions, read: Read, target: Targe
     if (read.onStep({ chain: c, step: number, warmup, logDensity, stepSize, divergent: into.divergent }) === false) told.stopped = true
   }
   for (let k = 0; k < read.warmup && !told.stopped; k++) {
-    yield* transition(into)
+    yield transition(into)
     tell(k + 1, true)
     step.update(into.acceptance)
     chain.stepSize = step.current()
@@ -164,13 +165,13 @@ function* life(chain: Chain, transitions: Transitions, read: Read, target: Targe
       const mass = moments.mass()
       if (mass !== undefined) chain.mass = mass
       moments.clear()
-      yield* reasonableStep(chain)
+      yield movesOf(reasonableStep(chain))
       step.restart(chain.stepSize)
     }
   }
   if (read.warmup > 0) chain.stepSize = step.averaged()
   for (let k = 0; k < read.draws && !told.stopped; k++) {
-    yield* transition(into)
+    yield transition(into)
     keep(kept, chain, into)
     tell(read.warmup + k + 1, false)
   }
@@ -178,6 +179,22 @@ function* life(chain: Chain, transitions: Transitions, read: Read, target: Targe
 /** Whether `onStep` ended the run. */
 interface Told {
   stopped: boolean
+}
+
+/** A chain that runs. */
+interface Running {
+  readonly life: Life
+  moves: Moves
+}
+const NOTHING: Moves = { go: () => false }
+/** Runs a chain until it needs a gradient; false at its end. */
+const advance = (one: Running): boolean => {
+  while (!one.moves.go()) {
+    const next = one.life.next()
+    if (next.done === true) return false
+    one.moves = next.value
+  }
+  return true
 }
 
 /** Runs the chains of a target and returns their draws as trees. */
@@ -192,18 +209,18 @@ export const runChains = <D>(key: Key, target: Target, transitions: Transitions,
   const compiled = gradientsFor(target, groups[0]!.length)
   try {
     for (const group of groups) {
-      let going = group.map((c, i) => {
+      const started = group.map((c, i): Running => {
         const chain = chainOf(n, compiled.chains[i]!, streamOf(chainKey(key, c)), diagonalMass(new Float64Array(n).fill(1)))
         all.push(chain)
-        return life(chain, transitions, read, target, c, kept[c]!, op, told)
+        return { life: life(chain, transitions, read, target, c, kept[c]!, op, told), moves: NOTHING }
       })
-      const over = new Set<Asking>()
-      for (;;) {
-        for (let i = 0; i < going.length; i++) if (going[i]!.next().done) over.add(going[i]!)
-        if (over.size > 0) going = going.filter((one) => !over.has(one))
-        if (going.length === 0) break
+      for (let going = started; ; ) {
+        let count = 0
+        for (let i = 0; i < going.length; i++) if (advance(going[i]!)) going[count++] = going[i]!
+        if (count === 0) break
+        if (count < going.length) going = going.slice(0, count)
         compiled.run()
-        gradients += going.length
+        gradients += count
       }
     }
   } finally {
@@ -227,14 +244,14 @@ const samplesOf = <D>(
   for (const [c, k] of kept.entries()) vectors.set(k.vectors.subarray(0, draws * n), c * draws * n)
   const rows = (name: Column): readonly Float64Array[] => kept.map((k) => k.columns[name].subarray(0, draws))
   const part = (name: Column, dtype: 'f64' | 'i32' | 'bool'): Tensor => {
-    const all = new Float64Array(chains.length * draws)
+    const all = new (dtype === 'f64' ? Float64Array : Int32Array)(chains.length * draws)
     for (const [c, row] of rows(name).entries()) all.set(row, c * draws)
     return tensor(all, [chains.length, draws] as never, dtype as never) as unknown as Tensor
   }
   const inverse = new Float64Array(chains.length * n * (dense ? n : 1))
   for (const [c, { mass }] of chains.entries()) {
     // A dense one that was never learned is diagonal.
-    if (dense && mass.diagonal !== null) for (let i = 0; i < n; i++) inverse[(c * n + i) * n + i] = mass.diagonal[i]!
+    if (dense && mass.scales !== null) for (let i = 0; i < n; i++) inverse[(c * n + i) * n + i] = mass.inverse[i]!
     else inverse.set(mass.inverse, c * mass.inverse.length)
   }
   const stats = {

@@ -2,11 +2,14 @@
 import type { Mass } from './mass.js'
 import type { Stream } from './stream.js'
 
-/**
- * A function that runs until it needs the gradient at `live.q`; it goes on when `live.g` and `live.value` hold that. One such function serves alone or among others whose gradients
- * are computed at once.
- */
+/** Something that needs gradients, one after the other, alone or among others whose gradients are computed at once. */
+export interface Moves {
+  /** Runs until it needs the gradient at `live.q`, which is true; false at its end. The next call finds the gradient in `live.g` and `live.value`. */
+  go(): boolean
+}
+/** A function that yields where it needs a gradient. A generator costs some hundred nanoseconds for each of these, so what runs often is written out. */
 export type Asking<T = void> = Generator<undefined, T, undefined>
+export const movesOf = (asking: Asking): Moves => ({ go: () => asking.next().done !== true })
 
 /** Where the gradient is asked for: views of the rows of one batch. */
 export interface Live {
@@ -21,14 +24,13 @@ export interface Chain {
   readonly live: Live
   readonly stream: Stream
   /** The current draw, its gradient, and its log density. */
-  readonly q: Float64Array
-  readonly g: Float64Array
+  q: Float64Array
+  g: Float64Array
   value: number
   mass: Mass
   stepSize: number
-  /** Momentum and velocity of what moves. */
-  readonly p: Float64Array
-  readonly v: Float64Array
+  /** The momentum of what moves: L^T of that in the space of draws, for the inverse L L^T of the mass matrix. It is standard normal, and its own velocity. */
+  p: Float64Array
 }
 /** What a transition says of itself. */
 export interface Transition {
@@ -60,16 +62,13 @@ export const chainOf = (n: number, live: Live, stream: Stream, mass: Mass): Chai
   q: new Float64Array(n),
   g: new Float64Array(n),
   p: new Float64Array(n),
-  v: new Float64Array(n),
 })
 
-/** A new momentum, its velocity, and its kinetic energy, which is returned. */
-export const refresh = ({ stream, mass, p, v }: Chain): number => {
+/** A new momentum, and its kinetic energy, which is returned. */
+export const refresh = ({ stream, p }: Chain): number => {
   stream.normals(p)
-  mass.momentum(p)
-  mass.velocity(p, v)
   let twice = 0
-  for (let i = 0; i < p.length; i++) twice += p[i]! * v[i]!
+  for (let i = 0; i < p.length; i++) twice += p[i]! * p[i]!
   return twice / 2
 }
 /** The live point becomes the current draw. */
@@ -80,69 +79,83 @@ export const settle = (chain: Chain): void => {
 }
 
 /** Half a step of the momentum, and a step of the position: what comes before a gradient. */
-export const before = ({ live: { q, g }, p, v, mass }: Chain, step: number): void => {
+export const before = ({ live: { q, g }, p, mass }: Chain, step: number): void => {
   const half = step / 2
-  const { diagonal } = mass
-  if (diagonal !== null) {
-    for (let i = 0; i < q.length; i++) {
-      const moved = p[i]! + half * g[i]!
-      p[i] = moved
-      q[i] = q[i]! + step * diagonal[i]! * moved
-    }
+  const { scales } = mass
+  if (scales === null) {
+    mass.kick(p, half, g)
+    mass.drift(q, step, p)
     return
   }
-  for (let i = 0; i < q.length; i++) p[i] = p[i]! + half * g[i]!
-  mass.velocity(p, v)
-  for (let i = 0; i < q.length; i++) q[i] = q[i]! + step * v[i]!
+  for (let i = 0; i < q.length; i++) {
+    const s = scales[i]!
+    const moved = p[i]! + half * s * g[i]!
+    p[i] = moved
+    q[i] = q[i]! + step * s * moved
+  }
 }
-/** Velocities at a point of a trajectory, and the sum of momenta up to it without half of its own: what turns are told by. */
+/** The momentum at a point of a trajectory, and the sum of momenta up to it without half of its own: what turns are told by. */
 export interface Mark {
-  readonly v: Float64Array
+  readonly p: Float64Array
   readonly along: Float64Array
 }
-export const markOf = (n: number): Mark => ({ v: new Float64Array(n), along: new Float64Array(n) })
-/** Half a step of the momentum by the new gradient. It is added into `total`, and the mark of the new point is written. Returns the kinetic energy. */
-export const after = ({ live: { g }, p, mass }: Chain, step: number, total: Float64Array, { v, along }: Mark): number => {
+export const markOf = (n: number): Mark => ({ p: new Float64Array(n), along: new Float64Array(n) })
+/** Half a step of the momentum by the new gradient. It is added into `total`. Returns the kinetic energy. */
+export const after = ({ live: { g }, p, mass }: Chain, step: number, total: Float64Array): number => {
   const half = step / 2
-  const { diagonal } = mass
-  let twice = 0
-  if (diagonal !== null) {
-    for (let i = 0; i < p.length; i++) {
-      const moved = p[i]! + half * g[i]!
-      const speed = diagonal[i]! * moved
-      const sum = total[i]! + moved
-      p[i] = moved
-      v[i] = speed
-      twice += moved * speed
-      total[i] = sum
-      along[i] = sum - 0.5 * moved
+  const { scales } = mass
+  // Two sums: an addition need not wait for the one before it.
+  let [even, odd] = [0, 0]
+  const n = p.length
+  let i = 0
+  if (scales === null) {
+    mass.kick(p, half, g)
+    for (; i < n; i++) {
+      const moved = p[i]!
+      even += moved * moved
+      total[i] = total[i]! + moved
     }
-    return twice / 2
+    return even / 2
   }
-  for (let i = 0; i < p.length; i++) p[i] = p[i]! + half * g[i]!
-  mass.velocity(p, v)
+  for (; i + 1 < n; i += 2) {
+    const moved = p[i]! + half * scales[i]! * g[i]!
+    const next = p[i + 1]! + half * scales[i + 1]! * g[i + 1]!
+    p[i] = moved
+    p[i + 1] = next
+    total[i] = total[i]! + moved
+    total[i + 1] = total[i + 1]! + next
+    even += moved * moved
+    odd += next * next
+  }
+  if (i < n) {
+    const moved = p[i]! + half * scales[i]! * g[i]!
+    p[i] = moved
+    total[i] = total[i]! + moved
+    even += moved * moved
+  }
+  return (even + odd) / 2
+}
+/** Marks the point of a trajectory with this momentum and this sum up to it. */
+export const mark = ({ p: momentum, along }: Mark, p: Float64Array, total: Float64Array): void => {
   for (let i = 0; i < p.length; i++) {
-    const moved = p[i]!
-    const sum = total[i]! + moved
-    twice += moved * v[i]!
-    total[i] = sum
-    along[i] = sum - 0.5 * moved
+    const own = p[i]!
+    momentum[i] = own
+    along[i] = total[i]! - 0.5 * own
   }
-  return twice / 2
 }
 
 /** A step size at which a single step from here is accepted with a probability of about 0.8, by doubling or halving (Hoffman and Gelman 2014, algorithm 4). */
 export function* reasonableStep(chain: Chain): Asking {
-  const { live, q, g } = chain
-  const [unused, mark] = [new Float64Array(chain.n), markOf(chain.n)]
+  const { live } = chain
+  const unused = new Float64Array(chain.n)
   const trial = function* (): Asking<number> {
     const kinetic = refresh(chain)
     const begin = kinetic - chain.value
-    copy(live.q, q)
-    copy(live.g, g)
+    copy(live.q, chain.q)
+    copy(live.g, chain.g)
     before(chain, chain.stepSize)
     yield
-    const end = after(chain, chain.stepSize, unused, mark) - live.value[0]!
+    const end = after(chain, chain.stepSize, unused) - live.value[0]!
     return begin - end
   }
   const good = (change: number): boolean => change > Math.log(0.8)

@@ -1,14 +1,18 @@
 /** Models: functions that draw, observe and add to a log density by names, and what handlers make of them. */
 import { functionOf, shown } from '../../core/errors/check-arguments.js'
 import { badDtype, badInput, badShape } from '../../core/errors/explain.js'
+import { integer, type OptionsOf, readOptions } from '../../core/errors/options.js'
 import {
   type AnyExpr,
   add,
+  arange,
+  at,
   cast,
   type Expr,
   evaluate,
   isExpr,
   isTensor,
+  mul,
   ravel,
   sum,
   type Tensor,
@@ -18,7 +22,7 @@ import {
   zeros,
 } from '../../index.js'
 import type { NumberLists } from '../../random/given.js'
-import { foldIn, type Key, splitKey } from '../../random/index.js'
+import { foldIn, type Key, permutation, splitKey } from '../../random/index.js'
 import { bijectorTo } from '../bijectors.js'
 import type { Distribution } from '../distribution.js'
 import type { Target } from './density.js'
@@ -38,7 +42,18 @@ export interface Trace {
   readonly deterministic: (name: string, value: AnyExpr | number) => AnyExpr
   /** Adds to the log density. */
   readonly factor: (name: string, logWeight: AnyExpr | number) => void
+  /**
+   * Runs `body` for a part of `size` things that are alike. `subsample` of them are drawn without putting back, anew in every run, and what `body` samples, observes and adds counts size / subsample times
+   * in the log density, so that its expectation is that of all of them. `body` is given their numbers, an i32 of [subsample]; without `subsample` all from 0 on.
+   */
+  readonly plate: <T>(name: string, size: number, body: (index: Expr<[number], 'i32'>) => T, options?: PlateOptions) => T
 }
+export const plateOptions = {
+  /** How many of the things a run takes: all unless given. */
+  subsample: integer(undefined, { from: 1 }),
+}
+/** Options of `plate`. */
+export type PlateOptions = OptionsOf<typeof plateOptions>
 /** A model, made by `model`: R is what it returns. */
 export interface Model<out R = unknown> {
   readonly _tag: 'Model'
@@ -59,7 +74,7 @@ type Returned<R, Lead extends number[]> = [R] extends [Readonly<Record<string, A
   : unknown
 /**
  * A model: a function of a trace `s`, in which `s.sample(name, distribution)` draws a latent value, `s.observe(name, distribution, value)` says what was observed, `s.deterministic(name, value)` keeps what
- * is computed, and `s.factor(name, logWeight)` adds to the log density. What the model returns as a record is kept too, and gives the draws their types.
+ * is computed, `s.factor(name, logWeight)` adds to the log density, and `s.plate(name, size, body)` takes a part of many things alike. What the model returns as a record is kept too, and gives the draws their types.
  *
  * `nuts`, `hmc`, `advi` and `laplaceApproximation` take models. Latent values are sampled in an unconstrained space, with the Jacobian of the map to the support of their distribution; draws are in the support.
  * Errors  BadInput where a name is used twice, or is not a text; when a model is sampled, for latent values that are discrete.
@@ -97,6 +112,8 @@ interface Handler {
   /** The value of a latent site, or undefined if it has none. */
   readonly latent: (name: string, d: Distribution, shape: readonly number[]) => AnyExpr
   readonly observed: (name: string, d: Distribution, value: AnyExpr, shape: readonly number[]) => AnyExpr
+  /** The numbers of the things that a run takes of a plate: fewer than all. */
+  readonly indices: (name: string, size: number, subsample: number) => AnyExpr
 }
 
 const asExpr = (x: unknown, what: string, op: string): AnyExpr => {
@@ -119,6 +136,13 @@ const isDistribution = (d: unknown): d is Distribution =>
 /** Runs a model under a handler and returns its sites by name, in order. */
 export const sitesOf = (m: Model, handler: Handler, op: string): ReadonlyMap<string, Site> => {
   const sites = new Map<string, Site>()
+  const plates = new Set<string>()
+  /** What the log densities of sites count, within the plates that are open. */
+  let weight = 1
+  const weighed = (logProb: () => AnyExpr): (() => AnyExpr) => {
+    const w = weight
+    return w === 1 ? logProb : () => mul(w, logProb()) as AnyExpr
+  }
   const fresh = (name: unknown, d?: unknown): void => {
     if (typeof name !== 'string' || name === '') badInput(op, `a site has the name ${shown(name)}.`, 'give a text that is not empty.')
     if (sites.has(name as string)) badInput(op, `two sites have the name '${name}'.`, 'give every site a name of its own.')
@@ -130,14 +154,14 @@ export const sitesOf = (m: Model, handler: Handler, op: string): ReadonlyMap<str
     sample: (name, d, shape = []) => {
       fresh(name, d ?? null)
       const value = handler.latent(name, d, shape)
-      sites.set(name, { kind: 'sample', distribution: d, shape, value, logProb: () => logProbOf(d, value) })
+      sites.set(name, { kind: 'sample', distribution: d, shape, value, logProb: weighed(() => logProbOf(d, value)) })
       return value
     },
     observe: (name, d, given) => {
       fresh(name, d ?? null)
       const seen = asExpr(given, `the value of site '${name}'`, op)
       const value = handler.observed(name, d, seen, leadingOf(name, d, seen, op))
-      sites.set(name, { kind: 'observe', distribution: d, shape: [], value, logProb: () => logProbOf(d, value) })
+      sites.set(name, { kind: 'observe', distribution: d, shape: [], value, logProb: weighed(() => logProbOf(d, value)) })
       return value
     },
     deterministic: (name, given) => {
@@ -149,7 +173,24 @@ export const sitesOf = (m: Model, handler: Handler, op: string): ReadonlyMap<str
     factor: (name, given) => {
       fresh(name)
       const value = asExpr(given, `the value of site '${name}'`, op)
-      sites.set(name, { kind: 'factor', shape: [], value, logProb: () => summed(value) })
+      sites.set(name, { kind: 'factor', shape: [], value, logProb: weighed(() => summed(value)) })
+    },
+    plate: (name, size, body, options) => {
+      if (typeof name !== 'string' || name === '') badInput(op, `a plate has the name ${shown(name)}.`, 'give a text that is not empty.')
+      if (plates.has(name)) badInput(op, `two plates have the name '${name}'.`, 'give every plate a name of its own.')
+      plates.add(name)
+      const { subsample = size } = readOptions(plateOptions, options, `${op}: plate '${name}'`)
+      if (!Number.isInteger(size) || size < 1) badInput(op, `plate '${name}' has the size ${shown(size)}.`, 'give a whole number from 1.')
+      if (subsample > size)
+        badInput(op, `plate '${name}' has ${size} things, and subsample is ${subsample}.`, 'draw at most as many as there are.')
+      const index = subsample === size ? arange(size, 'i32') : handler.indices(name, size, subsample)
+      const outer = weight
+      weight = outer * (size / subsample)
+      try {
+        return body(index as never)
+      } finally {
+        weight = outer
+      }
     },
   })
   if (typeof returned !== 'object' || returned === null || Array.isArray(returned) || isExpr(returned) || isTensor(returned)) return sites
@@ -189,12 +230,30 @@ const drawing = (key: Key, values: ReadonlyMap<string, AnyExpr>): Handler => {
   return {
     latent: (name, d, shape) => values.get(name) ?? draw(d, shape),
     observed: (_name, d, _value, shape) => draw(d, shape),
+    indices: drawnIndices(key),
   }
 }
+/** The numbers of things in a plate, drawn without putting back: those of a name stay the same for a key. */
+export const drawnIndices = (key: Key): Handler['indices'] => {
+  const known = new Map<string, AnyExpr>()
+  // Keys of sites are counted from 0 on.
+  return (name, size, subsample) => {
+    const found =
+      known.get(name) ??
+      (at(permutation(foldIn(key as never, 2 ** 30 + known.size) as never, size) as AnyExpr, `:${subsample}` as never) as AnyExpr)
+    known.set(name, found)
+    return found
+  }
+}
+const wholly =
+  (op: string): Handler['indices'] =>
+  (name) =>
+    badInput(op, `plate '${name}' takes a part of its things, and the log density is asked for.`, 'leave out subsample; svi takes it.')
 /** The values of latent sites, given. */
-const given = (values: ReadonlyMap<string, AnyExpr>, op: string): Handler => ({
+const given = (values: ReadonlyMap<string, AnyExpr>, op: string, indices?: Handler['indices']): Handler => ({
   latent: (name) => values.get(name) ?? badInput(op, `there is no value for site '${name}'.`, `give values for all latent sites.`),
   observed: (_name, _d, value) => value,
+  indices: indices ?? wholly(op),
 })
 
 /** Values by name, as expressions. */
@@ -244,9 +303,9 @@ export const condition = <R>(m: Model<R>, values: Values): Model<R> => {
  */
 export const logJoint = (m: Model, values: Values): AnyExpr => {
   const op = 'logJoint'
-  const at = valuesIn(values, 'values', op)
-  const sites = sitesOf(modelIn(m, op), given(at, op), op)
-  checkLatent(sites, at.keys(), op)
+  const known = valuesIn(values, 'values', op)
+  const sites = sitesOf(modelIn(m, op), given(known, op), op)
+  checkLatent(sites, known.keys(), op)
   return totalOf(sites)
 }
 export const totalOf = (sites: ReadonlyMap<string, Site>): AnyExpr =>
@@ -257,10 +316,15 @@ const checkLatent = (sites: ReadonlyMap<string, Site>, names: Iterable<string>, 
   if (lost !== undefined) badInput(op, `no latent site has the name '${lost}': ${listOfNames(known)}.`)
 }
 /** The sites of a model at given values of all latent ones, for guides. */
-export const sitesAt = (m: Model, values: ReadonlyMap<string, AnyExpr>, op: string): ReadonlyMap<string, Site> =>
-  sitesOf(m, given(values, op), op)
+export const sitesAt = (
+  m: Model,
+  values: ReadonlyMap<string, AnyExpr>,
+  op: string,
+  indices?: Handler['indices'],
+): ReadonlyMap<string, Site> => sitesOf(m, given(values, op, indices), op)
 /** The sites of a model with everything drawn. */
-export const sitesDrawn = (m: Model, key: Key, op: string): ReadonlyMap<string, Site> => sitesOf(m, drawing(key, new Map()), op)
+export const sitesDrawn = (m: Model, key: Key, op: string, indices?: Handler['indices']): ReadonlyMap<string, Site> =>
+  sitesOf(m, { ...drawing(key, new Map()), ...(indices === undefined ? {} : { indices }) }, op)
 
 /** What is kept of a run: everything but factors. */
 const keptOf = (sites: ReadonlyMap<string, Site>): Record<string, AnyExpr> =>
@@ -357,6 +421,7 @@ export const targetOfModel = (m: Model, start: unknown, op: string): Target => {
           return bijector.forward(at)
         },
         observed: (_name, _d, value) => value,
+        indices: wholly(op),
       },
       op,
     )

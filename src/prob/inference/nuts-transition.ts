@@ -1,86 +1,47 @@
 /** One transition of the No-U-Turn sampler: a trajectory that doubles, forwards or backwards in time, until it turns, and a draw from its points by their weights (Hoffman and Gelman 2014; Betancourt 2017). */
-import { type Asking, after, before, type Chain, copy, type Mark, MOST_ERROR, markOf, refresh, type Transition } from './hamiltonian.js'
+import {
+  after,
+  before,
+  type Chain,
+  copy,
+  type Mark,
+  MOST_ERROR,
+  type Moves,
+  mark,
+  markOf,
+  refresh,
+  type Transition,
+} from './hamiltonian.js'
 
-/** A point of a trajectory. */
+/** An end of a trajectory. */
 interface Point {
   readonly q: Float64Array
   readonly g: Float64Array
-  readonly p: Float64Array
-  readonly v: Float64Array
+  p: Float64Array
 }
-const pointOf = (n: number): Point => ({
-  q: new Float64Array(n),
-  g: new Float64Array(n),
-  p: new Float64Array(n),
-  v: new Float64Array(n),
-})
-const store = ({ live, p }: Chain, v: Float64Array, into: Point): void => {
-  copy(into.q, live.q)
-  copy(into.g, live.g)
-  copy(into.p, p)
-  copy(into.v, v)
-}
-const goTo = ({ live, p }: Chain, from: Point): void => {
-  copy(live.q, from.q)
-  copy(live.g, from.g)
-  copy(p, from.p)
-}
-
-/** A drawn point, and its Hamiltonian. */
-interface Drawn {
-  readonly q: Float64Array
-  readonly g: Float64Array
-  value: number
-  energy: number
-}
-const take = ({ live }: Chain, energy: number, into: Drawn): void => {
-  copy(into.q, live.q)
-  copy(into.g, live.g)
-  into.value = live.value[0]!
-  into.energy = energy
-}
-
-/** What a transition needs beside its chain, made once. */
-interface Room {
-  readonly ends: readonly [Point, Point]
-  readonly total: Float64Array
-  readonly subtotal: Float64Array
-  readonly proposal: Drawn
-  readonly numbers: Float64Array
-  /** The first points of the subtrees that are still open. */
-  readonly marks: readonly Mark[]
-  /** Any other point. */
-  readonly passing: Mark
-}
-const roomOf = (n: number, maxDepth: number): Room => ({
-  ends: [pointOf(n), pointOf(n)],
-  total: new Float64Array(n),
-  subtotal: new Float64Array(n),
-  proposal: { q: new Float64Array(n), g: new Float64Array(n), value: 0, energy: 0 },
-  numbers: new Float64Array(5),
-  marks: Array.from({ length: maxDepth }, () => markOf(n)),
-  passing: markOf(n),
-})
+const pointOf = (n: number): Point => ({ q: new Float64Array(n), g: new Float64Array(n), p: new Float64Array(n) })
 
 /**
- * Does the trajectory between a mark and here turn? Both ends have to move along the sum of the momenta between them. Half of each end's momentum is left out of the sum, which also finds turns
- * between two subtrees.
+ * Does the trajectory between a mark and a point turn? Both have to move along the sum of the momenta between them. Half of each one's momentum is left out of the sum, which also finds turns between two
+ * subtrees. `total` is the sum up to the point.
  */
-const turnsSince = ({ v: first, along: from }: Mark, { v: last, along: to }: Mark): boolean => {
+const turnsSince = ({ p: first, along }: Mark, p: Float64Array, total: Float64Array): boolean => {
   let [a, b] = [0, 0]
-  for (let i = 0; i < first.length; i++) {
-    const along = to[i]! - from[i]!
-    a += first[i]! * along
-    b += last[i]! * along
+  for (let i = 0; i < p.length; i++) {
+    const last = p[i]!
+    const between = total[i]! - 0.5 * last - along[i]!
+    a += first[i]! * between
+    b += last * between
   }
   return a <= 0 || b <= 0
 }
-const turnsBetween = ([left, right]: readonly [Point, Point], sum: Float64Array): boolean => {
+const turnsBetween = (left: Float64Array, right: Float64Array, sum: Float64Array): boolean => {
   let [a, b] = [0, 0]
   for (let i = 0; i < sum.length; i++) {
-    const along = sum[i]! - 0.5 * (left.p[i]! + right.p[i]!)
-    a += left.v[i]! * along
-    b += right.v[i]! * along
+    const [l, r] = [left[i]!, right[i]!]
+    const between = sum[i]! - 0.5 * (l + r)
+    a += l * between
+    b += r * between
   }
   return a <= 0 || b <= 0
 }
@@ -92,96 +53,164 @@ const ones = (n: number): number => {
 }
 const trailingOnes = (n: number): number => 31 - Math.clz32((n + 1) & -(n + 1))
 
-/** The numbers of a trajectory that change from leaf to leaf, in an array: a generator would box them. */
-const START = 0
-const WEIGHT = 1
-const SUBWEIGHT = 2
-const ACCEPTED = 3
-const STEPS = 4
 /** What a new point does to its subtree. */
 const GOES_ON = 0
 const TURNED = 1
 const DIVERGED = 2
 
-/** Takes the point with number `leaf` of a subtree: its weight, whether it is drawn, and whether a part of the subtree that ends with it turns. */
-const grow = (chain: Chain, room: Room, step: number, leaf: number, leaves: number): number => {
-  const { live, stream } = chain
-  const { subtotal, proposal, marks, passing, numbers } = room
-  const odd = (leaf & 1) === 1
-  const here = odd || leaves === 1 ? passing : marks[ones(leaf)]!
-  const energy = after(chain, step, subtotal, here) - live.value[0]!
-  numbers[STEPS] = numbers[STEPS]! + 1
-  const change = numbers[START]! - energy
-  // NaN, and a density without bounds, are divergences too.
-  if (!(change >= -MOST_ERROR && change < Number.POSITIVE_INFINITY)) return DIVERGED
-  // A weight is bounded so that sums of them stay finite.
-  const w = Math.exp(change < 690 ? change : 690)
-  const subweight = numbers[SUBWEIGHT]! + w
-  numbers[ACCEPTED] = numbers[ACCEPTED]! + (w < 1 ? w : 1)
-  numbers[SUBWEIGHT] = subweight
-  if (stream.uniform() * subweight < w) take(chain, energy, proposal)
-  if (!odd) return GOES_ON
-  // The subtrees that end at this leaf begin at these marks.
-  const last = ones(leaf >> 1)
-  const first = last - trailingOnes(leaf) + 1
-  for (let k = last; k >= first; k--) if (turnsSince(marks[k]!, here)) return TURNED
-  return GOES_ON
-}
-/** Joins a finished subtree to the trajectory, and says whether that turns. */
-const join = (chain: Chain, { ends, total, subtotal, proposal, passing, numbers }: Room, end: Point, into: Transition): boolean => {
-  // The last leaf is odd, or the only one.
-  store(chain, passing.v, end)
-  if (chain.stream.uniform() * numbers[WEIGHT]! < numbers[SUBWEIGHT]!) {
-    copy(chain.q, proposal.q)
-    copy(chain.g, proposal.g)
-    chain.value = proposal.value
-    into.energy = proposal.energy
+/** The transitions of a chain. What moves is at one end of the trajectory, and `other` is the other end. Weights are exp(start - energy), so that of the start is 1. */
+class Trajectory implements Moves {
+  private readonly other: Point
+  /** The sums of the momenta of the trajectory, and of its new subtree. */
+  private readonly total: Float64Array
+  private readonly subtotal: Float64Array
+  /** The first points of the subtrees that are still open. */
+  private readonly marks: readonly Mark[]
+  /** A point of the subtree, drawn by the weights: its position, gradient, log density and Hamiltonian. */
+  private drawnQ: Float64Array
+  private drawnG: Float64Array
+  private drawnValue = 0.5
+  private drawnEnergy = 0.5
+  private start = 0.5
+  private weight = 0.5
+  private subweight = 0.5
+  private accepted = 0.5
+  /** Steps of the integrator; their sign is the direction. */
+  private step = 0.5
+  private steps = 0
+  private depth = 0
+  private leaf = 0
+  private leaves = 0
+  private into!: Transition
+
+  constructor(
+    private readonly chain: Chain,
+    private readonly maxDepth: number,
+  ) {
+    const { n } = chain
+    this.other = pointOf(n)
+    this.total = new Float64Array(n)
+    this.subtotal = new Float64Array(n)
+    this.marks = Array.from({ length: maxDepth }, () => markOf(n))
+    this.drawnQ = new Float64Array(n)
+    this.drawnG = new Float64Array(n)
   }
-  numbers[WEIGHT] = numbers[WEIGHT]! + numbers[SUBWEIGHT]!
-  for (let i = 0; i < total.length; i++) total[i] = total[i]! + subtotal[i]!
-  return turnsBetween(ends, total)
+
+  /** A new momentum, and a trajectory of one point. */
+  begin(into: Transition): this {
+    const { chain, other, total } = this
+    const { live, q, g } = chain
+    this.into = into
+    this.start = refresh(chain) - chain.value
+    this.weight = 1
+    this.accepted = 0
+    this.steps = this.depth = this.leaf = this.leaves = 0
+    into.energy = this.start
+    copy(live.q, q)
+    copy(live.g, g)
+    copy(other.q, q)
+    copy(other.g, g)
+    copy(other.p, chain.p)
+    copy(total, chain.p)
+    return this
+  }
+
+  go(): boolean {
+    if (this.leaves > 0) {
+      const state = this.grow()
+      if (state !== GOES_ON) return this.end(state)
+      if (++this.leaf === this.leaves) {
+        this.depth++
+        if (this.join() || this.depth === this.maxDepth) return this.end(GOES_ON)
+        this.open()
+      }
+    } else this.open()
+    before(this.chain, this.step)
+    return true
+  }
+
+  /** Begins a subtree with as many points as the trajectory has. */
+  private open(): void {
+    const { chain, other } = this
+    const forwards = chain.stream.uniform() < 0.5
+    if (this.depth > 0 && forwards !== this.step > 0) {
+      swap(chain.live.q, other.q)
+      swap(chain.live.g, other.g)
+      const { p } = chain
+      chain.p = other.p
+      other.p = p
+    }
+    this.step = forwards ? chain.stepSize : -chain.stepSize
+    this.subweight = 0
+    this.subtotal.fill(0)
+    this.leaf = 0
+    this.leaves = 2 ** this.depth
+  }
+  /** Takes the new point of the subtree: its weight, whether it is drawn, and whether a part of the subtree that ends with it turns. */
+  private grow(): number {
+    const { chain, leaf, subtotal, marks } = this
+    const { live, p } = chain
+    const energy = after(chain, this.step, subtotal) - live.value[0]!
+    this.steps++
+    const change = this.start - energy
+    // NaN, and a density without bounds, are divergences too.
+    if (!(change >= -MOST_ERROR && change < Number.POSITIVE_INFINITY)) return DIVERGED
+    // A weight is bounded so that sums of them stay finite.
+    const w = Math.exp(change < 690 ? change : 690)
+    const subweight = this.subweight + w
+    this.accepted += w < 1 ? w : 1
+    this.subweight = subweight
+    if (chain.stream.uniform() * subweight < w) {
+      copy(this.drawnQ, live.q)
+      copy(this.drawnG, live.g)
+      this.drawnValue = live.value[0]!
+      this.drawnEnergy = energy
+    }
+    if ((leaf & 1) === 0) {
+      if (this.leaves > 1) mark(marks[ones(leaf)]!, p, subtotal)
+      return GOES_ON
+    }
+    // The subtrees that end at this leaf begin at these marks.
+    const last = ones(leaf >> 1)
+    const first = last - trailingOnes(leaf) + 1
+    for (let k = last; k >= first; k--) if (turnsSince(marks[k]!, p, subtotal)) return TURNED
+    return GOES_ON
+  }
+  /** Joins the finished subtree to the trajectory, and says whether that turns. */
+  private join(): boolean {
+    const { chain, total, subtotal } = this
+    if (chain.stream.uniform() * this.weight < this.subweight) {
+      const { q, g } = chain
+      chain.q = this.drawnQ
+      chain.g = this.drawnG
+      this.drawnQ = q
+      this.drawnG = g
+      chain.value = this.drawnValue
+      this.into.energy = this.drawnEnergy
+    }
+    this.weight += this.subweight
+    for (let i = 0; i < total.length; i++) total[i] = total[i]! + subtotal[i]!
+    return turnsBetween(this.other.p, chain.p, total)
+  }
+  private end(state: number): false {
+    const { into } = this
+    into.depth = this.depth
+    into.divergent = state === DIVERGED
+    into.steps = this.steps
+    into.acceptance = this.accepted / this.steps
+    return false
+  }
 }
-/** A new momentum, and a trajectory of one point. Weights are exp(start - energy), so that of the start is 1. */
-const startOf = (chain: Chain, { ends, total, numbers }: Room, into: Transition): void => {
-  const { live, p, q, g } = chain
-  numbers.fill(0)
-  into.energy = numbers[START] = refresh(chain) - chain.value
-  into.divergent = false
-  numbers[WEIGHT] = 1
-  copy(live.q, q)
-  copy(live.g, g)
-  store(chain, chain.v, ends[0])
-  store(chain, chain.v, ends[1])
-  copy(total, p)
+const swap = (a: Float64Array, b: Float64Array): void => {
+  for (let i = 0; i < a.length; i++) {
+    const v = a[i]!
+    a[i] = b[i]!
+    b[i] = v
+  }
 }
 
-/** Transitions of a chain, as a function that makes one and writes what it was. */
-export const nutsTransitions = (chain: Chain, maxDepth: number): ((into: Transition) => Asking) => {
-  const room = roomOf(chain.n, maxDepth)
-  const { numbers } = room
-  return function* (into) {
-    startOf(chain, room, into)
-    let depth = 0
-    let state: number = GOES_ON
-    for (; depth < maxDepth && state === GOES_ON; depth++) {
-      const forwards = chain.stream.uniform() < 0.5
-      const step = forwards ? chain.stepSize : -chain.stepSize
-      const end = room.ends[forwards ? 1 : 0]
-      goTo(chain, end)
-      room.subtotal.fill(0)
-      numbers[SUBWEIGHT] = 0
-      const leaves = 2 ** depth
-      for (let leaf = 0; leaf < leaves && state === GOES_ON; leaf++) {
-        before(chain, step)
-        yield
-        state = grow(chain, room, step, leaf, leaves)
-      }
-      if (state !== GOES_ON) break
-      if (join(chain, room, end, into)) state = TURNED
-    }
-    into.depth = depth
-    into.divergent = state === DIVERGED
-    into.steps = numbers[STEPS]!
-    into.acceptance = numbers[ACCEPTED]! / numbers[STEPS]!
-  }
+/** Transitions of a chain, as a function that begins one, which writes what it was. */
+export const nutsTransitions = (chain: Chain, maxDepth: number): ((into: Transition) => Moves) => {
+  const trajectory = new Trajectory(chain, maxDepth)
+  return (into) => trajectory.begin(into)
 }

@@ -27,7 +27,7 @@ import { adam, applyUpdates, cosineDecaySchedule } from '../../optim/index.js'
 import { foldIn, type Key, normal, splitKey } from '../../random/index.js'
 import type { Target } from './density.js'
 import { type Approximation, gaussianOf } from './gaussian.js'
-import { type Model, model, modelIn, type SitesOf, sitesAt, sitesDrawn, type Trace, totalOf, type Values } from './model.js'
+import { drawnIndices, type Model, model, modelIn, type SitesOf, sitesAt, sitesDrawn, type Trace, totalOf, type Values } from './model.js'
 import type { Start } from './samplers.js'
 import { targetIn } from './target.js'
 import type { Draws, LogDensity } from './types.js'
@@ -198,6 +198,7 @@ export type Guide<P> = (trace: Trace, params: { readonly [K in keyof P]: AnyExpr
  * Stochastic variational inference: the parameters of a guide that maximise the evidence lower bound of a model, E[log p(latents, observations) - log q(latents; params)].
  *
  * A guide is a function of a trace and of a tree of parameters, which are floats without bounds. It samples every latent site of the model by its name, from a distribution whose draws move with its parameters.
+ * Plates of the same name with `subsample` take the same things in the guide and in the model, others in every step: the bound is then an unbiased estimate.
  * Errors  BadInput if a latent site of the model is missing in the guide or the other way round, or for a bound that is not finite in the beginning.
  * Source  Hoffman and others 2013; Ranganath, Gerrish and Blei 2014.
  * @example
@@ -216,13 +217,15 @@ export const svi = <P>(key: Key, m: Model, guide: Guide<P>, options: SviOptions<
     params as AnyExpr,
   )
   const at = (p: unknown): Model => model((s) => guide(s, p as never))
-  const drawn = (p: unknown, k: AnyExpr) => {
-    const sites = sitesDrawn(at(p), k, op)
+  const drawn = (p: unknown, k: AnyExpr, indices = drawnIndices(k as never)) => {
+    const sites = sitesDrawn(at(p), k as never, op, indices)
     return [sites, new Map([...sites].filter(([, s]) => s.kind === 'sample').map(([name, s]) => [name, s.value]))] as const
   }
   const bound = (p: unknown, k: AnyExpr): AnyExpr => {
-    const [q, values] = drawn(p, k)
-    const joint = sitesAt(m, values, op)
+    // The guide and the model take the same part of a plate.
+    const indices = drawnIndices(k as never)
+    const [q, values] = drawn(p, k, indices)
+    const joint = sitesAt(m, values, op, indices)
     const lost = [...values.keys()].find((name) => joint.get(name)?.kind !== 'sample')
     if (lost !== undefined) badInput(op, `the guide has the site '${lost}', which the model has not.`)
     return sub(totalOf(joint), totalOf(q)) as AnyExpr

@@ -1,8 +1,9 @@
 /** Laplace's approximation, variational inference and importance weights: exact where the posterior is normal, and ArviZ's weights. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type AnyExpr, exp, log, neg, square, sub, sum, type Tensor, tensor } from '../../../src/index.js'
+import { type AnyExpr, at, evaluate, exp, log, neg, square, sub, sum, type Tensor, tensor } from '../../../src/index.js'
 import { advi, beta, binomial, importanceWeights, laplaceApproximation, model, normal, svi, type Trace } from '../../../src/prob/index.js'
+import { drawnIndices, sitesAt, totalOf } from '../../../src/prob/inference/model.js'
 import { key } from '../../../src/random/index.js'
 import { refused } from '../refused.js'
 import { correlated } from './posteriors.js'
@@ -136,5 +137,80 @@ describe('importance weights, as ArviZ smooths them', () => {
     expect(refused(() => importanceWeights([0, Number.NaN]))).toMatch(/largest of logRatios is NaN/)
     expect(refused(() => importanceWeights([]))).toMatch(/empty/)
     expect(refused(() => importanceWeights(tensor([[1]]) as never))).toMatch(/\[1, 1\]/)
+  })
+})
+
+describe('plates', () => {
+  const data = Float64Array.from({ length: 12 }, (_, i) => Math.sin(3 * i) + 1)
+  const y = tensor(data) as unknown as AnyExpr
+  const of = (subsample: number | undefined) =>
+    model((s) => {
+      const mu = s.sample('mu', normal(0, 2))
+      s.plate('rows', 12, (i) => void s.observe('y', normal(mu as never, 1), at(y, i as never) as AnyExpr), { subsample })
+    })
+  const mu = new Map([['mu', tensor(0.7) as unknown as AnyExpr]])
+  const total = (m: ReturnType<typeof of>, indices?: (name: string, size: number, subsample: number) => AnyExpr): number =>
+    (evaluate(totalOf(sitesAt(m, mu, 'test', indices)) as never) as unknown as Tensor).item()
+  it('of all things are no more than their body', () => {
+    const plain = model((s) => void s.observe('y', normal(s.sample('mu', normal(0, 2)) as never, 1), y))
+    expect(total(of(undefined))).toBeCloseTo(total(plain), 12)
+    expect(total(of(12))).toBeCloseTo(total(plain), 12)
+  })
+  it('the mean over all parts is the log density', () => {
+    const all: number[] = []
+    for (let a = 0; a < 12; a++) for (let b = 0; b < a; b++) all.push(total(of(2), () => tensor([a, b], [2], 'i32') as unknown as AnyExpr))
+    expect(all.reduce((s, v) => s + v, 0) / all.length).toBeCloseTo(total(of(undefined)), 10)
+  })
+  it('parts are drawn without putting back, and each thing as often', () => {
+    const counts = new Array<number>(12).fill(0)
+    for (let k = 0; k < 600; k++) {
+      const i = numbers(evaluate(drawnIndices(key(k))('rows', 12, 4) as never))
+      expect(new Set(i).size).toBe(4)
+      for (const v of i) counts[v]!++
+    }
+    // 600 trials of the share 1 / 3: within five standard deviations
+    for (const c of counts) expect(Math.abs(c - 200)).toBeLessThan(5 * Math.sqrt(600 * (1 / 3) * (2 / 3)))
+  })
+  it('svi by parts finds the posterior, with the same things in the guide', () => {
+    const guide = (s: Trace, p: { readonly m: AnyExpr; readonly d: AnyExpr }) => s.sample('mu', normal(p.m as never, exp(p.d) as never))
+    const { params } = svi(key(3), of(6), guide as never, { params: { m: 0, d: 0 }, steps: 1500, learningRate: 0.02 })
+    const precision = 12 + 0.25
+    const found = params as unknown as Record<'m' | 'd', Tensor>
+    expect(Math.abs(found.m.item() - data.reduce((a, b) => a + b, 0) / precision)).toBeLessThan(0.08)
+    expect(Math.abs(found.d.item() + 0.5 * Math.log(precision))).toBeLessThan(0.15)
+    const seen: number[][] = []
+    const local = model((s) => {
+      s.plate('rows', 12, (i) => void s.observe('y', normal(s.sample('z', normal(0, 1), [3]) as never, 1), at(y, i as never) as AnyExpr), {
+        subsample: 3,
+      })
+    })
+    const localGuide = (s: Trace, p: { readonly m: AnyExpr }) =>
+      s.plate(
+        'rows',
+        12,
+        (i) => {
+          seen.push([...(i as unknown as { shape: number[] }).shape])
+          return s.sample('z', normal(at(p.m, i as never) as never, 0.1))
+        },
+        { subsample: 3 },
+      )
+    const each = svi(key(4), local, localGuide as never, { params: { m: new Array(12).fill(0) }, steps: 3000, learningRate: 0.05 })
+    expect(seen[0]).toEqual([3])
+    // Each z has its own y: the posterior mean is y / 2. Other things in the guide than in the model would mix them.
+    const m = numbers((each.params as unknown as { readonly m: Tensor }).m)
+    m.forEach((v, i) => {
+      expect(Math.abs(v - data[i]! / 2), String(i)).toBeLessThan(0.12)
+    })
+  })
+  it('says what is wrong with one', () => {
+    const start = { start: { mu: 0 } } as never
+    expect(refused(() => laplaceApproximation(of(6), start))).toMatch(/plate 'rows' takes a part of its things[\s\S]*svi/)
+    expect(refused(() => laplaceApproximation(of(13), start))).toMatch(/has 12 things, and subsample is 13/)
+    const twice = model((s) => {
+      s.sample('mu', normal(0, 1))
+      s.plate('a', 2, () => 0)
+      s.plate('a', 2, () => 0)
+    })
+    expect(refused(() => laplaceApproximation(twice, start))).toMatch(/two plates have the name 'a'/)
   })
 })

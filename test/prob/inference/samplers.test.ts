@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AnyExpr, add, cast, div, exp, log, mul, neg, sqrt, square, sub, sum, type Tensor, tensor } from '../../../src/index.js'
 import { dualAveraging, momentsOf, scheduleOf } from '../../../src/prob/inference/adapt.js'
-import { after, before, chainOf, type Live, markOf, type Transition } from '../../../src/prob/inference/hamiltonian.js'
+import { after, before, chainOf, type Live, mark, markOf, type Transition } from '../../../src/prob/inference/hamiltonian.js'
 import { hmc, nuts, rhat, summary } from '../../../src/prob/inference/index.js'
 import { denseMass, diagonalMass } from '../../../src/prob/inference/mass.js'
 import { nutsTransitions } from '../../../src/prob/inference/nuts-transition.js'
@@ -348,8 +348,8 @@ describe('a trajectory', () => {
       chain,
       into,
       run: () => {
-        const asking = transition(into)
-        while (!asking.next().done) gradient(live)
+        const moves = transition(into)
+        while (moves.go()) gradient(live)
       },
     }
   }
@@ -364,7 +364,7 @@ describe('a trajectory', () => {
     for (let t = 0; t < trials; t++) {
       const from = chain.q[0]!
       run()
-      const k = (chain.q[0]! - from) / (chain.stepSize * 4 * chain.p[0]!)
+      const k = (chain.q[0]! - from) / (chain.stepSize * 2 * chain.p[0]!)
       expect(Math.abs(k - Math.round(k))).toBeLessThan(1e-6)
       counts.set(Math.round(k), (counts.get(Math.round(k)) ?? 0) + 1)
       expect([into.depth, into.steps, into.acceptance, into.divergent]).toEqual([3, 7, 1, false])
@@ -403,25 +403,33 @@ describe('a trajectory', () => {
     const chain = chainOf(2, live, streamOf(key(1)), massOf(inverse))
     const gradient = ([x, y]: readonly number[]) => [-x!, -3 * y!] as const
     const [step, p, q] = [0.3, [0.4, 0.7], [1, -2]]
-    chain.p.set(p)
+    // The momentum of a chain is L^T p, for the inverse L L^T of the mass matrix.
+    const l00 = Math.sqrt(inverse[0]!)
+    const l10 = inverse[1]! / l00
+    const l11 = Math.sqrt(inverse[3]! - l10 * l10)
+    const own = ([a, b]: readonly number[]) => [l00 * a! + l10 * b!, l11 * b!]
+    chain.p.set(own(p))
     live.g.set(gradient(q))
     before(chain, step)
     const half = p.map((v, i) => v + (step / 2) * gradient(q)[i]!)
     const there = q.map((v, i) => v + step * (inverse[2 * i]! * half[0]! + inverse[2 * i + 1]! * half[1]!))
     live.g.set(gradient(there))
-    const [total, mark] = [Float64Array.of(10, 20), markOf(2)]
-    const kinetic = after(chain, step, total, mark)
+    const total = Float64Array.of(10, 20)
+    const kinetic = after(chain, step, total)
     const end = half.map((v, i) => v + (step / 2) * gradient(there)[i]!)
     const speed = [0, 1].map((i) => inverse[2 * i]! * end[0]! + inverse[2 * i + 1]! * end[1]!)
     const near = (found: ArrayLike<number>, wanted: readonly number[]) => {
       for (const [i, w] of wanted.entries()) expect(Math.abs(found[i]! - w)).toBeLessThan(1e-14 * Math.max(1, Math.abs(w)))
     }
+    const momentum = own(end)
     near(live.q, there)
-    near(chain.p, end)
-    near(mark.v, speed)
+    near(chain.p, momentum)
     near([kinetic], [(end[0]! * speed[0]! + end[1]! * speed[1]!) / 2])
-    near(total, [10 + end[0]!, 20 + end[1]!])
-    near(mark.along, [10 + end[0]! / 2, 20 + end[1]! / 2])
+    near(total, [10 + momentum[0]!, 20 + momentum[1]!])
+    const here = markOf(2)
+    mark(here, chain.p, total)
+    near(here.p, momentum)
+    near(here.along, [10 + momentum[0]! / 2, 20 + momentum[1]! / 2])
   })
   it('into an abyss: a divergence, and the draw stays', () => {
     const { chain, into, run } = driver(5, ({ q, g, value }) => {
