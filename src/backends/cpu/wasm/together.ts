@@ -1,11 +1,11 @@
 /** How many vectors of a loop have their operations written by turns. */
 import type { LoopKernel } from '../../plan/kernel.js'
 
-/** Operations from which on a body is long: each waits for the one before it, and the processor does not look as far ahead as the next vector. */
+/** Operations from which on a body is long. */
 const LONG = 16
+/** Operations for each value that is alive at once, from which on a body is a chain: each waits for the one before it, and the processor does not look as far ahead as the next vector. */
+const CHAIN = 8
 const TOGETHER = 4
-/** Values that may be alive at once, of all vectors: there are 16 registers, and a few more in memory cost less than waiting. */
-const ALIVE = 20
 
 /** The most values of the body that are alive at once, of those that are not `fixed` outside the innermost loop. */
 const mostAlive = ({ body }: LoopKernel, fixed: Uint8Array): number => {
@@ -33,8 +33,8 @@ const mostAlive = ({ body }: LoopKernel, fixed: Uint8Array): number => {
   })
   return most
 }
-/** 4 for a long chain of operations on neighbours that folds nothing and has few values alive, else 1. */
+/** 4 for a long chain of operations on neighbours that folds nothing, else 1. */
 export const vectorsTogether = (k: LoopKernel, fixed: Uint8Array): number => {
   const plain = k.inputs.every((a) => a !== 'any') && k.outputs.every((o) => o.access !== 'any' && o.fold === undefined)
-  return plain && k.body.ops.length >= LONG && TOGETHER * mostAlive(k, fixed) <= ALIVE ? TOGETHER : 1
+  return plain && k.body.ops.length >= Math.max(LONG, CHAIN * mostAlive(k, fixed)) ? TOGETHER : 1
 }
