@@ -76,7 +76,7 @@ import { fractionOf, tinyOf } from './uniform.js'
 const MAX_STEPS = 100
 /** Elements from which on those whose first number is not taken are gathered, and the share of all for which there is room at once. */
 const MANY = 2048
-const SHARE = 16
+const SHARE = 32
 
 const chosen = (c: AnyExpr, [a, b]: Words, [d, e]: Words): Words => [where(c, a, d), where(c, b, e)]
 
@@ -136,8 +136,8 @@ const accepted = (keys: Words, d: AnyExpr, dtype: Float): AnyExpr => {
   return reshape(acceptedOfMany([flat(keys[0]), flat(keys[1])], flat(d), n, dtype), d.shape as number[]) as AnyExpr
 }
 /**
- * The same of many elements. All of them have one trial, of which one number in twenty is not taken at most; those that are open have the others, so many at a time that once is
- * enough but for bad luck. Which they are follows from how many are open up to each.
+ * The same of many elements. All of them have one trial, which leaves at most one in twenty without a number; these are gathered, a share of all at a time, for their other trials.
+ * Which they are follows from how many are open up to each.
  */
 const acceptedOfMany = (keys: Words, d: AnyExpr, n: number, dtype: Float): AnyExpr => {
   const first = tried(childKey(keys, 1), childKey(keys, 2), d, dtype)
