@@ -49,7 +49,7 @@ describe('lines that are dealt into parts first', () => {
   it.each([
     // Parts of one size; of a few and of very many numbers; keys that differ in their last bits only, and not at all.
     ['i32 wide', 'i32', kinds.i32.wide, false],
-    ['i32 in a few parts', 'i32', (u: number, i: number) => Math.floor(i % 1000 === 0 ? 2 ** 31 * u : 5 * u), true],
+    ['i32 in a few parts', 'i32', (u: number, i: number) => (i % 1000 === 0 ? Math.floor(20 * u) * 2 ** 26 : Math.floor(5 * u)), true],
     ['i32 small', 'i32', (_u: number, i: number) => (i * 7919) % 300, true],
     ['i32 the same', 'i32', () => 3, false],
     ['f32 wide', 'f32', kinds.f32.wide, true],
