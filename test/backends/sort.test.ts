@@ -58,6 +58,6 @@ describe('lines that are dealt into parts first', () => {
     agree(line(of as (u: number, i: number) => number, dtype), 0, descending)
   })
   it('side by side', () => {
-    agree(line(kinds.i32.wide, 'i32', [n, 2]), 0, false)
+    agree(line(kinds.i32.wide!, 'i32', [n, 2]), 0, false)
   })
 })
