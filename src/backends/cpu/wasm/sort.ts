@@ -226,9 +226,7 @@ export const emitSort = (module: Module, { type, descending, dealt }: Sorted, na
       store(v.at)
       f.increment(v.at, WORD)
     })
-    f.set(v.bytes, v.all)
-      .call(byDigits, v.words, v.others, v.bytes, scratch)
-      .set(v.at)
+    f.set(v.bytes, v.all).call(byDigits, v.words, v.others, v.bytes, scratch).set(v.at)
     write()
   }
   const counts = DIGITS * table(bitsOf(dealt))
@@ -275,7 +273,10 @@ export const emitSort = (module: Module, { type, descending, dealt }: Sorted, na
       })
     })
   }
-  const times = (a: Local, b: Operand): Operand => () => f.op(OP.i32_mul, a, b)
+  const times =
+    (a: Local, b: Operand): Operand =>
+    () =>
+      f.op(OP.i32_mul, a, b)
   f.set(v.step, times(after, 4)).set(v.all, times(size, WORD))
   f.set(v.rest, () => f.op(OP.i32_sub, times(v.step, size), v.step))
   f.set(v.words, add(scratch, tableBytes(dealt))).set(v.others, add(v.words, v.all))
