@@ -7,6 +7,11 @@ import {
   add,
   and,
   any,
+  arange,
+  cast,
+  clamp,
+  cond,
+  cumsum,
   customRule,
   type Dim,
   div,
@@ -14,22 +19,29 @@ import {
   eq,
   exp,
   type Float,
+  full,
   gammainc,
   ge,
   gt,
+  le,
   log,
   lt,
   maximum,
+  minimum,
   mul,
   neg,
   not,
   or,
   pow,
+  reshape,
   type Shape,
+  searchsorted,
+  slice,
   softmax,
   sqrt,
   stack,
   sub,
+  takeAlongAxis,
   where,
   whileLoop,
   zerosLike,
@@ -51,6 +63,7 @@ import {
   type ShapeIn,
   type ShapeOf,
   shapeFor,
+  sizeOf,
   spread,
   wordsOf,
 } from './given.js'
@@ -61,35 +74,96 @@ import { fractionOf, tinyOf } from './uniform.js'
 
 /** Rejections in a row: one more in twenty at most, so that none of 2^31 numbers takes so many. */
 const MAX_STEPS = 100
+/** Elements from which on those whose first number is not taken are gathered, and the share of all for which there is room at once. */
+const MANY = 2048
+const SHARE = 32
 
 const chosen = (c: AnyExpr, [a, b]: Words, [d, e]: Words): Words => [where(c, a, d), where(c, b, e)]
 
-/** V of gamma numbers d V with d = a - 1/3, a >= 1: the cube of 1 + c times a normal number, where a uniform one accepts it.   Source  Marsaglia and Tsang 2000. */
-const accepted = (keys: Words, d: AnyExpr, dtype: Float): AnyExpr => {
-  const c = div(1 / 3, sqrt(d))
+/** Where elements stand between trials: the keys that the next one has, and whether it has keys of its own or draws a normal number again. */
+interface State {
+  readonly outer: Words
+  readonly x: Words
+  readonly u: Words
+  readonly fresh: AnyExpr
+  readonly open: AnyExpr
+  readonly cube: AnyExpr
+}
+/** The number of a trial from its two keys: whether 1 + c x is positive, whether the number is taken, and its cube. */
+const tried = (from: Words, u: Words, d: AnyExpr, dtype: Float) => {
+  const normal = normalOf(firstWords(childKey(from, 1)), dtype)
+  const v = add(1, mul(normal, div(1 / 3, sqrt(d))))
+  const positive = gt(v, 0)
+  const x2 = mul(normal, normal)
+  const cube = where(positive, mul(mul(v, v), v), 1)
+  const uniform = fractionOf(firstWords(u), dtype)
+  const quick = lt(uniform, sub(1, mul(0.0331, mul(x2, x2))))
+  const exact = lt(log(uniform), add(mul(0.5, x2), mul(d, add(sub(1, cube), log(cube)))))
+  return { positive, taken: and(positive, or(quick, exact)), cube }
+}
+/** Each trial has three keys of the one before; a normal number that makes 1 + c x negative is drawn again from the second. */
+const trial = (s: State, d: AnyExpr, dtype: Float): State => {
+  const outer = chosen(s.fresh, childKey(s.outer, 0), s.outer)
+  const from = chosen(s.fresh, childKey(s.outer, 1), s.x)
+  const u = chosen(s.fresh, childKey(s.outer, 2), s.u)
+  const { positive, taken, cube } = tried(from, u, d, dtype)
+  return {
+    ...{ outer, x: childKey(from, 0), u, fresh: positive, open: and(s.open, not(taken)) },
+    cube: where(and(s.open, positive), cube, s.cube),
+  }
+}
+/** Trials of all elements until each has its number: where they are few. */
+const untilTaken = (init: State, d: AnyExpr, dtype: Float): AnyExpr => {
+  const [end] = whileLoop(
+    (s: { readonly open: AnyExpr }) => any(s.open) as never,
+    ((s: State) => trial(s, d, dtype)) as never,
+    init as never,
+    { maxSteps: MAX_STEPS },
+  )
+  return (end as State).cube
+}
+const begun = (keys: Words, d: AnyExpr): State => {
   const unset = zerosLike(keys[0]) as AnyExpr
   const open = not(zerosLike(d) as AnyExpr) as AnyExpr
-  const init = { outer: keys, x: [unset, unset], u: [unset, unset], fresh: open, open, cube: add(zerosLike(d) as AnyExpr, 1) }
-  const body = (s: { outer: Words; x: Words; u: Words; fresh: AnyExpr; open: AnyExpr; cube: AnyExpr }) => {
-    // Each trial has three keys of the one before; a normal number that makes 1 + c x negative is drawn again from the second.
-    const outer = chosen(s.fresh, childKey(s.outer, 0), s.outer)
-    const from = chosen(s.fresh, childKey(s.outer, 1), s.x)
-    const u = chosen(s.fresh, childKey(s.outer, 2), s.u)
-    const normal = normalOf(firstWords(childKey(from, 1)), dtype)
-    const v = add(1, mul(normal, c))
-    const positive = gt(v, 0)
-    const x2 = mul(normal, normal)
-    const v3 = where(positive, mul(mul(v, v), v), 1)
-    const uniform = fractionOf(firstWords(u), dtype)
-    const quick = lt(uniform, sub(1, mul(0.0331, mul(x2, x2))))
-    const exact = lt(log(uniform), add(mul(0.5, x2), mul(d, add(sub(1, v3), log(v3)))))
-    const taken = and(positive, or(quick, exact))
-    return {
-      ...{ outer, x: childKey(from, 0), u, fresh: positive, open: and(s.open, not(taken)) },
-      cube: where(and(s.open, positive), v3, s.cube),
-    }
+  return { outer: keys, x: [unset, unset], u: [unset, unset], fresh: open, open, cube: add(zerosLike(d) as AnyExpr, 1) }
+}
+
+/** V of gamma numbers d V with d = a - 1/3, a >= 1: the cube of 1 + c times a normal number, where a uniform one accepts it.   Source  Marsaglia and Tsang 2000. */
+const accepted = (keys: Words, d: AnyExpr, dtype: Float): AnyExpr => {
+  const n = sizeOf(d.shape)
+  if (n < MANY) return untilTaken(begun(keys, d), d, dtype)
+  const flat = (x: AnyExpr): AnyExpr => reshape(x, [n]) as AnyExpr
+  return reshape(acceptedOfMany([flat(keys[0]), flat(keys[1])], flat(d), n, dtype), d.shape as number[]) as AnyExpr
+}
+/**
+ * The same of many elements. All of them have one trial, which leaves at most one in twenty without a number; these are gathered, a share of all at a time, for their other trials.
+ * Which they are follows from how many are open up to each.
+ */
+const acceptedOfMany = (keys: Words, d: AnyExpr, n: number, dtype: Float): AnyExpr => {
+  const first = tried(childKey(keys, 1), childKey(keys, 2), d, dtype)
+  const open = not(first.taken) as AnyExpr
+  const upTo = cumsum(cast(open, 'i32')) as AnyExpr
+  const size = Math.ceil(n / SHARE)
+  const total = reshape(slice(upTo, [n - 1], [n]) as AnyExpr, []) as AnyExpr
+  const body = ({ done, cube }: { readonly done: AnyExpr; readonly cube: AnyExpr }) => {
+    const which = add(arange(size, 'i32') as AnyExpr, add(done, 1))
+    const at = minimum(searchsorted(upTo as never, which as never) as AnyExpr, n - 1) as AnyExpr
+    const of = (x: AnyExpr): AnyExpr => takeAlongAxis(x, at as never) as AnyExpr
+    const [k, own]: [Words, AnyExpr] = [[of(keys[0]), of(keys[1])], of(d)]
+    const s = trial(begun(k, own), own, dtype)
+    // What is past the last one is done.
+    const cubes = untilTaken({ ...s, open: and(s.open, le(which, total)) }, own, dtype)
+    const place = sub(sub(upTo, 1), done)
+    const here = and(open, and(ge(place, 0), lt(place, size)))
+    const taken = takeAlongAxis(cubes, clamp(place, 0, size - 1) as never) as AnyExpr
+    return { done: add(done, size), cube: where(here, taken, cube) }
   }
-  const [end] = whileLoop((s: { readonly open: AnyExpr }) => any(s.open) as never, body as never, init as never, { maxSteps: MAX_STEPS })
+  const [end] = whileLoop(
+    (s: { readonly done: AnyExpr }) => lt(s.done, total) as never,
+    body as never,
+    { done: full([], 0, 'i32') as AnyExpr, cube: first.cube } as never,
+    { maxSteps: SHARE },
+  )
   return (end as { readonly cube: AnyExpr }).cube
 }
 
@@ -98,12 +172,16 @@ const sampled = (keys: Words, a: AnyExpr, dtype: Float, logs: boolean): AnyExpr 
   const above = ge(a, 1)
   const d = sub(where(above, a, add(a, 1)), 1 / 3)
   const v = accepted(childKey(keys, 0), d, dtype)
-  const boost = childKey(keys, 1)
-  if (logs) {
-    const power = neg(exponentialOf(firstWords(boost), dtype))
-    return add(add(log(d), log(v)), where(or(above, eq(power, 0)), 0, div(power, a)))
+  const whole = logs ? add(log(d), log(v)) : mul(d, v)
+  const boosted = (y: AnyExpr, k: Words, a: AnyExpr): AnyExpr => {
+    const [boost, above] = [firstWords(childKey(k, 1)), ge(a, 1)]
+    if (logs) {
+      const power = neg(exponentialOf(boost, dtype))
+      return add(y, where(or(above, eq(power, 0)), 0, div(power, a)))
+    }
+    return mul(y, where(above, 1, pow(sub(1, fractionOf(boost, dtype)), div(1, where(above, 1, a)))))
   }
-  return mul(mul(d, v), where(above, 1, pow(sub(1, fractionOf(firstWords(boost), dtype)), div(1, where(above, 1, a)))))
+  return cond(any(not(above)), boosted as never, ((y: AnyExpr) => y) as never, whole as never, keys as never, a as never) as never
 }
 
 /** The same with their derivative by a: of the logarithm, divided by the number itself. */

@@ -19,6 +19,48 @@ const errorOf = (f: () => unknown): cd.AdError | undefined => {
   return undefined
 }
 
+/** Sizes from which on gamma numbers that are not taken at once are gathered. */
+const MANY = 2048
+describe('gamma numbers of many elements', () => {
+  const drawn = (a: unknown, n: number, dtype: 'f32' | 'f64', k = key): readonly number[] =>
+    cd.evaluate(random.gamma(k, a as number, { shape: [n], dtype })).toArray() as readonly number[]
+  it.each(['f32', 'f64'] as const)('are those of few, to the bit: %s', (dtype) => {
+    // Elements with a = 1 are not taken in one of twenty cases: more than one share of them.
+    for (const a of [0.3, 1, 2.5, 40]) {
+      const many = drawn(a, MANY + 3, dtype)
+      expect(many.slice(0, MANY - 1)).toEqual(drawn(a, MANY - 1, dtype))
+      expect(new Set(many).size).toBeGreaterThan(0.99 * MANY)
+    }
+    const mixed = cd.tensor(
+      Array.from({ length: MANY }, (_, i) => 0.2 + (i % 7)),
+      [MANY],
+      dtype,
+    )
+    const few = cd.slice(mixed, [0], [MANY - 1])
+    expect(drawn(mixed, MANY, dtype).slice(0, MANY - 1)).toEqual(drawn(few, MANY - 1, dtype))
+  })
+  it('of several keys, and of any shape', () => {
+    const keys = random.splitKey(key, 3)
+    const all = value(
+      cd.vmap((k: cd.AnyExpr) => random.gamma(k as never, 1, { shape: [MANY] }))(keys as never),
+    ) as readonly (readonly number[])[]
+    all.forEach((row, i) => {
+      expect(row).toEqual(drawn(1, MANY, 'f64', cd.evaluate(cd.at(keys, i)) as never))
+    })
+    expect((value(random.gamma(key, 1, { shape: [2, MANY] })) as readonly (readonly number[])[]).flat()).toEqual(drawn(1, 2 * MANY, 'f64'))
+  })
+  it('have the slopes of few', () => {
+    const slope = (n: number): readonly number[] => {
+      const a = cd.tensor(
+        Array.from({ length: n }, (_, i) => 0.5 + (i % 5)),
+        [n],
+      )
+      return value(cd.grad((x: cd.AnyExpr) => cd.sum(random.gamma(key, x) as cd.AnyExpr) as never)(a as never)) as readonly number[]
+    }
+    expect(slope(MANY).slice(0, MANY - 1)).toEqual(slope(MANY - 1))
+  })
+})
+
 /** Each that draws of a key alone, into a shape. */
 const drawn: Readonly<Record<string, (key: random.Key, shape: readonly number[]) => unknown>> = {
   bits: random.bits,

@@ -21,6 +21,7 @@ import type { WholeByLibrary } from '../cpu/kernel.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
 import type { Library } from './library.js'
+import type { matricesOf } from './matrices.js'
 import type { Mapped } from './products.js'
 
 type Floats = Float32Array | Float64Array
@@ -66,8 +67,9 @@ class Scratch {
   numbers(at: number, count: number): Float64Array {
     return new Float64Array(this.buffer, this.start + at, count)
   }
-  floats(type: 'f32' | 'f64', at: number, count: number): Floats {
-    return new (type === 'f32' ? Float32Array : Float64Array)(this.buffer, this.start + at, count)
+  /** Where it lies in the memory. */
+  place(at: number): number {
+    return this.start + at
   }
   words(at: number, count: number): Int32Array {
     return new Int32Array(this.buffer, this.start + at, count)
@@ -76,26 +78,18 @@ class Scratch {
 /** Where an array lies, to the library. */
 const placeOf = (x: Floats, at: Mapped, element: number): number => at.base + x.byteOffset + element * x.BYTES_PER_ELEMENT
 
-/** to: [n, m] is the transpose of from: [m, n], in tiles that a cache holds. */
-const transpose = (from: Floats, at: number, to: Floats, toAt: number, m: number, n: number): void => {
-  const tile = 16
-  for (let i = 0; i < m; i += tile)
-    for (let j = 0; j < n; j += tile) {
-      const [rows, columns] = [Math.min(m, i + tile), Math.min(n, j + tile)]
-      for (let r = i; r < rows; r++) for (let c = j; c < columns; c++) to[toAt + c * m + r] = from[at + r * n + c]!
-    }
+/** Where an element lies in the memory. */
+const within = (x: Floats, element: number): number => x.byteOffset + element * x.BYTES_PER_ELEMENT
+
+/** to: [n, n] is the transpose of from: [n, n], both in the memory. */
+const turn = (from: Float64Array, to: Floats, at: number, n: number, { f64 }: ReturnType<typeof matricesOf>): void => {
+  if (to instanceof Float64Array) f64.transpose(within(to, at), within(from, 0), n, n)
+  else for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) to[at + j * n + i] = from[i * n + j]!
 }
 
 /** to: [m, n] is from: [m, n] with its columns times these. */
 const scaled = (from: Float64Array, to: Floats, at: number, by: Float64Array, m: number, n: number): void => {
   for (let i = 0, k = 0; i < m; i++) for (let j = 0; j < n; j++, k++) to[at + k] = by[j]! * from[k]!
-}
-
-/** Whether `count` numbers are all finite. */
-const finite = (x: Floats, at: number, count: number): boolean => {
-  let s = 0
-  for (let i = at; i < at + count; i++) s += x[i]! - x[i]!
-  return s === 0
 }
 
 const ADDRESS = 'uintptr_t'
@@ -112,27 +106,28 @@ interface Arrays {
   readonly args: readonly NDArray[]
   readonly results: readonly NDArray[]
 }
-type Make = (library: Library, at: Mapped, k: OpaqueKernel) => Ready | undefined
+type Make = (library: Library, at: Mapped, k: OpaqueKernel, matrices: ReturnType<typeof matricesOf>) => Ready | undefined
 
 const letter = (type: 'f32' | 'f64'): 's' | 'd' => (type === 'f32' ? 's' : 'd')
 const typeOf = (k: OpaqueKernel): 'f32' | 'f64' => k.results[0]!.dtype as 'f32' | 'f64'
 
-const cholesky: Make = (library, at, k) => {
+const cholesky: Make = (library, at, k, matrices) => {
   const potrf = library.fortran(`${letter(typeOf(k))}potrf`, `const char *, ${addresses(4)}, size_t`)
   if (potrf === undefined) return undefined
   const [, n] = axesOf(k.args[0]!.shape)
+  const { lower } = matrices[typeOf(k)]
   return {
     bytes: INTEGERS,
     one: (matrix, { args, results }, s) => {
       const [a, l] = [floats(args[0]!), floats(results[0]!)]
       const from = matrix * n * n
-      l.set(a.subarray(from, from + n * n), from)
+      // The library leaves what is above the diagonal as it is.
+      lower(within(l, from), within(a, from), n)
       const [size, info] = s.integers(0, n, 0)
       potrf('U', size, placeOf(l, at, from), size, info, 1)
       if (s.integer(8) !== 0) l.fill(Number.NaN, from, from + n * n)
       // The library goes on with NaN, as if it were a positive pivot.
       else if (Number.isNaN(l[from + n * n - 1]!)) l.fill(Number.NaN, from, from + n * n)
-      else for (let i = 0; i < n; i++) l.fill(0, from + i * n + i + 1, from + (i + 1) * n)
       return true
     },
   }
@@ -176,7 +171,7 @@ const triangularSolve: Make = (library, at, k) => {
   }
 }
 
-const lu: Make = (library, _at, k) => {
+const lu: Make = (library, _at, k, matrices) => {
   const type = typeOf(k)
   const getrf = library.fortran(`${letter(type)}getrf`, addresses(6))
   if (getrf === undefined) return undefined
@@ -188,18 +183,18 @@ const lu: Make = (library, _at, k) => {
   const swaps = room.take(steps)
   const matrixAt = room.take(m * n, size)
   const step = library.wide ? 2 : 1
+  const { finite, transpose } = matrices[type]
   return {
     bytes: room.bytes,
     one: (matrix, { args, results }, s) => {
       const [a, packed] = [floats(args[0]!), floats(results[0]!)]
       const [pivots, order] = [results[1]!.data as Int32Array, results[2]!.data as Int32Array]
       const from = matrix * m * n
-      if (!finite(a, from, m * n)) return false
-      const work = s.floats(type, matrixAt, m * n)
-      transpose(a, from, work, 0, m, n)
+      if (!finite(within(a, from), m * n)) return false
+      transpose(s.place(matrixAt), within(a, from), m, n)
       const [rows, columns, info] = s.integers(integers, m, n, 0)
       getrf(rows, columns, s.address(matrixAt), rows, s.address(swaps), info)
-      transpose(work, 0, packed, from, n, m)
+      transpose(within(packed, from), s.place(matrixAt), n, m)
       const found = s.words(swaps, steps * step)
       const [pAt, oAt] = [matrix * steps, matrix * m]
       for (let i = 0; i < m; i++) order[oAt + i] = i
@@ -218,7 +213,7 @@ const lu: Make = (library, _at, k) => {
 /** Blocks of columns in which LAPACK works: as many rows of workspace. */
 const BLOCK = 64
 
-const qr: Make = (library, _at, k) => {
+const qr: Make = (library, _at, k, matrices) => {
   const gelqf = library.fortran('dgelqf', addresses(8))
   const orglq = library.fortran('dorglq', addresses(9))
   const [m, n] = axesOf(k.args[0]!.shape)
@@ -235,7 +230,7 @@ const qr: Make = (library, _at, k) => {
     one: (matrix, { args, results }, s) => {
       const [a, q, r] = [floats(args[0]!), floats(results[0]!), floats(results[1]!)]
       const [from, qAt, rAt] = [matrix * m * n, matrix * m * columns, matrix * columns * n]
-      if (!finite(a, from, m * n)) return false
+      if (!matrices[typeOf(k)].finite(within(a, from), m * n)) return false
       // A row by row, with room behind each row where Q has more columns.
       const x = s.numbers(matrixAt, m * columns)
       if (columns === n) x.set(a.subarray(from, from + m * n))
@@ -256,7 +251,7 @@ const qr: Make = (library, _at, k) => {
   }
 }
 
-const eigh: Make = (library, _at, k) => {
+const eigh: Make = (library, _at, k, matrices) => {
   const syevd = library.fortran('dsyevd', `const char *, const char *, ${addresses(9)}, size_t, size_t`)
   if (syevd === undefined) return undefined
   const [, n] = axesOf(k.args[0]!.shape)
@@ -270,7 +265,7 @@ const eigh: Make = (library, _at, k) => {
     one: (matrix, { args, results }, s) => {
       const [a, w, v] = [floats(args[0]!), floats(results[0]!), floats(results[1]!)]
       const from = matrix * n * n
-      for (let i = 0; i < n; i++) if (!finite(a, from + i * n, i + 1)) return false
+      for (let i = 0; i < n; i++) if (!matrices[typeOf(k)].finite(within(a, from + i * n), i + 1)) return false
       const x = s.numbers(vectors, n * n)
       x.set(a.subarray(from, from + n * n))
       const [size, given, integer, info] = s.integers(integers, n, length, whole, 0)
@@ -278,13 +273,13 @@ const eigh: Make = (library, _at, k) => {
       if (s.integer(integers + 24) !== 0) return false
       w.set(s.numbers(values, n), matrix * n)
       for (let j = 0; j < n; j++) if (flips(x, j * n, n)) for (let i = 0; i < n; i++) x[j * n + i] = -x[j * n + i]!
-      transpose(x, 0, v, from, n, n)
+      turn(x, v, from, n, matrices)
       return true
     },
   }
 }
 
-const svd: Make = (library, _at, k) => {
+const svd: Make = (library, _at, k, matrices) => {
   const gesdd = library.fortran('dgesdd', `const char *, ${addresses(13)}, size_t`)
   if (gesdd === undefined) return undefined
   const [m, n] = axesOf(k.args[0]!.shape)
@@ -298,7 +293,7 @@ const svd: Make = (library, _at, k) => {
     one: (matrix, { args, results }, s) => {
       const [a, u, d, v] = [floats(args[0]!), floats(results[0]!), floats(results[1]!), floats(results[2]!)]
       const from = matrix * m * n
-      if (!finite(a, from, m * n)) return false
+      if (!matrices[typeOf(k)].finite(within(a, from), m * n)) return false
       const x = s.numbers(copy, m * n)
       x.set(a.subarray(from, from + m * n))
       const [rows, wide, given, info] = s.integers(integers, n, m, length, 0)
@@ -311,7 +306,7 @@ const svd: Make = (library, _at, k) => {
       const signs = Float64Array.from({ length: n }, (_, j) => (flips(vectors, j * n, n) ? -1 : 1))
       scaled(others, u, from, signs, m, n)
       for (let j = 0; j < n; j++) if (signs[j]! < 0) for (let i = 0; i < n; i++) vectors[j * n + i] = -vectors[j * n + i]!
-      transpose(vectors, 0, v, matrix * n * n, n, n)
+      turn(vectors, v, matrix * n * n, n, matrices)
       return true
     },
   }
@@ -330,11 +325,17 @@ const makers: ReadonlyMap<AnyPrimitive, Make> = /*#__PURE__*/ new Map<AnyPrimiti
 ])
 
 /** A factorisation of matrices of `least` columns and more by the library; undefined where it has none. */
-export const factorisationBy = (library: Library, at: Mapped, k: OpaqueKernel, least: number): WholeByLibrary | undefined => {
+export const factorisationBy = (
+  library: Library,
+  at: Mapped,
+  matrices: () => ReturnType<typeof matricesOf>,
+  k: OpaqueKernel,
+  least: number,
+): WholeByLibrary | undefined => {
   const make = makers.get(k.prim)
   if (make === undefined) return undefined
   const [, n, count] = axesOf(k.args[0]!.shape)
-  const ready = n < least ? undefined : make(library, at, k)
+  const ready = n < least ? undefined : make(library, at, k, matrices())
   if (ready === undefined) return undefined
   return {
     scratchBytes: ready.bytes,

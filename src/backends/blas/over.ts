@@ -3,6 +3,7 @@ import type { BlasInside } from '../cpu/kernel.js'
 import { CHANNELS, convolutionBy } from './convolutions.js'
 import { COLUMNS, factorisationBy } from './factorisations.js'
 import type { Library } from './library.js'
+import { matricesOf } from './matrices.js'
 import { movesOf } from './moves.js'
 import { COPYING, LEAST, Mapped, productsBy } from './products.js'
 
@@ -25,9 +26,11 @@ export const blasOf = (
     const at = new Mapped(memory, library)
     let made: ReturnType<typeof movesOf> | undefined
     const moves = () => (made ??= movesOf(memory))
+    let around: ReturnType<typeof matricesOf> | undefined
+    const matrices = () => (around ??= matricesOf(memory))
     return {
       products: (own) => productsBy(library, at, own, from.multiplications, from.copying),
-      whole: (k) => factorisationBy(library, at, k, from.columns) ?? convolutionBy(library, at, moves, k, from.channels),
+      whole: (k) => factorisationBy(library, at, matrices, k, from.columns) ?? convolutionBy(library, at, moves, k, from.channels),
     }
   },
 })

@@ -10,7 +10,7 @@ import type { Module } from './wasm/encoder.js'
 import { emitRanks, isRanked, rankScratchBytes } from './wasm/ranks.js'
 import { areBeside, emitRecurrence, emitRunning, type Lines, runningScratchBytes } from './wasm/running.js'
 import { emitSelect, isFew, type Places, selectScratchBytes } from './wasm/select.js'
-import { emitSort, type Sorted, sortScratchBytes } from './wasm/sort.js'
+import { emitSort, isDealt, type Sorted, sortScratchBytes } from './wasm/sort.js'
 
 type Emit = (module: Module, lines: Lines, name: string) => void
 /** The kernel of lines along an axis of its first argument; `code` names it, but for what lines are. */
@@ -58,7 +58,7 @@ export const scanKernels: CpuTable<typeof scans> = {
     // Short lines, f64 and parts of an order are left to plain loops.
     if (places.type === 'f64' || places.size < LONG || places.from > 0 || places.to < places.size) return undefined
     if (places.before * places.after === 0) return noElements
-    const of: Sorted = { type: places.type, descending: places.descending }
+    const of: Sorted = { type: places.type, descending: places.descending, dealt: isDealt(places.size) }
     return {
       emit: (module, name) => emitSort(module, of, name),
       scratchBytes: sortScratchBytes(places.size),

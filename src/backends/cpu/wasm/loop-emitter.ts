@@ -8,6 +8,7 @@ import { bytesOf, Lanes, Registers } from './lanes.js'
 import { BodyOps } from './loop-body.js'
 import { LoopNest } from './loop-nest.js'
 import * as OP from './opcodes.js'
+import { vectorsTogether } from './together.js'
 import type { Totals } from './totals.js'
 
 /** Additions that an accumulator of f32 takes before it is emptied into an f64: the error of a sum stays below CHAIN / 2 roundings. */
@@ -17,6 +18,12 @@ const CHAIN = 32
 const JAM = 4
 /** Operations up to which a body is written out several times. */
 const SHORT = 4
+
+/** A vector of the innermost loop: which of those written out, and how many elements from the cursors. */
+interface Copy {
+  readonly copy: number
+  readonly ahead: number
+}
 
 export class LoopEmitter {
   private readonly nest: LoopNest
@@ -30,6 +37,8 @@ export class LoopEmitter {
   private readonly folds: readonly (FoldEmitter | undefined)[]
   private readonly totals: readonly (Totals | undefined)[]
   private readonly unroll: number
+  /** Vectors whose operations are written by turns. */
+  private readonly together: number
   /** Addresses inside the innermost loop, of each row that is walked at once. */
   private readonly rowCursors: readonly (readonly Local[])[]
   /** The row for which code is written. */
@@ -65,6 +74,7 @@ export class LoopEmitter {
     k.body.ops.forEach((o, i) => {
       if (o.args.every((a) => this.fixed[a] === 1)) this.fixed[this.inputs + i] = 1
     })
+    this.together = vectorsTogether(k, this.fixed)
   }
   private stride(operand: number, axis: number): Operand {
     return this.nest.stride(operand, axis)
@@ -116,7 +126,8 @@ export class LoopEmitter {
       f.op(OP.i32_sub, n, () => f.op(OP.i32_mul, left, width)).set(n)
       const run = (count: Local): void => {
         f.countDown(count, () => {
-          for (let c = 0; c < u; c++) this.points(rows, L, c, c * L)
+          if (u > 1 && u === this.together) this.interleaved(u)
+          else for (let c = 0; c < u; c++) this.points(rows, L, c, c * L)
           this.eachRow(rows, () => this.advance(width))
         })
       }
@@ -137,7 +148,8 @@ export class LoopEmitter {
         }),
       )
     }
-    if (this.unroll > 1) vectors(this.unroll)
+    if (this.together > 1) vectors(this.together)
+    else if (this.unroll > 1) vectors(this.unroll)
     vectors(1)
     f.get(n)
     f.if(() => {
@@ -225,7 +237,7 @@ export class LoopEmitter {
     const { f, regs } = this
     const held = new Map<number, Local>()
     this.eachRow(rows, () =>
-      this.point(count, copy, ahead, (output, v) => {
+      this.point(count, [{ copy, ahead }], (output, v) => {
         const s = this.folds[output]!
         const sum = held.get(output)
         if (rows === 1 || s.op !== 'sum') s.addToTotals(this.rowCursors[0]![this.inputs + output]!, 8 * ahead, v, count)
@@ -241,63 +253,82 @@ export class LoopEmitter {
       regs.give(v)
     }
   }
-  /** The body at a vector or element of one row; `total` takes what is folded in scratch. */
-  private point(count: number, copy: number, ahead: number, total: (output: number, v: Local) => void): void {
+  /** So many vectors of one row, each operation of all of them before the next. */
+  private interleaved(vectors: number): void {
+    const copies = Array.from({ length: vectors }, (_, copy) => ({ copy, ahead: copy * this.L }))
+    this.point(this.L, copies, () => {})
+  }
+  /** The body at vectors, or at an element, of one row; `total` takes what is folded in scratch. */
+  private point(count: number, copies: readonly Copy[], total: (output: number, v: Local) => void): void {
     const { f, k, regs } = this
     const hoisted = this.hoisted[this.row]!
     const last = k.rank - 1
-    const values: (Local | undefined)[] = new Array<Local | undefined>(this.fixed.length)
+    const values = copies.map(() => new Array<Local | undefined>(this.fixed.length))
     const uses = new Int32Array(this.fixed.length)
     for (const o of k.body.ops) for (const a of o.args) uses[a]!++
     for (const r of k.body.results) uses[r]!++
-    const value = (id: number): Local => {
+    const value = (c: number, id: number): Local => {
       const h = hoisted.get(id)
       if (h !== undefined) return h
-      let v = values[id]
+      let v = values[c]![id]
       if (v === undefined) {
         v = regs.take()
         const d = k.body.inputs[id]!
+        const { ahead } = copies[c]!
         if (k.inputs[id] === 'any') {
           if (count === 1) this.lanes.splat(d, this.at(id, ahead))
           else this.lanes.gather(d, this.at(id, ahead), this.stride(id, last))
         } else if (count === 1) this.lanes.splat(d, this.at(id, ahead))
         else this.lanes.load(d, this.cursors[id]!, this.offset(id, ahead))
         f.set(v)
-        values[id] = v
+        values[c]![id] = v
       }
       return v
     }
     const release = (id: number): void => {
       if (--uses[id]! > 0 || hoisted.has(id)) return
-      const v = values[id]
-      if (v !== undefined) regs.give(v)
-      values[id] = undefined
+      for (const of of values) {
+        const v = of[id]
+        if (v !== undefined) regs.give(v)
+        of[id] = undefined
+      }
     }
     k.body.ops.forEach((o, i) => {
       const id = this.inputs + i
       if (this.fixed[id] === 1 || uses[id] === 0) return
-      const xs = o.args.map(value)
-      this.op(o, xs, count, hoisted.get(~id))
+      const made = copies.map((_, c) => {
+        this.op(
+          o,
+          o.args.map((a) => value(c, a)),
+          count,
+          hoisted.get(~id),
+        )
+        const v = regs.take()
+        f.set(v)
+        return v
+      })
       for (const a of o.args) release(a)
-      const v = regs.take()
-      f.set(v)
-      values[id] = v
+      made.forEach((v, c) => {
+        values[c]![id] = v
+      })
     })
     // Every value is read before anything is stored, so that outputs may lie over inputs.
-    const results = k.body.results.map(value)
-    k.outputs.forEach((o, i) => {
-      const operand = this.inputs + i
-      const v = results[i]!
-      const s = this.folds[i]
-      if (s === undefined) {
-        if (count === 1) this.lanes.storeLane(o.dtype, this.at(operand, ahead), v, 0)
-        else if (o.access === 'any') this.lanes.scatter(o.dtype, this.at(operand, ahead), this.stride(operand, last), v)
-        else this.lanes.store(o.dtype, this.cursors[operand]!, v, this.offset(operand, ahead))
-      } else if (s.inner) {
-        if (count === 1) s.addLane(v, 0)
-        else s.addVector(v, copy)
-      } else if (s.deep) total(i, v)
-      else this.foldInto(s, o, operand, ahead, count, v)
+    const results = copies.map((_, c) => k.body.results.map((id) => value(c, id)))
+    copies.forEach(({ copy, ahead }, c) => {
+      k.outputs.forEach((o, i) => {
+        const operand = this.inputs + i
+        const v = results[c]![i]!
+        const s = this.folds[i]
+        if (s === undefined) {
+          if (count === 1) this.lanes.storeLane(o.dtype, this.at(operand, ahead), v, 0)
+          else if (o.access === 'any') this.lanes.scatter(o.dtype, this.at(operand, ahead), this.stride(operand, last), v)
+          else this.lanes.store(o.dtype, this.cursors[operand]!, v, this.offset(operand, ahead))
+        } else if (s.inner) {
+          if (count === 1) s.addLane(v, 0)
+          else s.addVector(v, copy)
+        } else if (s.deep) total(i, v)
+        else this.foldInto(s, o, operand, ahead, count, v)
+      })
     })
     k.body.results.forEach(release)
   }
