@@ -45,13 +45,14 @@ const weights = { w: tensor!(Float64Array.from([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]), 
 describe('orders that are made', () => {
   it('in a gradient and its call: of the function, of the derivatives of its region, of the gradient', () => {
     expect(orders(() => gradient(product)([1, 2, 3]))).toBe(3)
-    expect(orders(() => gradient(product)([1, 2]))).toBe(3)
+    // the derivatives of its region know no size
+    expect(orders(() => gradient(product)([1, 2]))).toBe(2)
   })
   it('in a gradient without regions: of the function and of the gradient', () => {
     expect(orders(() => gradient((x) => sum!(mul!(x, x)))([1, 2, 3]))).toBe(2)
   })
   it('in a first compiled call, and none in the second', () => {
-    const f = compiled(grad!(product))
+    const f = compiled(grad!((x: E) => sum!(mul!(tanh!(x), sin!(x)))))
     expect(orders(() => f([1, 2, 3]))).toBe(3)
     expect(orders(() => f([3, 2, 1]))).toBe(0)
     const net = compiled(valueAndGrad!(layers))

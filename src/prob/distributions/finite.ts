@@ -159,8 +159,8 @@ const hypergeometricOf = (most: number | undefined): Recipe<'total' | 'marked' |
  * Shapes  the parameters', which broadcast.   Dtype  draws are i32.   Support  max(0, draws + marked - total) to min(marked, draws).
  * Rule  cdf, logSurvival, icdf and samples are sums over the support.   Source  SciPy's `hypergeom(total, marked, draws)`.
  * Errors  BadInput for parameters that are not whole numbers from 0, and for plain numbers if marked or draws is above total; ShapeMismatch.
- * @example hypergeometric(20, 7, 12).logProb(4)   // -1.0129
- * @example hypergeometric(20, 7, 12).cdf(4)   // 0.60764
+ * @example hypergeometric(20, 7, 12).logProb(4)   // -1.0284
+ * @example hypergeometric(20, 7, 12).cdf(4)   // 0.60836
  */
 export const hypergeometric = <
   const A extends Parameter,
