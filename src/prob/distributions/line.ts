@@ -409,7 +409,8 @@ const skewTail = (z: X, a: X): X => {
 }
 /** The probability below z where z < 0, and that above z elsewhere: each is a tail, or what it leaves of a normal one. */
 const skewSides = (z: X, shape: X): { readonly low: X; readonly high: X } => {
-  const n = neg(abs(z)) as X
+  // Beyond 10^4 nothing is left, and squares stay finite.
+  const n = neg(minimum(abs(z), 1e4)) as X
   const own = skewTail(n, abs(shape) as X)
   const rest = sub(mul(2, ndtr(n)), own) as X
   const right = ge(shape, 0) as X
