@@ -112,7 +112,7 @@ const picked = <T>(list: readonly T[], at: readonly number[]): T[] => {
   for (let i = 0; i < at.length; i++) out[i] = list[at[i]!]!
   return out
 }
-/** Do all operands walk an axis and the next one, of length d, as one axis? */
+/** Do all operands walk an axis and the next one, of length d, as one axis? A result has no step along an axis that it folds, so that a folded and a kept axis differ by their strides too. */
 const areOne = (
   operands: readonly (readonly number[])[],
   flags: readonly (readonly boolean[])[],

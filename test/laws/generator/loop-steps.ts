@@ -65,7 +65,7 @@ const atRows =
     return d.op(op, ref(v), indices(d, n, count), ref(d.chance(0.5) ? u : d.op('mul', ref(u), 0.5)))
   }
 const window: Change = (d, home, v) => {
-  const sizes = home.map((n) => d.between(1, n))
+  const sizes = home.map((n) => d.between(Math.min(1, n), n))
   if (sizes.length === 0) redraw('a number has no windows')
   const u = d.op(
     'slice',

@@ -127,7 +127,6 @@ const emitting: readonly Mutant[] = [
   emit('parts are copied to the beginning', 'this.target({ ...whole, offset }, c.dtype)', 'this.target(whole, c.dtype)'),
   emit('results in the order of their reading', 'byPosition.get(i)', 'results[i]?.value'),
   body('axes are walked as one', 'if (operands[k]![outer] !== operands[k]![inner]! * d) return false', 'void d'),
-  body('folded and kept axes are one', 'if (flags[k]![outer] !== flags[k]![inner]) return false', 'void flags'),
   body('merged axes keep the outer stride', 'at[last] = a\n', ''),
   body('axes of length 1 are walked', 'j < 0 || shape[j] === 1 ? 0 : strides[j]!', 'j < 0 ? 0 : strides[j]!'),
   body('kernels are equal without parameters', ':${this.ids.paramsId(o.prim, o.params)}(${o.args', ':(${o.args'),

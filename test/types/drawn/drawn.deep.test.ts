@@ -110,15 +110,14 @@ describe('what runs compiles, and is what the compiler says', () => {
     const refused = text.replace(/cd\.matmul\((\w+), (\w+)/, 'cd.matmul($1, [$2, $2, "x"]')
     expect(wrong).not.toBe(text)
     expect(refused).not.toBe(text)
-    expect(
-      failures(
-        new Map([
-          ['right', text],
-          ['wrong', wrong],
-          ['refused', refused],
-        ]),
-      ).map((x) => x.split(':')[0]),
-    ).toEqual(['wrong', 'refused'])
+    const found = failures(
+      new Map([
+        ['right', text],
+        ['wrong', wrong],
+        ['refused', refused],
+      ]),
+    )
+    expect([...new Set(found.map((x) => x.split(':')[0]))]).toEqual(['wrong', 'refused'])
   })
 
   it('what is left out does not compile', () => {
