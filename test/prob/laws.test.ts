@@ -32,6 +32,8 @@ const rows = some(
 const made = (r: Row, dtype?: 'f32'): Distribution =>
   (makers[r.name] as unknown as (...p: readonly unknown[]) => Distribution)(...r.params, ...(dtype === undefined ? [] : [{ dtype }]))
 
+/** Counts above 2^24 are none of f32's numbers. */
+const inF32 = (r: Row): boolean => r.params.every((p) => Math.abs(p) <= 2 ** 24)
 /** 2 e^(-2 x^2) = 1e-6. */
 const KS = 2.7
 /** The largest distance between the shares of a sample and the distribution function, times the root of its size. */
@@ -95,7 +97,7 @@ describe.each(rows.map((r) => [label(r), r] as const))('%s', (_, r) => {
     // A kink between two points of the rule leaves the square of their distance.
     expect(Math.abs(expectation(d) - 1)).toBeLessThan(r.name === 'triangular' ? 1e-5 : 1e-8)
   })
-  it.each(deep ? [undefined, 'f32' as const] : ['f32' as const])('draws what it says (%s)', (dtype) => {
+  it.each(deep ? (inF32(r) ? [undefined, 'f32' as const] : [undefined]) : ['f32' as const])('draws what it says (%s)', (dtype) => {
     const of = made(r, dtype)
     const n = count(1500, 20_000)
     const x = evaluate(of.sample(key(7), [n])) as Tensor
@@ -117,19 +119,20 @@ describe.each(rows.map((r) => [label(r), r] as const))('%s', (_, r) => {
     for (const what of ['mean', 'variance', 'entropy'] as const)
       if (batch[what] !== undefined) expect(batch[what]!().shape, what).toEqual([3, 1])
   })
-  it('is as near in f32', () => {
-    const of = made(r, 'f32')
-    const lp = of.logProb(tensor(r.x as number[], 'f32') as Tensor)
-    expect(lp.dtype).toBe('f32')
-    numbers(lp).forEach((v, i) => {
-      // What x is rounded to moves the density too: by its derivative.
-      const slack = 1e-6 * Math.abs((r.dx[i] ?? 0) * r.x[i]!) + 1e-4 * Math.max(1, Math.abs(r.logProb[i]!))
-      expect(Math.abs(v - r.logProb[i]!)).toBeLessThan(slack)
+  if (inF32(r))
+    it('is as near in f32', () => {
+      const of = made(r, 'f32')
+      const lp = of.logProb(tensor(r.x as number[], 'f32') as Tensor)
+      expect(lp.dtype).toBe('f32')
+      numbers(lp).forEach((v, i) => {
+        // What x is rounded to moves the density too: by its derivative.
+        const slack = 1e-6 * Math.abs((r.dx[i] ?? 0) * r.x[i]!) + 1e-4 * Math.max(1, Math.abs(r.logProb[i]!))
+        expect(Math.abs(v - r.logProb[i]!)).toBeLessThan(slack)
+      })
+      for (const what of ['mean', 'variance', 'entropy'] as const) if (of[what] !== undefined) expect(of[what]!().dtype, what).toBe('f32')
+      if (of.cdf !== undefined) expect(of.cdf(tensor(r.x as number[], 'f32') as Tensor).dtype).toBe('f32')
+      if (of.icdf !== undefined) expect(of.icdf(tensor([0.5], 'f32') as Tensor).dtype).toBe('f32')
     })
-    for (const what of ['mean', 'variance', 'entropy'] as const) if (of[what] !== undefined) expect(of[what]!().dtype, what).toBe('f32')
-    if (of.cdf !== undefined) expect(of.cdf(tensor(r.x as number[], 'f32') as Tensor).dtype).toBe('f32')
-    if (of.icdf !== undefined) expect(of.icdf(tensor([0.5], 'f32') as Tensor).dtype).toBe('f32')
-  })
   it('is -Infinity outside the support, with derivatives of 0 there and of no NaN anywhere', () => {
     const { lower, upper } = d.support
     const outside = [

@@ -9,7 +9,13 @@ const POINTS = 8001
 export const grid = (d: Distribution): { readonly x: Tensor; readonly logWeights: readonly number[] } => {
   const { support } = d
   if (support.discrete) {
-    const [low, high] = [Number(numbers(support.lower)[0]), support.upper === undefined ? 3000 : Number(numbers(support.upper)[0])]
+    let [low, high] = [Number(numbers(support.lower)[0]), support.upper === undefined ? 3000 : Number(numbers(support.upper)[0])]
+    if (high - low > 1e5 && d.mean !== undefined && d.variance !== undefined) {
+      // Sixty standard deviations, and what small means have beside them.
+      const [mean, away] = [numbers(d.mean())[0]!, 60 * Math.sqrt(numbers(d.variance())[0]!) + 60]
+      low = Math.max(low, Math.floor(mean - away))
+      high = Math.min(high, Math.ceil(mean + away))
+    }
     const x = linspace(low, high, high - low + 1)
     return { x: evaluate(x) as Tensor, logWeights: new Array<number>(high - low + 1).fill(0) }
   }

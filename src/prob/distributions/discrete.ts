@@ -14,6 +14,7 @@ import {
   eq,
   expandDims,
   expm1,
+  type Float,
   floor,
   gammainc,
   gammaincc,
@@ -196,6 +197,16 @@ const binomialBelow = (x: X, n: X, p: X, rest: X): X => {
   const below = sub(1, betainc(add(x, 1), more, p)) as X
   return where(gt(below, 1e-3), below, betainc(more, add(x, 1), rest)) as X
 }
+/** The least count of which that is at least q. */
+const binomialQuantile = (q: X, n: X, p: X, rest: X, dtype: Float): X =>
+  wholeQuantile(
+    q,
+    { n, p, rest },
+    dtype,
+    ((x: X, r: { readonly n: X; readonly p: X; readonly rest: X }) => binomialBelow(x, r.n, r.p, r.rest)) as never,
+    0,
+    n,
+  )
 export const binomialRecipe: Recipe<'n' | 'p'> = {
   name: 'binomial',
   discrete: true,
@@ -205,8 +216,7 @@ export const binomialRecipe: Recipe<'n' | 'p'> = {
   logProb: (x, { n, p }) => add(logChoose(n, x), add(xlogy(x, p), xlog1py(sub(n, x), neg(p)))) as X,
   cdf: (x, { n, p }) => binomialBelow(x, n, p, sub(1, p) as X),
   logSurvival: (x, { n, p }) => log(betainc(add(x, 1), maximum(sub(n, x), 1), p)) as X,
-  icdf: (q, p, dtype) =>
-    wholeQuantile(q, p, dtype, ((x: X, r: { readonly n: X; readonly p: X }) => binomialCdf(x, r.n, r.p)) as never, 0, p.n),
+  icdf: (q, { n, p }, dtype) => binomialQuantile(q, n, p, sub(1, p) as X, dtype),
   mean: ({ n, p }) => mul(n, p) as X,
   variance: ({ n, p }) => mul(n, mul(p, sub(1, p))) as X,
 }
@@ -217,7 +227,7 @@ const binomialLogits: Recipe<'n' | 'logits'> = {
   logProb: (x, { n, logits }) => add(logChoose(n, x), sub(mul(x, logits), mul(n, softplus(logits)))) as X,
   cdf: (x, { n, logits }) => binomialBelow(x, n, sigmoid(logits) as X, sigmoid(neg(logits)) as X),
   logSurvival: (x, { n, logits }) => log(betainc(add(x, 1), maximum(sub(n, x), 1), sigmoid(logits))) as X,
-  icdf: (q, { n, logits }, dtype) => binomialRecipe.icdf!(q, { n, p: sigmoid(logits) as X }, dtype),
+  icdf: (q, { n, logits }, dtype) => binomialQuantile(q, n, sigmoid(logits) as X, sigmoid(neg(logits)) as X, dtype),
   mean: ({ n, logits }) => mul(n, sigmoid(logits)) as X,
   variance: ({ n, logits }) => mul(n, mul(sigmoid(logits), sigmoid(neg(logits)))) as X,
 }
