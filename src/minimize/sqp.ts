@@ -67,7 +67,10 @@ export const problemOf = (
     values: (x) => {
       count.values++
       const { f: value, h, g } = values({ x })
-      return { f: value!.item(), c: Float64Array.of(...(h!.data as Float64Array), ...(g!.data as Float64Array)) }
+      const c = new Float64Array(m)
+      c.set(h!.data as Float64Array)
+      c.set(g!.data as Float64Array, h!.data.length)
+      return { f: value!.item(), c }
     },
     slopes: (x) => {
       count.gradients++
