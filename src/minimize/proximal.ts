@@ -199,7 +199,7 @@ export const proxGroupLasso = <const X extends Arg>(x: X, options: GroupLassoOpt
     )
   if (n === 0) return v as unknown as Unknowns<X>
   const at = tensor(ids, [n], 'i32')
-  const squares = moveaxis(segmentSum(moveaxis(square(v), -1, 0), at, Math.max(...ids) + 1), 0, -1) as AnyExpr
+  const squares = moveaxis(segmentSum(moveaxis(square(v), -1, 0), at, ids.reduce((a, b) => Math.max(a, b), -1) + 1), 0, -1) as AnyExpr
   const none = eq(squares, 0)
   const lengths = where(none, 0, sqrt(where(none, 1, squares))) as AnyExpr
   const least = mul(perVector(scale), weights ?? 1) as AnyExpr

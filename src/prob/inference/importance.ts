@@ -23,7 +23,7 @@ const paretoFit = (x: Float64Array): { readonly k: number; readonly sigma: numbe
     const k = shape(b)
     return n * (Math.log(-(b / k)) - k - 1)
   })
-  const most = Math.max(...logLikelihoods)
+  const most = logLikelihoods.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
   const raw = logLikelihoods.map((l) => Math.exp(l - most))
   const total = raw.reduce((s, w) => s + w, 0)
   // Weights below the precision are left out.
