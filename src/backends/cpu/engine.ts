@@ -1,6 +1,7 @@
 /** WebAssembly of one CPU backend: one memory, one table of kernels, and the driver that calls them. */
+import type { Crew } from './kernel.js'
 import { moveEntry, repeatRecord, stepEntry } from './records.js'
-import { Module } from './wasm/encoder.js'
+import { type Limits, Module } from './wasm/encoder.js'
 import * as OP from './wasm/opcodes.js'
 
 export const PAGE = 65536
@@ -12,22 +13,32 @@ interface Driver {
 }
 
 export class Engine {
-  readonly memory = new WebAssembly.Memory({ initial: 2 })
+  readonly memory: WebAssembly.Memory
   private readonly table = new WebAssembly.Table({ initial: 64, element: 'anyfunc' })
   /** Slots of the table that were given back, and how many there are with these. */
   private readonly vacant: number[] = []
   slots = 0
   private made: Driver | undefined
   private repeating: number | undefined
+  private forking: number | undefined
 
-  /** `madd`: products use the relaxed multiply-add. */
-  constructor(readonly madd: boolean) {}
+  /** `madd`: products use the relaxed multiply-add. `crew`: threads that share the memory. */
+  constructor(
+    readonly madd: boolean,
+    readonly crew?: Crew,
+  ) {
+    this.memory = crew?.memory ?? new WebAssembly.Memory({ initial: 2 })
+  }
 
   /** A module of a kernel, on this memory. */
   module(): Module {
     const m = new Module(this.madd)
-    m.importMemory({ min: 1 })
+    m.importMemory(this.limits)
     return m
+  }
+  /** With what limits modules import the memory. */
+  get limits(): Limits {
+    return this.crew?.limits ?? { min: 1 }
   }
   /** Compiles a module and puts its kernels into the table: their indices. `bytes` are the module's. */
   install(
@@ -36,13 +47,19 @@ export class Engine {
     imports: WebAssembly.ModuleImports = {},
   ): { readonly indices: readonly number[]; readonly bytes: number } {
     const code = module.finish()
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), {
+    const compiled = new WebAssembly.Module(code)
+    const { exports } = new WebAssembly.Instance(compiled, {
       env: { memory: this.memory, table: this.table },
       js: imports,
     })
-    return { indices: names.map((name) => this.put(exports[name] as () => void)), bytes: code.byteLength }
+    const indices = names.map((name) => {
+      const index = this.put(exports[name] as () => void)
+      this.crew?.know(index, compiled, name)
+      return index
+    })
+    return { indices, bytes: code.byteLength }
   }
-  private put(f: () => void): number {
+  private put(f: (record: number) => void): number {
     if (this.vacant.length === 0 && this.slots >= this.table.length) this.table.grow(this.table.length)
     const index = this.vacant.pop() ?? this.slots++
     this.table.set(index, f)
@@ -52,6 +69,7 @@ export class Engine {
   /** Gives a slot back. A module is the engine's to collect when all of its kernels are gone. */
   remove(index: number): void {
     this.table.set(index, null)
+    this.crew?.forget(index)
     this.vacant.push(index)
   }
 
@@ -60,7 +78,7 @@ export class Engine {
     this.driver.run(steps, count)
   }
   private get driver(): Driver {
-    this.made ??= makeDriver(this.memory, this.table)
+    this.made ??= makeDriver(this.memory, this.table, this.limits)
     return this.made
   }
   /** The kernel of loops over steps, in the table from its first use on. */
@@ -68,15 +86,20 @@ export class Engine {
     this.repeating ??= this.put(this.driver.repeat)
     return this.repeating
   }
+  /** The kernel of steps that threads share, from its first use on. */
+  get fork(): number {
+    this.forking ??= this.put(this.crew!.fork(this.table))
+    return this.forking
+  }
 }
 
 /**
  * run(steps, count): for each pair (kernel, record) call_indirect the kernel with its record. repeat(record): runs its steps, and moves its words, as often as it says;
  * then all is as it was.
  */
-const makeDriver = (memory: WebAssembly.Memory, table: WebAssembly.Table): Driver => {
+const makeDriver = (memory: WebAssembly.Memory, table: WebAssembly.Table, limits: Limits): Driver => {
   const m = new Module()
-  m.importMemory({ min: 1 })
+  m.importMemory(limits)
   m.importTable({ min: 1 })
   const f = m.func('run', ['i32', 'i32'])
   const [at, count] = [f.param(0), f.param(1)]

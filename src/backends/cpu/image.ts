@@ -8,8 +8,10 @@ import { aligned } from '../plan/memory.js'
 import type { Plan } from '../plan/plan.js'
 import { type Loop, type Part, partsOf, timesOf } from '../plan/repeat.js'
 import type { Step } from '../plan/step.js'
+import type { Engine } from './engine.js'
+import type { Cut } from './kernel.js'
 import type { Installed } from './kernels.js'
-import { moveEntry, type RecordWriter, repeatRecord, stepEntry, writeGemm, writeLoop, writeOpaque } from './records.js'
+import { forkRecord, moveEntry, type RecordWriter, repeatRecord, stepEntry, writeGemm, writeLoop, writeOpaque } from './records.js'
 
 /** Steps between two JavaScript kernels run as one call into WebAssembly, loops of such among them; a loop with one in it runs here, its words moved one after the other. */
 export type Segment =
@@ -96,6 +98,8 @@ export interface Image {
   readonly wordsOf: ReadonlyMap<number, readonly number[]>
   /** What moves with each loop. */
   readonly moves: ReadonlyMap<Loop, readonly Move[]>
+  /** How many steps threads share. */
+  readonly shared: number
   readonly stepTable: number
   readonly constants: number
   /** Tables that kernels read, which lie behind the literals: each with its first slot. */
@@ -214,8 +218,33 @@ const writeLoops = (words: Words, table: Table, moving: Moving[], loops: readonl
   return { records, lists, moves }
 }
 
-/** `repeat`: the kernel of loops over steps. */
-export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repeat: () => number): Image => {
+/** The record of a step that threads share, behind that of the step. */
+const writeFork = (words: Words, kernel: number, of: number, cut: Cut): number => {
+  const list = words.begin()
+  cut.moves.forEach(([word, by], k) => {
+    words.put(moveEntry.words * k + moveEntry.at.word, 4 * word)
+    words.put(moveEntry.words * k + moveEntry.at.by, by)
+  })
+  const record = words.begin()
+  const { at } = forkRecord
+  words.put(at.kernel, kernel)
+  words.relative(at.record, 4 * of)
+  words.put(at.words, cut.words)
+  words.put(at.parts, cut.parts)
+  words.put(at.units, cut.units)
+  words.put(at.axis, 4 * cut.axis)
+  words.relative(at.moves, 4 * list)
+  words.put(at.moving, cut.moves.length)
+  words.put(at.scratch, 4 * cut.scratch)
+  words.put(at.scratchBytes, cut.scratchBytes)
+  return record
+}
+
+/** `engine`: where there is one, with the kernels of loops over steps and of steps that threads share. */
+export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, engine: Engine | undefined): Image => {
+  const crew = engine?.crew
+  /** The records of steps that threads share. */
+  const forks = new Map<number, number>()
   const words = new Words()
   const recordOf = new Int32Array(plan.steps.length)
   const recordEnd = new Int32Array(plan.steps.length)
@@ -240,17 +269,24 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
         words.address(word, { storage: -1 - tables.get(bytes)!, offset: 0 })
       },
     }
-    write(plan.kernels[s.kernel]!, s, to, installed[s.kernel]!)
+    const kernel = installed[s.kernel]!
+    write(plan.kernels[s.kernel]!, s, to, kernel)
     recordEnd[step] = words.length
-    scratch = Math.max(scratch, installed[s.kernel]!.scratch(s.sizes))
+    scratch = Math.max(scratch, kernel.scratch(s.sizes))
+    const cut = kernel.run === undefined ? crew?.cut(plan.kernels[s.kernel]!, s, kernel) : undefined
+    if (cut === undefined) return
+    forks.set(step, writeFork(words, kernel.index, recordOf[step]!, cut))
+    scratch = Math.max(scratch, cut.scratchBytes * crew!.count)
   })
   const table = new Table((i) => installed[plan.steps[i]!.kernel]!.run !== undefined, timesOf(plan.steps, plan.loops))
   const segments = table.segments(partsOf(plan.steps.length, plan.loops))
   const { records, lists, moves } = writeLoops(words, table, moving, plan.loops)
   const stepTable = words.begin()
   table.entries.forEach((e, i) => {
-    words.put(stepEntry.words * i + stepEntry.at.kernel, 'step' in e ? installed[plan.steps[e.step]!.kernel]!.index : repeat())
-    words.relative(stepEntry.words * i + stepEntry.at.record, 4 * ('step' in e ? recordOf[e.step]! : records[e.loop]!))
+    const fork = 'step' in e ? forks.get(e.step) : undefined
+    const kernel = 'step' in e ? installed[plan.steps[e.step]!.kernel]!.index : engine!.repeat
+    words.put(stepEntry.words * i + stepEntry.at.kernel, fork === undefined ? kernel : engine!.fork)
+    words.relative(stepEntry.words * i + stepEntry.at.record, 4 * ('step' in e ? (fork ?? recordOf[e.step]!) : records[e.loop]!))
   })
   const end = words.length
   table.loops.forEach(({ start, loop }, i) => {
@@ -272,6 +308,7 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
     segments,
     wordsOf,
     moves,
+    shared: forks.size,
     stepTable,
     constants,
     tables,

@@ -23,7 +23,7 @@ import { type Awake, CpuExecutable } from './executable.js'
 import { cpuFacets } from './facets.js'
 import { type Image, layOut } from './image.js'
 import { keptIn } from './kept.js'
-import type { Blas, BlasInside } from './kernel.js'
+import type { Blas, BlasInside, Threads, ThreadsInside } from './kernel.js'
 import { type Installed, Kernels } from './kernels.js'
 import { LaidOut } from './laid-out.js'
 import { noSimd, relaxedSimd } from './wasm/features.js'
@@ -57,6 +57,7 @@ export const plainOptions = {
 export const cpuOptions: typeof plainOptions & {
   readonly kernels: Kind<KernelTable | undefined, KernelTable>
   readonly blas: Kind<Blas | undefined, Blas>
+  readonly threads: Kind<Threads | undefined, Threads>
 } = {
   ...plainOptions,
   kernels: kernelsOption(),
@@ -65,11 +66,18 @@ export const cpuOptions: typeof plainOptions & {
       ? (given as unknown as Blas)
       : refused(given, what, where, "give blas() of 'codual/blas'."),
   ),
+  threads: or<Threads, undefined>(undefined, (given, what, where) =>
+    typeof given === 'object' && given !== null && 'crew' in given
+      ? (given as unknown as Threads)
+      : refused(given, what, where, "give threads() of 'codual/threads'."),
+  ),
 }
 /** Options of `cpu`. */
 export interface CpuOptions extends OptionsOf<typeof plainOptions> {
   /** A system library for products and factorisations: `blas()` of `codual/blas`. */
   readonly blas?: Blas | undefined
+  /** Threads that share the work of large programs: `threads()` of `codual/threads`. */
+  readonly threads?: Threads | undefined
   /** Kernels of primitives of your own: `definePlugin(...).kernels.cpu`. */
   readonly kernels?: KernelTable | undefined
 }
@@ -113,7 +121,8 @@ const ENTRY_BYTES = 192
 const engineOf = ({
   simd,
   relaxed = 'auto',
-}: Pick<CpuOptions, 'simd' | 'relaxed'>): { readonly engine: Engine | undefined; readonly fallback?: string } => {
+  threads,
+}: Pick<CpuOptions, 'simd' | 'relaxed' | 'threads'>): { readonly engine: Engine | undefined; readonly fallback?: string } => {
   if (relaxed === true && (simd === false || !relaxedSimd()))
     raise({
       _tag: 'Unsupported',
@@ -123,7 +132,7 @@ const engineOf = ({
     })
   if (simd === false) return { engine: undefined }
   const lacking = noSimd()
-  if (lacking === undefined) return { engine: new Engine(relaxed !== false && relaxedSimd()) }
+  if (lacking === undefined) return { engine: new Engine(relaxed !== false && relaxedSimd(), (threads as ThreadsInside | undefined)?.crew?.()) }
   if (simd === true) raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
   return { engine: undefined, fallback: `kernels in plain JavaScript: ${lacking}.` }
 }
@@ -135,6 +144,12 @@ const tell = (fallback: string | undefined): void => {
   console.warn(
     `codual: ${fallback} They are slower, and the same otherwise. A page allows WebAssembly by 'wasm-unsafe-eval' among the script-src of its policy; cpu({ simd: false }) asks for JavaScript, without this word.`,
   )
+}
+
+/** What `explain()` says of threads. */
+const threadsText = ({ count, reason }: Threads, engine: Engine | undefined, shared: number): string => {
+  if (engine === undefined) return 'none: there is no WebAssembly'
+  return reason === undefined ? `${count}, which share ${shared} ${shared === 1 ? 'step' : 'steps'}` : `none: ${reason}`
 }
 
 /** A new CPU backend (see cpu for the shared one), whose plans are made without some optimisations: tests find the one that is wrong so. */
@@ -203,7 +218,7 @@ const openCpu = (options: CpuInside): CpuBackend => {
       const plan = makePlan(ir, limits, names)
       if (plan.arenaBytes > maxBytes) raise({ _tag: 'OutOfMemory', backend: NAME, neededBytes: plan.arenaBytes, limitBytes: maxBytes })
       const installed = kernels.install(plan, 'cached')
-      return { plan, installed, image: layOut(plan, installed, ir, () => engine!.repeat) }
+      return { plan, installed, image: layOut(plan, installed, ir, engine) }
     })
   /** Plans a program and lays it out. */
   const laidOut = (program: Program) => {
@@ -217,13 +232,13 @@ const openCpu = (options: CpuInside): CpuBackend => {
     kernels.hold(installed, 'live')
     awake.add(laid, laid, laid.bytes + kernels.shareOf(installed))
     const state: Awake = { laidOut: laid, captured: ir.captured.map((c) => c.tensor) }
-    return { awake: state, figures: { planMs: now() - t, cached }, verified }
+    return { awake: state, figures: { planMs: now() - t, cached }, verified, shared: image.shared }
   }
   const prepared = (given: Program): CpuExecutable => {
     tell(fallback)
     const program = lowerProgram(given, facets.lowerings)
     const first = laidOut(program)
-    const { figures, verified } = first
+    const { figures, verified, shared } = first
     const pin: Pin = { laidOut: first.awake.laidOut }
     const executable = new CpuExecutable(first.awake, {
       wake: () => {
@@ -247,6 +262,7 @@ const openCpu = (options: CpuInside): CpuBackend => {
           ...(blas !== undefined && {
             blas: engine === undefined ? 'none: there is no WebAssembly' : (blas.library ?? `none: ${blas.reason}`),
           }),
+          ...(options.threads !== undefined && { threads: threadsText(options.threads, engine, shared) }),
           ...(options.verify === true && verified !== undefined && { verified }),
         }
       },

@@ -3,10 +3,11 @@
 import type { FacetTable, KernelTable } from '../../core/extend/kernel-table.js'
 import type { NDArray } from '../../core/graph/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { GemmKernel, OpaqueKernel } from '../plan/kernel.js'
+import type { GemmKernel, Kernel, OpaqueKernel } from '../plan/kernel.js'
+import type { Step } from '../plan/step.js'
 import type { DrivenKernel } from './driven.js'
 import type { Views } from './plain.js'
-import type { FuncRef, Local, Module, Operand } from './wasm/encoder.js'
+import type { FuncRef, Limits, Local, Module, Operand } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import type { Lanes } from './wasm/lanes.js'
 import type { Vec } from './wasm/vec.js'
@@ -44,6 +45,11 @@ export interface WholeKernel {
    * image of each program.
    */
   readonly shared?: { readonly code: string } & ({ readonly sizes: readonly number[] } | { readonly table: Uint8Array })
+  /**
+   * Where the first of `sizes` counts units that are computed alike, each from its own part of these arguments and from all of the others: which arguments of the record have a part for each unit.
+   * Every result has one.
+   */
+  readonly apart?: readonly boolean[]
 }
 /** The kernel of results that have no elements. */
 export const noElements: WholeKernel = {
@@ -84,6 +90,62 @@ export interface BlasOver {
 /** A library as backends see it. */
 export interface BlasInside extends Blas {
   readonly over: ((memory: WebAssembly.Memory) => BlasOver) | undefined
+}
+
+/** Threads of the system: `threads()` of `codual/threads` has some. */
+export interface Threads {
+  /** How many, with the one that calls: 1 where there are no others. */
+  readonly count: number
+  /** Why there are no others; undefined where there are. */
+  readonly reason: string | undefined
+}
+/** Threads as backends see them. */
+export interface ThreadsInside extends Threads {
+  /** A new crew, for one backend. */
+  readonly crew: (() => Crew) | undefined
+}
+/** What is known of a kernel that runs in parts: its scratch, and what of its arguments is in parts. */
+export interface Cuttable {
+  /** Where it lies in the table. */
+  readonly index: number
+  /** It calls into JavaScript, of which other threads have none. */
+  readonly calls?: true
+  readonly scratch: (sizes: readonly number[]) => number
+  /** The count of its units, and which arguments have a part for each: WholeKernel. */
+  readonly sizes?: readonly number[]
+  readonly apart?: readonly boolean[]
+}
+/** A step in parts: some units along one axis. The last part has the units that are left too. */
+export interface Cut {
+  /** At least 2. */
+  readonly parts: number
+  /** Units of a part, and the word of the record that has the number of units. */
+  readonly units: number
+  readonly axis: number
+  /** Words of the record that move with each part, and by how much. */
+  readonly moves: readonly (readonly [word: number, by: number])[]
+  /** The word of the scratch, and the scratch that a part takes. */
+  readonly scratch: number
+  readonly scratchBytes: number
+  /** Words of the record. */
+  readonly words: number
+}
+/** Threads that share a memory. */
+export interface Crew {
+  readonly memory: WebAssembly.Memory
+  /** With what limits modules import it. */
+  readonly limits: Limits
+  /** A kernel was put into the table, or taken out. */
+  readonly know: (index: number, module: WebAssembly.Module, name: string) => void
+  readonly forget: (index: number) => void
+  /** How a step is shared; undefined where one thread is as quick. */
+  readonly cut: (kernel: Kernel, step: Pick<Step, 'sizes' | 'reads' | 'writes' | 'flops'>, installed: Cuttable) => Cut | undefined
+  /** How many threads may run parts at once. */
+  readonly count: number
+  /** The kernel of such steps, on a table of kernels: its record is a forkRecord. */
+  readonly fork: (table: WebAssembly.Table) => (record: number) => void
+  /** Ends the other threads; they begin again when there is work. */
+  readonly dispose: () => void
 }
 
 /** A family's facets, typed over its declarations: a primitive without a row does not compile. */

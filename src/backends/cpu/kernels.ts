@@ -10,7 +10,7 @@ import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
 import type { DrivenKernel } from './driven.js'
 import type { CpuFacets } from './facets.js'
-import type { BlasOver, Products, WholeByLibrary, WholeKernel } from './kernel.js'
+import type { BlasOver, Cuttable, Products, WholeByLibrary, WholeKernel } from './kernel.js'
 import { runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
 import type { Module } from './wasm/encoder.js'
@@ -28,10 +28,8 @@ interface Code {
 }
 
 /** A kernel made ready. `run` is absent for one that lies in the table at `index`. */
-export interface Installed {
-  readonly index: number
+export interface Installed extends Cuttable {
   readonly run?: (record: Int32Array, views: Views) => void
-  readonly scratch: (sizes: readonly number[]) => number
   /** What its records hold behind the scratch, where its code reads that: sizes, or where the table lies. */
   readonly sizes?: readonly number[]
   readonly table?: Uint8Array
@@ -146,13 +144,16 @@ export class Kernels {
       // Loops of one plan are compiled in one module; very many are split, to stay far from engines' size limits.
       for (let i = 0; i < loops.length; i += 64) {
         const group = loops.slice(i, i + 64)
-        const { module, names, imports } = emitLoops(
+        const { module, names, calling, imports } = emitLoops(
           group.map((g) => g.kernel),
           this.facets,
+          engine!.limits,
         )
         const whole = this.compile(module, names, imports)
-        for (const [j, { key, kernel }] of group.entries())
-          made.push(this.add(key, { index: whole.indices[j]!, scratch: loopScratchBytes(kernel) }, whole.code))
+        for (const [j, { key, kernel }] of group.entries()) {
+          const calls = calling.has(names[j]!) && { calls: true as const }
+          made.push(this.add(key, { index: whole.indices[j]!, scratch: loopScratchBytes(kernel), ...calls }, whole.code))
+        }
       }
     } catch (e) {
       for (const k of made) this.free(k)
@@ -233,7 +234,7 @@ export class Kernels {
     imports?: WebAssembly.ModuleImports,
   ): Held {
     const { index, code } = this.emitted(emit, imports)
-    return this.add(key, { index, scratch }, code)
+    return this.add(key, { index, scratch, ...(imports !== undefined && { calls: true }) }, code)
   }
   private emitted(
     emit: (m: Module, name: string) => unknown,
@@ -269,15 +270,15 @@ export class Kernels {
 
   /** One whose code is that of others. */
   private sharing(key: string, own: WholeKernel, { code: shared, ...said }: NonNullable<WholeKernel['shared']>): Held {
-    const scratch = () => own.scratchBytes
+    const rest = { scratch: () => own.scratchBytes, ...said, ...(own.apart !== undefined && { apart: own.apart }) }
     const known = this.sharedBy.get(shared)
     if (known !== undefined) {
       known.users++
-      return this.add(key, { index: known.index, scratch, ...said }, known.code, shared)
+      return this.add(key, { index: known.index, ...rest }, known.code, shared)
     }
     const { index, code } = this.emitted(own.emit)
     this.sharedBy.set(shared, { index, code, users: 1 })
-    return this.add(key, { index, scratch, ...said }, code, shared)
+    return this.add(key, { index, ...rest }, code, shared)
   }
 
   /** By a library; what it gives back by the meaning. */

@@ -22,6 +22,8 @@ const pairs = (p: readonly number[]): readonly [readonly [number, number], reado
 /** Code that is that of any number of images, or of planes. */
 const shared = (code: string, count: number, ...of: readonly unknown[]) => ({ code: `${code} ${JSON.stringify(of)}`, sizes: [count] })
 const planesOf = (x: readonly number[]): number => x[0]! * x[1]!
+/** Every argument of a pool has planes. */
+const planes = ({ args }: OpaqueKernel): readonly true[] => args.map(() => true)
 const two = (x: readonly number[]): readonly [number, number] => [x[0]!, x[1]!]
 
 /** The convolution that a kernel belongs to, from the shapes of x and k. */
@@ -50,6 +52,8 @@ const sums = (direction: Direction, type: FloatName, shape: ConvShape, accumulat
     emit: (m, name) => emit(m, { type, madd: m.madd, accumulate, shape }, name),
     scratchBytes,
     shared: shared(direction, count, type, accumulate, shape),
+    // Images of the kernel's own, and the weights of all.
+    apart: [true, false],
   })
   if (byWinograd(type, shape, direction))
     return of((m, o, name) => emitWinograd(m, o, direction, name), winogradScratchBytes(shape, direction))
@@ -91,24 +95,24 @@ export const nnKernels: CpuTable<typeof nn> = {
   maxPool: whole((k: OpaqueKernel) => {
     const x = k.args[0]!.shape
     const of = { type: float(k), shape: poolOf(x, k.params as PoolParams) }
-    return { emit: (m, name) => emitMaxPool(m, of, name), scratchBytes: 0, shared: shared('maxPool', planesOf(x), of) }
+    return { emit: (m, name) => emitMaxPool(m, of, name), scratchBytes: 0, shared: shared('maxPool', planesOf(x), of), apart: planes(k) }
   }),
   unpool: whole((k: OpaqueKernel) => {
     const x = k.results[0]!.shape
     const of = { type: float(k), shape: poolOf(x, k.params as PoolParams) }
-    return { emit: (m, name) => emitMaxPoolGradient(m, of, name), scratchBytes: 0, shared: shared('unpool', planesOf(x), of) }
+    return { emit: (m, name) => emitMaxPoolGradient(m, of, name), scratchBytes: 0, shared: shared('unpool', planesOf(x), of), apart: planes(k) }
   }),
   poolGather: byMeaning('a gather by index is bound by memory'),
   avgPool: whole((k: OpaqueKernel) => {
     const x = k.args[0]!.shape
     const p = k.params as PoolParams
     const of = { type: float(k), shape: poolOf(x, p), countIncludePad: p.countIncludePad === true }
-    return { emit: (m, name) => emitAvgPool(m, of, name), scratchBytes: 0, shared: shared('avgPool', planesOf(x), of) }
+    return { emit: (m, name) => emitAvgPool(m, of, name), scratchBytes: 0, shared: shared('avgPool', planesOf(x), of), apart: planes(k) }
   }),
   avgPoolInput: whole((k: OpaqueKernel) => {
     const x = k.results[0]!.shape
     const p = k.params as PoolParams
     const of = { type: float(k), shape: poolOf(x, p), countIncludePad: p.countIncludePad === true }
-    return { emit: (m, name) => emitAvgPoolGradient(m, of, name), scratchBytes: 0, shared: shared('avgPoolInput', planesOf(x), of) }
+    return { emit: (m, name) => emitAvgPoolGradient(m, of, name), scratchBytes: 0, shared: shared('avgPoolInput', planesOf(x), of), apart: planes(k) }
   }),
 }

@@ -145,6 +145,8 @@ export interface Explanation {
   readonly fallback?: string
   /** Where a system library was asked for: what computes products of matrices, or why none does. */
   readonly blas?: string
+  /** Where threads were asked for: how many there are and how many steps they share, or why there are none. */
+  readonly threads?: string
   /** On a backend with a device. */
   readonly device?: DeviceWork
   /** Of a compiled function: the cotangents that its derivatives leave out, and why. It is traced once more to find them. */

@@ -40,6 +40,7 @@ export const explanationText = (e: Explanation): string => {
     ),
     ...(device === undefined ? [] : [device]),
     ...(e.blas === undefined ? [] : [`system library: ${e.blas}.`]),
+    ...(e.threads === undefined ? [] : [`threads: ${e.threads}.`]),
     ...(e.fallback === undefined ? [] : [`slower than it could be: ${e.fallback}`]),
     ...(dropped.length === 0 ? [] : ['left out of the derivatives:', ...dropped.map((d) => `  ${d.text}`)]),
   ].join('\n')

@@ -188,6 +188,12 @@ export class Instructions {
     return this
   }
 
+  /** An atomic access by its code, which WebAssembly wants at its own alignment, 2^align. */
+  atomic(code: number, align: 2 | 3, offset = 0): this {
+    this.code.byte(0xfe).u32(code).byte(align).u32(offset)
+    return this
+  }
+
   private byte(b: number): this {
     this.code.byte(b)
     return this

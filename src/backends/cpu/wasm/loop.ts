@@ -3,22 +3,24 @@ import { Identities } from '../../../core/graph/identity.js'
 import { type AnyPrimitive, scalarOf } from '../../../core/graph/primitive.js'
 import type { BodyOp, LoopKernel } from '../../plan/kernel.js'
 import { type CpuFacets, shippedFacets } from '../facets.js'
-import { type FuncRef, Module } from './encoder.js'
+import { type FuncRef, type Limits, Module } from './encoder.js'
 import { LoopEmitter } from './loop-emitter.js'
 
 /** A module of loops and the JavaScript functions that it imports (module `js`). */
 interface LoopModule {
   readonly module: Module
   readonly names: readonly string[]
+  /** Those of them that call into JavaScript. */
+  readonly calling: ReadonlySet<string>
   readonly imports: Record<string, (...xs: number[]) => number>
 }
 
 const functionOf = (o: BodyOp): ((...xs: number[]) => number) => scalarOf(o.prim, o.params, o.dtype)
 
 /** One module with a function for each kernel. */
-export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = shippedFacets): LoopModule => {
+export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = shippedFacets, limits: Limits = { min: 1 }): LoopModule => {
   const module = new Module()
-  module.importMemory({ min: 1 })
+  module.importMemory(limits)
   const imports: LoopModule['imports'] = {}
   const meanings = new Map<string, FuncRef>()
   const ids = new Identities()
@@ -45,10 +47,15 @@ export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = sh
       meanings.set(name, f)
       imports[name] = functionOf(o)
     }
+  const calling = new Set<string>()
   const names = kernels.map((k, i) => {
     const name = `k${i}`
-    new LoopEmitter(module.kernel(name), k, (o) => byPrim.get(o.prim)!.get(keyOf(o))!, facets).emit()
+    const meaning = (o: BodyOp): FuncRef => {
+      calling.add(name)
+      return byPrim.get(o.prim)!.get(keyOf(o))!
+    }
+    new LoopEmitter(module.kernel(name), k, meaning, facets).emit()
     return name
   })
-  return { module, names, imports }
+  return { module, names, calling, imports }
 }
