@@ -6,7 +6,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SyncBackend } from '../../src/core/functions/backend.js'
 import { linearize } from '../../src/core/graph/expr.js'
-import type { Program } from '../../src/core/graph/program.js'
 import * as cd from '../../src/index.js'
 import { count, deep, whole } from '../depth.js'
 import { checkProgram, failsAgain } from './generator/checks.js'
@@ -27,9 +26,10 @@ import { laws } from './generator/laws.js'
 import { PLAN_FACTS } from './generator/loop-plans.js'
 import { LOOP_SHAPES, loopShapesOf } from './generator/loop-shapes.js'
 import { printProgram } from './generator/print.js'
-import { type Api, argumentsOf, arrayOf, functionOf, type RandomProgram, shipped } from './generator/program.js'
+import { type Api, type RandomProgram, shipped } from './generator/program.js'
 import { failuresText, runPrograms } from './generator/run.js'
 import { shrink } from './generator/shrink.js'
+import { tracedOf } from './generator/traced.js'
 
 /** Exports that are no operation of a program: types' companions, backends, what declares and what runs. */
 const NOT_OPERATIONS = new Set(
@@ -106,23 +106,6 @@ describe('random programs', () => {
     expect(missing).toEqual([])
   })
 })
-/** A program of values, and where there is one, of value, results and gradient in each of these modes. */
-const tracedOf = (p: RandomProgram, api: Api, modes: readonly string[]): readonly [values: Program, derivatives: readonly Program[]] => {
-  const f = functionOf(p, api)
-  const arrays = argumentsOf(p).map(arrayOf)
-  const wrt = arrays.flatMap((a, i) => (a.dtype === 'f64' || a.dtype === 'f32' ? [i] : []))
-  const examples = arrays.map((a) => cd.tensor(a.data, a.shape, a.dtype))
-  const traced = (g: unknown) => (cd.toProgram as unknown as (f: unknown) => (...xs: readonly unknown[]) => Program)(g)(...examples)
-  const values = traced(f)
-  const floats = values.outputs.flatMap((o, k) => (o.dtype === 'f64' || o.dtype === 'f32' ? [k] : []))
-  if (wrt.length === 0 || floats.length === 0) return [values, []]
-  const loss = (...xs: readonly unknown[]) => {
-    const ys = f(...xs) as readonly cd.AnyExpr[]
-    return [floats.map((k) => cd.sum(cd.sin(ys[k]!))).reduce((a, b) => cd.add(a, b)), ys]
-  }
-  const valueAndGrad = cd.valueAndGrad as unknown as (f: unknown, o: unknown) => unknown
-  return [values, modes.map((mode) => traced(valueAndGrad(loss, { wrt, mode, aux: true })))]
-}
 /** Counts the nodes of a program and of its gradient, without running them. */
 const countTraced = (p: RandomProgram, api: Api, coverage: Coverage): void => {
   const [values, derivatives] = tracedOf(p, api, ['mixed', 'forward'])

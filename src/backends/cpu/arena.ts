@@ -121,7 +121,7 @@ export class Arena {
   private extend(bytes: number): void {
     const { current, engine } = this
     if (engine !== undefined) {
-      engine.memory.grow(Math.ceil((bytes - current.byteLength) / PAGE))
+      engine.grow(Math.ceil((bytes - current.byteLength) / PAGE))
       this.current = engine.memory.buffer as ArrayBuffer
     } else {
       const larger = new ArrayBuffer(Math.ceil(bytes / PAGE) * PAGE)

@@ -40,6 +40,11 @@ export class Engine {
   get limits(): Limits {
     return this.crew?.limits ?? { min: 1 }
   }
+  /** More memory: its new size is known to all threads before they take part again. */
+  grow(pages: number): void {
+    this.memory.grow(pages)
+    this.crew?.grown()
+  }
   /** Compiles a module and puts its kernels into the table: their indices. `bytes` are the module's. */
   install(
     module: Module,

@@ -132,7 +132,8 @@ const engineOf = ({
     })
   if (simd === false) return { engine: undefined }
   const lacking = noSimd()
-  if (lacking === undefined) return { engine: new Engine(relaxed !== false && relaxedSimd(), (threads as ThreadsInside | undefined)?.crew?.()) }
+  if (lacking === undefined)
+    return { engine: new Engine(relaxed !== false && relaxedSimd(), (threads as ThreadsInside | undefined)?.crew?.()) }
   if (simd === true) raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
   return { engine: undefined, fallback: `kernels in plain JavaScript: ${lacking}.` }
 }

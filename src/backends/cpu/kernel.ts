@@ -45,11 +45,19 @@ export interface WholeKernel {
    * image of each program.
    */
   readonly shared?: { readonly code: string } & ({ readonly sizes: readonly number[] } | { readonly table: Uint8Array })
-  /**
-   * Where the first of `sizes` counts units that are computed alike, each from its own part of these arguments and from all of the others: which arguments of the record have a part for each unit.
-   * Every result has one.
-   */
-  readonly apart?: readonly boolean[]
+  /** Where it may run in parts. */
+  readonly units?: Units
+}
+/** Units that a whole kernel computes alike, each for itself: threads may share them. */
+export interface Units {
+  /** Which of the `sizes` in its record counts them. */
+  readonly size: number
+  readonly count: number
+  /** Units that belong together. */
+  readonly multiple?: number
+  /** Bytes between units: of each result, and of each argument of the record (0 of what every unit reads). */
+  readonly results: readonly number[]
+  readonly args: readonly number[]
 }
 /** The kernel of results that have no elements. */
 export const noElements: WholeKernel = {
@@ -111,9 +119,9 @@ export interface Cuttable {
   /** It calls into JavaScript, of which other threads have none. */
   readonly calls?: true
   readonly scratch: (sizes: readonly number[]) => number
-  /** The count of its units, and which arguments have a part for each: WholeKernel. */
+  /** What its records hold behind the scratch, where its code reads that. */
   readonly sizes?: readonly number[]
-  readonly apart?: readonly boolean[]
+  readonly units?: Units
 }
 /** A step in parts: some units along one axis. The last part has the units that are left too. */
 export interface Cut {
@@ -138,13 +146,17 @@ export interface Crew {
   /** A kernel was put into the table, or taken out. */
   readonly know: (index: number, module: WebAssembly.Module, name: string) => void
   readonly forget: (index: number) => void
+  /** The memory has grown. */
+  readonly grown: () => void
   /** How a step is shared; undefined where one thread is as quick. */
   readonly cut: (kernel: Kernel, step: Pick<Step, 'sizes' | 'reads' | 'writes' | 'flops'>, installed: Cuttable) => Cut | undefined
   /** How many threads may run parts at once. */
   readonly count: number
   /** The kernel of such steps, on a table of kernels: its record is a forkRecord. */
   readonly fork: (table: WebAssembly.Table) => (record: number) => void
-  /** Ends the other threads; they begin again when there is work. */
+  /** Parts that other threads than the caller have done so far. */
+  readonly helped: () => number
+  /** Ends the other threads. Without them the caller does all of the work. */
   readonly dispose: () => void
 }
 

@@ -30,8 +30,7 @@ interface Code {
 /** A kernel made ready. `run` is absent for one that lies in the table at `index`. */
 export interface Installed extends Cuttable {
   readonly run?: (record: Int32Array, views: Views) => void
-  /** What its records hold behind the scratch, where its code reads that: sizes, or where the table lies. */
-  readonly sizes?: readonly number[]
+  /** Where its table lies, behind the scratch, where its code reads that. */
   readonly table?: Uint8Array
 }
 /** Code in the table that kernels of several sizes share, by what names it. */
@@ -270,7 +269,7 @@ export class Kernels {
 
   /** One whose code is that of others. */
   private sharing(key: string, own: WholeKernel, { code: shared, ...said }: NonNullable<WholeKernel['shared']>): Held {
-    const rest = { scratch: () => own.scratchBytes, ...said, ...(own.apart !== undefined && { apart: own.apart }) }
+    const rest = { scratch: () => own.scratchBytes, ...said, ...(own.units !== undefined && { units: own.units }) }
     const known = this.sharedBy.get(shared)
     if (known !== undefined) {
       known.users++

@@ -19,6 +19,7 @@ import {
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { type Driven, driven } from './driven.js'
 import { type CpuTable, noElements, type WholeKernelOf } from './kernel.js'
+import { leadingUnits } from './units.js'
 import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import { SMALL, type SmallShape } from './wasm/pairs.js'
@@ -45,6 +46,7 @@ const smallOr = (small: Small, large: (stack: SmallShape, k: OpaqueKernel) => Dr
       emit: (module, name) => small(module, of, name, k),
       scratchBytes: 0,
       shared: { code: `${k.prim.name} ${JSON.stringify([of, sides, k.params])}`, sizes: [count] },
+      units: leadingUnits(k, 0, count),
     }
   })
 const factorising = (small: Small, run: Factorise<never>) =>

@@ -4,14 +4,15 @@ import type { ConvParams } from '../../core/ops/conv.js'
 import type { nn } from '../../core/ops/families.js'
 import type { PoolParams } from '../../core/ops/pool.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
-import type { CpuTable, WholeKernel, WholeKernelOf } from './kernel.js'
+import type { CpuTable, Units, WholeKernel, WholeKernelOf } from './kernel.js'
+import { leadingUnits } from './units.js'
 import { type ConvOptions, convInputGradientScratchBytes, convScratchBytes, emitConv, emitConvInputGradient } from './wasm/conv.js'
-import { convKernelGradientScratchBytes, emitConvKernelGradient } from './wasm/conv-kernel-gradient.js'
-import type { ConvShape } from './wasm/conv-shape.js'
+import { convKernelGradientScratchBytes, emitConvKernelGradient, KERNEL_CHANNELS } from './wasm/conv-kernel-gradient.js'
+import { type ConvShape, convOutput } from './wasm/conv-shape.js'
 import { byWinograd, type Direction, emitWinograd, winogradScratchBytes } from './wasm/conv-winograd.js'
 import { emitWinogradKernel, winogradKernelScratchBytes } from './wasm/conv-winograd-kernel.js'
 import type { Module } from './wasm/encoder.js'
-import type { FloatName } from './wasm/float.js'
+import { type FloatName, floats } from './wasm/float.js'
 import { emitAvgPool, emitAvgPoolGradient, emitMaxPool, emitMaxPoolGradient, type PoolShape } from './wasm/pool.js'
 
 const float = (k: OpaqueKernel): 'f32' | 'f64' => k.results[0]!.dtype as 'f32' | 'f64'
@@ -22,8 +23,6 @@ const pairs = (p: readonly number[]): readonly [readonly [number, number], reado
 /** Code that is that of any number of images, or of planes. */
 const shared = (code: string, count: number, ...of: readonly unknown[]) => ({ code: `${code} ${JSON.stringify(of)}`, sizes: [count] })
 const planesOf = (x: readonly number[]): number => x[0]! * x[1]!
-/** Every argument of a pool has planes. */
-const planes = ({ args }: OpaqueKernel): readonly true[] => args.map(() => true)
 const two = (x: readonly number[]): readonly [number, number] => [x[0]!, x[1]!]
 
 /** The convolution that a kernel belongs to, from the shapes of x and k. */
@@ -47,13 +46,15 @@ const poolOf = (x: readonly number[], p: PoolParams): PoolShape => ({
 })
 
 /** The kernel of a convolution or of its input gradient, in the form that is fastest for its class. */
-const sums = (direction: Direction, type: FloatName, shape: ConvShape, accumulate: boolean, count: number): WholeKernel => {
+const sums = (k: OpaqueKernel, direction: Direction, shape: ConvShape, accumulate: boolean): WholeKernel => {
+  const type = float(k)
+  const count = k.results[0]!.shape[0]!
   const of = (emit: (m: Module, o: ConvOptions, name: string) => unknown, scratchBytes: number): WholeKernel => ({
     emit: (m, name) => emit(m, { type, madd: m.madd, accumulate, shape }, name),
     scratchBytes,
     shared: shared(direction, count, type, accumulate, shape),
-    // Images of the kernel's own, and the weights of all.
-    apart: [true, false],
+    // Each image is a unit; all of them read the weights.
+    units: leadingUnits(k, 0, count, (argument) => argument === 0),
   })
   if (byWinograd(type, shape, direction))
     return of((m, o, name) => emitWinograd(m, o, direction, name), winogradScratchBytes(shape, direction))
@@ -65,28 +66,47 @@ const input =
   (accumulate: boolean): WholeKernelOf =>
   (k) => {
     const shape = convOf(k.results[0]!.shape, k.args[accumulate ? 2 : 1]!.shape, k.params as ConvParams)
-    return sums('input', float(k), shape, accumulate, k.results[0]!.shape[0]!)
+    return sums(k, 'input', shape, accumulate)
   }
 const kernel =
   (accumulate: boolean): WholeKernelOf =>
   (k) => {
     const shape = convOf(k.args[accumulate ? 1 : 0]!.shape, k.results[0]!.shape, k.params as ConvParams)
     const type = float(k)
-    const [emit, scratchBytes] = byWinograd(type, shape, 'kernel')
-      ? [emitWinogradKernel, winogradKernelScratchBytes(shape)]
-      : [emitConvKernelGradient, convKernelGradientScratchBytes(type, shape)]
+    const images = k.args[accumulate ? 1 : 0]!.shape[0]!
+    if (byWinograd(type, shape, 'kernel'))
+      return {
+        emit: (m, name) => emitWinogradKernel(m, { type, madd: m.madd, accumulate, shape }, name),
+        scratchBytes: winogradKernelScratchBytes(shape),
+        shared: shared('convKernel', images, type, accumulate, shape),
+      }
+    const made = shared('convKernel', images, type, accumulate, shape)
     return {
-      emit: (m, name) => emit(m, { type, madd: m.madd, accumulate, shape }, name),
-      scratchBytes,
-      shared: shared('convKernel', k.args[accumulate ? 1 : 0]!.shape[0]!, type, accumulate, shape),
+      emit: (m, name) => emitConvKernelGradient(m, { type, madd: m.madd, accumulate, shape }, name),
+      scratchBytes: convKernelGradientScratchBytes(type, shape),
+      shared: { ...made, sizes: [images, shape.outChannels / shape.groups] },
+      ...(shape.groups === 1 && { units: outChannelUnits(type, shape) }),
     }
   }
+
+/** A kernel's gradient sums over images, and each output channel has its own sums: every part reads all of x, and a part of each image's cotangent. */
+const outChannelUnits = (type: FloatName, shape: ConvShape): Units => {
+  const [oh, ow] = convOutput(shape)
+  const bytes = floats[type].bytes
+  return {
+    size: 1,
+    count: shape.outChannels,
+    multiple: KERNEL_CHANNELS,
+    results: [bytes * shape.channels * shape.kernel[0] * shape.kernel[1]],
+    args: [0, bytes * oh * ow],
+  }
+}
 
 /** One row per primitive of the family `nn`. */
 export const nnKernels: CpuTable<typeof nn> = {
   conv: whole((k: OpaqueKernel) => {
     const shape = convOf(k.args[0]!.shape, k.args[1]!.shape, k.params as ConvParams)
-    return sums('forward', float(k), shape, false, k.args[0]!.shape[0]!)
+    return sums(k, 'forward', shape, false)
   }),
   convInput: whole(input(false)),
   convKernel: whole(kernel(false)),
@@ -95,24 +115,44 @@ export const nnKernels: CpuTable<typeof nn> = {
   maxPool: whole((k: OpaqueKernel) => {
     const x = k.args[0]!.shape
     const of = { type: float(k), shape: poolOf(x, k.params as PoolParams) }
-    return { emit: (m, name) => emitMaxPool(m, of, name), scratchBytes: 0, shared: shared('maxPool', planesOf(x), of), apart: planes(k) }
+    return {
+      emit: (m, name) => emitMaxPool(m, of, name),
+      scratchBytes: 0,
+      shared: shared('maxPool', planesOf(x), of),
+      units: leadingUnits(k, 0, planesOf(x)),
+    }
   }),
   unpool: whole((k: OpaqueKernel) => {
     const x = k.results[0]!.shape
     const of = { type: float(k), shape: poolOf(x, k.params as PoolParams) }
-    return { emit: (m, name) => emitMaxPoolGradient(m, of, name), scratchBytes: 0, shared: shared('unpool', planesOf(x), of), apart: planes(k) }
+    return {
+      emit: (m, name) => emitMaxPoolGradient(m, of, name),
+      scratchBytes: 0,
+      shared: shared('unpool', planesOf(x), of),
+      units: leadingUnits(k, 0, planesOf(x)),
+    }
   }),
   poolGather: byMeaning('a gather by index is bound by memory'),
   avgPool: whole((k: OpaqueKernel) => {
     const x = k.args[0]!.shape
     const p = k.params as PoolParams
     const of = { type: float(k), shape: poolOf(x, p), countIncludePad: p.countIncludePad === true }
-    return { emit: (m, name) => emitAvgPool(m, of, name), scratchBytes: 0, shared: shared('avgPool', planesOf(x), of), apart: planes(k) }
+    return {
+      emit: (m, name) => emitAvgPool(m, of, name),
+      scratchBytes: 0,
+      shared: shared('avgPool', planesOf(x), of),
+      units: leadingUnits(k, 0, planesOf(x)),
+    }
   }),
   avgPoolInput: whole((k: OpaqueKernel) => {
     const x = k.results[0]!.shape
     const p = k.params as PoolParams
     const of = { type: float(k), shape: poolOf(x, p), countIncludePad: p.countIncludePad === true }
-    return { emit: (m, name) => emitAvgPoolGradient(m, of, name), scratchBytes: 0, shared: shared('avgPoolInput', planesOf(x), of), apart: planes(k) }
+    return {
+      emit: (m, name) => emitAvgPoolGradient(m, of, name),
+      scratchBytes: 0,
+      shared: shared('avgPoolInput', planesOf(x), of),
+      units: leadingUnits(k, 0, planesOf(x)),
+    }
   }),
 }

@@ -5,6 +5,7 @@ import type { AxisParams } from '../../core/ops/layout/join.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { type CpuTable, noElements, type WholeKernelOf } from './kernel.js'
+import { leadingUnits } from './units.js'
 import { type Best, emitPosition } from './wasm/positions.js'
 
 const position = (of: Best['of']) =>
@@ -18,6 +19,7 @@ const position = (of: Best['of']) =>
       emit: (module, name) => emitPosition(module, best, name),
       scratchBytes: 0,
       shared: { code: `position ${JSON.stringify(best)}`, sizes: [before] },
+      units: leadingUnits(k, 0, before),
     }
   })
 

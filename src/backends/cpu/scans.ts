@@ -6,6 +6,7 @@ import { aroundAxis } from '../../core/ops/reduce.js'
 import { placesIn, type RunningParams, type ScanParams, type SortParams } from '../../core/ops/scans.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { type CpuTable, noElements, type WholeKernel, type WholeKernelOf } from './kernel.js'
+import { leadingUnits } from './units.js'
 import type { Module } from './wasm/encoder.js'
 import { emitRanks, isRanked, rankScratchBytes } from './wasm/ranks.js'
 import { areBeside, emitRecurrence, emitRunning, type Lines, runningScratchBytes } from './wasm/running.js'
@@ -24,6 +25,7 @@ const alongLines = (k: OpaqueKernel, code: string, emit: Emit): WholeKernel => {
     emit: (module, name) => emit(module, lines, name),
     scratchBytes: runningScratchBytes(lines, around),
     shared: { code: `${code} ${JSON.stringify(lines)}`, sizes: [around.before, around.size, around.after] },
+    units: leadingUnits(k, 0, around.before),
   }
 }
 const running = (kind: Parameters<typeof emitRunning>[1]) =>
@@ -63,6 +65,7 @@ export const scanKernels: CpuTable<typeof scans> = {
       emit: (module, name) => emitSort(module, of, name),
       scratchBytes: sortScratchBytes(places.size),
       shared: { code: `sort ${JSON.stringify(of)}`, sizes: [places.before, places.size, places.after] },
+      units: leadingUnits(k, 0, places.before),
     }
   }),
 }

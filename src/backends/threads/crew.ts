@@ -3,7 +3,7 @@ import { raise } from '../../core/errors/explain.js'
 import type { Crew } from '../cpu/kernel.js'
 import { forkRecord } from '../cpu/records.js'
 import { addressOf, type control } from './control.js'
-import { cutOf } from './cut.js'
+import { cutOf, type Sharing } from './cut.js'
 import { type Driver, makeDriver } from './driver.js'
 import type { Started, Starter } from './system.js'
 import { type Message, type Told, workerText } from './worker.js'
@@ -11,15 +11,17 @@ import { type Message, type Told, workerText } from './worker.js'
 /** Pages of the largest memory: 4 GiB less one page. A shared one has to say so; no memory is taken for it. */
 const MOST_PAGES = 65535
 const LIMITS = { min: 1, max: MOST_PAGES, shared: true } as const
-/** Milliseconds without a part that is done, after which a thread is taken for lost: a part takes less than one. */
-const PATIENCE = 10_000
 /** Jobs that the caller runs alone: all of them. */
 const ALWAYS = 0x7fff_ffff
 
-/** For tests: parts in another order, and pauses before them. */
-export interface Schedule {
-  readonly turn: number
-  readonly delay: number
+/** How a crew works. */
+export interface Working {
+  readonly sharing: Sharing
+  /** Milliseconds without a part that is done, after which a thread is taken for lost: a part takes less than one. */
+  readonly patience: number
+  /** For tests: parts in another order, and pauses before them. */
+  readonly turn?: number
+  readonly delay?: number
 }
 
 class ThreadCrew implements Crew {
@@ -36,16 +38,16 @@ class ThreadCrew implements Crew {
   private driver: { readonly driver: Driver; readonly module: WebAssembly.Module } | undefined
   private waiting = { since: 0, done: -1 }
 
+  readonly count: number
+
   constructor(
-    readonly count: number,
     private readonly start: Starter,
-    schedule: Schedule | undefined,
+    private readonly working: Working,
   ) {
+    this.count = working.sharing.threads
     this.set('next', ALWAYS)
-    if (schedule !== undefined) {
-      this.set('turn', schedule.turn)
-      this.set('delay', schedule.delay)
-    }
+    this.set('turn', working.turn ?? 0)
+    this.set('delay', working.delay ?? 0)
   }
   private get(word: keyof typeof control.at): number {
     return Atomics.load(this.words, addressOf(word) / 4)
@@ -61,8 +63,12 @@ class ThreadCrew implements Crew {
     this.kernels.delete(index)
     if (this.told.delete(index)) this.gone.push(index)
   }
+  /** An engine may tell a thread of the new size only when it runs JavaScript again. */
+  grown(): void {
+    if (this.others.length > 0) this.send({ kernels: [], gone: this.gone.splice(0) })
+  }
   cut: Crew['cut'] = (kernel, step, installed) => {
-    const cut = cutOf(kernel, step, installed, this.count)
+    const cut = cutOf(kernel, step, installed, this.working.sharing)
     if (cut !== undefined) this.tell(installed.index)
     return cut
   }
@@ -143,8 +149,9 @@ class ThreadCrew implements Crew {
     const now = performance.now()
     const done = this.get('done')
     const { waiting } = this
-    if (done !== waiting.done || now - waiting.since > 10 * PATIENCE) this.waiting = { since: now, done }
-    else if (now - waiting.since > PATIENCE) this.lose('one of the threads does not answer')
+    const { patience } = this.working
+    if (done !== waiting.done || now - waiting.since > 10 * patience) this.waiting = { since: now, done }
+    else if (now - waiting.since > patience) this.lose('one of the threads does not answer')
   }
   private failed(): void {
     this.lose('one of the threads ended within a step')
@@ -164,13 +171,16 @@ class ThreadCrew implements Crew {
     const taken = Math.min(this.get('next'), new Int32Array(this.memory.buffer)[this.get('job') / 4 + forkRecord.at.parts]!)
     this.set('next', ALWAYS)
     const since = performance.now()
-    while (this.get('done') < taken - 1 && performance.now() - since < PATIENCE);
+    while (this.get('done') < taken - 1 && performance.now() - since < this.working.patience);
     this.abandon(true)
+  }
+  helped(): number {
+    return this.get('helped')
   }
   dispose(): void {
     this.abandon(false)
   }
 }
 
-/** A new crew of so many threads, with the one that calls. */
-export const crewOf = (count: number, start: Starter, schedule?: Schedule): Crew => new ThreadCrew(count, start, schedule)
+/** A new crew. */
+export const crewOf = (start: Starter, working: Working): Crew => new ThreadCrew(start, working)

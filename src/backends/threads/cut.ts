@@ -10,18 +10,24 @@ import { RECORD } from './control.js'
 
 type Work = Pick<Step, 'sizes' | 'reads' | 'writes' | 'flops'>
 
-/** From this time on a step is shared, and what a part takes at least, in microseconds: to wake a thread takes about thirty, to take a part less than one. */
-const LEAST = 60
-const PART = 15
+/** By what steps are cut. */
+export interface Sharing {
+  readonly threads: number
+  /** From this time on a step is shared, and what a part takes at least, in microseconds: to wake a thread takes about thirty, to take a part less than one. */
+  readonly least: number
+  readonly part: number
+  /** Parts of an innermost axis have a multiple of so many elements: whole lines of the cache, and whole vectors. */
+  readonly line: number
+}
+/** What pays. */
+export const sharingOf = (threads: number): Sharing => ({ threads, least: 60, part: 15, line: 256 })
 /** Parts for each thread: where one is late, others take what it would have taken. */
 const PARTS = 4
 
 /** Nanoseconds of an operation and of a byte, about: what a core with vectors of 128 bits does. */
-const NS = { f32: 0.035, f64: 0.07, operation: 0.12, byte: 0.06, conv: 0.06 } as const
+const NS = { f32: 0.035, f64: 0.07, operation: 0.12, byte: 0.06, whole: 0.06 } as const
 
-/** Elements that lie in one line of the cache, or fill vectors: parts of the innermost axis are multiples. */
-const LINE = 256
-/** Rows that the kernel of products computes together: parts are multiples. A part of one row would go another way than the whole. */
+/** Rows and columns of a product that its kernel may compute together: what is left of them is summed in another order, so that parts are multiples. */
 const ROWS = 8
 
 interface Along {
@@ -39,13 +45,18 @@ interface Scratch {
   /** Words of the record. */
   readonly words: number
 }
-const cutAlong = ({ units, multiple, axis, steps }: Along, microseconds: number, threads: number, scratch: Scratch): Cut | undefined => {
-  if (microseconds < LEAST || 4 * scratch.words > RECORD) return undefined
-  const wanted = Math.min(PARTS * threads, Math.floor(microseconds / PART))
+const cutAlong = (
+  { units, multiple, axis, steps }: Along,
+  microseconds: number,
+  { threads, least, part: shortest }: Sharing,
+  scratch: Scratch,
+): Cut | undefined => {
+  if (microseconds < least || 4 * scratch.words > RECORD) return undefined
+  const wanted = Math.min(PARTS * threads, Math.floor(microseconds / shortest))
   const part = multiple * Math.max(1, Math.ceil(units / wanted / multiple))
   // What is left goes to the last part, so that none is smaller than the others.
   const parts = Math.floor(units / part)
-  if (parts < 2) return undefined
+  if (parts < 2 || steps.some(([, bytes]) => !Number.isInteger(bytes))) return undefined
   return {
     parts,
     units: part,
@@ -58,15 +69,15 @@ const cutAlong = ({ units, multiple, axis, steps }: Along, microseconds: number,
 }
 
 /** The outermost axis that is long enough, along which nothing is folded and every result moves. */
-const loopAxis = (k: LoopKernel, { sizes, writes }: Work, threads: number): number | undefined => {
+const loopAxis = (k: LoopKernel, { sizes, writes }: Work, { threads, line }: Sharing): number | undefined => {
   const free = (axis: number): boolean =>
     k.outputs.every((o, i) => o.fold?.axes[axis] !== true && writes[i]!.strides[axis] !== 0) && sizes[axis]! >= 2
-  const long = (axis: number): boolean => sizes[axis]! >= (axis === k.rank - 1 ? LINE : 1) * threads
+  const long = (axis: number): boolean => sizes[axis]! >= (axis === k.rank - 1 ? line : 1) * threads
   const axes = sizes.map((_, axis) => axis).filter((axis) => free(axis) && long(axis))
   return axes[0]
 }
-const cutLoop = (k: LoopKernel, work: Work, { scratch }: Cuttable, threads: number): Cut | undefined => {
-  const axis = loopAxis(k, work, threads)
+const cutLoop = (k: LoopKernel, work: Work, { scratch }: Cuttable, sharing: Sharing): Cut | undefined => {
+  const axis = loopAxis(k, work, sharing)
   if (axis === undefined) return undefined
   const { sizes, reads, writes, flops } = work
   const at = new LoopRecord(sizes.length, reads.length + writes.length)
@@ -76,14 +87,15 @@ const cutLoop = (k: LoopKernel, work: Work, { scratch }: Cuttable, threads: numb
   const bytes = operands.reduce((n, o, i) => n + (o.strides.some((s) => s !== 0) ? itemBytes[dtypes[i]!] : 0), 0) * points
   const steps = operands.map((o, i) => [at.address(i), o.strides[axis]!] as const)
   return cutAlong(
-    { units: sizes[axis]!, multiple: axis === k.rank - 1 ? LINE : 1, axis: at.size(axis), steps },
+    { units: sizes[axis]!, multiple: axis === k.rank - 1 ? sharing.line : 1, axis: at.size(axis), steps },
     (NS.operation * flops + NS.byte * bytes) / 1e3,
-    threads,
+    sharing,
     { word: at.scratch, bytes: (units) => scratch(sizes.map((n, a) => (a === axis ? units : n))), words: at.scratch + 1 },
   )
 }
 
-const cutGemm = (k: GemmKernel, { sizes, reads, writes, flops }: Work, { scratch }: Cuttable, threads: number): Cut | undefined => {
+const cutGemm = (k: GemmKernel, { sizes, reads, writes, flops }: Work, { scratch }: Cuttable, sharing: Sharing): Cut | undefined => {
+  const { threads } = sharing
   const [batch, m, n] = sizes as readonly [number, number, number, number]
   const { at, words } = gemmRecord
   const [a, b] = reads.map((o) => o.strides) as [readonly number[], readonly number[]]
@@ -123,38 +135,33 @@ const cutGemm = (k: GemmKernel, { sizes, reads, writes, flops }: Work, { scratch
             ],
             size: 2,
           }
-  return cutAlong(along, (NS[k.dtype] * flops) / 1e3, threads, {
+  return cutAlong(along, (NS[k.dtype] * flops) / 1e3, sharing, {
     word: at.scratch,
     bytes: (units) => scratch(sizes.map((x, i) => (i === along.size ? units : x))),
     words,
   })
 }
 
-const cutOpaque = (k: OpaqueKernel, { flops }: Work, { apart, sizes, scratch }: Cuttable, threads: number): Cut | undefined => {
-  if (apart === undefined) return undefined
-  const units = sizes![0]!
-  const at = new OpaqueRecord(k.results.length, apart.length)
-  const bytes = ({ shape, dtype }: OpaqueKernel['args'][0]): number => (itemBytes[dtype] * sizeOf(shape)) / units
-  const args = k.args.filter((_, i) => i !== k.inPlace)
+const cutOpaque = (k: OpaqueKernel, { flops }: Work, { units, sizes, scratch }: Cuttable, sharing: Sharing): Cut | undefined => {
+  if (units === undefined) return undefined
+  const at = new OpaqueRecord(units.results.length, units.args.length)
+  const bytes = [...k.results, ...k.args].reduce((n, { shape, dtype }) => n + itemBytes[dtype] * sizeOf(shape), 0)
   return cutAlong(
     {
-      units,
-      multiple: 1,
-      axis: at.behind,
-      steps: [
-        ...k.results.map((r, i) => [at.result(i), bytes(r)] as const),
-        ...args.map((x, i) => [at.argument(i), apart[i] === true ? bytes(x) : 0] as const),
-      ],
+      units: units.count,
+      multiple: units.multiple ?? 1,
+      axis: at.behind + units.size,
+      steps: [...units.results.map((by, i) => [at.result(i), by] as const), ...units.args.map((by, i) => [at.argument(i), by] as const)],
     },
-    (NS.conv * flops) / 1e3,
-    threads,
+    (NS.whole * flops + NS.byte * bytes) / 1e3,
+    sharing,
     { word: at.scratch, bytes: () => scratch([]), words: at.behind + sizes!.length },
   )
 }
 
-/** How a step is shared by so many threads; undefined where one is as quick, or where its kernel calls into JavaScript. */
-export const cutOf = (k: Kernel, work: Work, installed: Cuttable, threads: number): Cut | undefined => {
+/** How a step is shared; undefined where one is as quick, or where its kernel calls into JavaScript. */
+export const cutOf = (k: Kernel, work: Work, installed: Cuttable, sharing: Sharing): Cut | undefined => {
   if (installed.calls === true) return undefined
-  if (k.kind === 'loop') return cutLoop(k, work, installed, threads)
-  return k.kind === 'gemm' ? cutGemm(k, work, installed, threads) : cutOpaque(k, work, installed, threads)
+  if (k.kind === 'loop') return cutLoop(k, work, installed, sharing)
+  return k.kind === 'gemm' ? cutGemm(k, work, installed, sharing) : cutOpaque(k, work, installed, sharing)
 }

@@ -3,7 +3,7 @@ import { forkRecord, moveEntry } from '../cpu/records.js'
 import { type FuncRef, type FunctionBuilder, type Limits, type Local, Module, type Operand } from '../cpu/wasm/encoder.js'
 import { address } from '../cpu/wasm/float.js'
 import * as OP from '../cpu/wasm/opcodes.js'
-import { addressOf, control, RECORD, RECORDS } from './control.js'
+import { addressOf, type control, RECORD, RECORDS } from './control.js'
 
 /** Codes of atomic accesses, and log2 of their alignment. */
 const NOTIFY = [0x00, 2] as const
@@ -55,11 +55,18 @@ class Words {
     return () => this.f.i32Const(addressOf(word)).atomic(...LOAD)
   }
   store(word: keyof typeof control.at, value: Operand): void {
-    this.f.i32Const(addressOf(word)).push(value).atomic(...STORE)
+    this.f
+      .i32Const(addressOf(word))
+      .push(value)
+      .atomic(...STORE)
   }
   /** Adds to a word, and leaves on the stack what it was. */
   add(word: keyof typeof control.at, value: Operand): () => unknown {
-    return () => this.f.i32Const(addressOf(word)).push(value).atomic(...ADD)
+    return () =>
+      this.f
+        .i32Const(addressOf(word))
+        .push(value)
+        .atomic(...ADD)
   }
   /** The next part and the epoch. */
   ticket(): () => unknown {
@@ -87,14 +94,20 @@ const emitTake = (m: Module): FunctionBuilder => {
     f.set(ticket, words.ticket())
     f.op(OP.i32_wrap_i64, ticket).set(part)
     f.set(job, words.load('job')).set(parts, field('parts'))
-    // A closed ticket is beyond the parts of any job; what is read here of a job that another replaces is not used, since then the exchange fails.
-    f.ifThen(i32.atLeast(part, parts), () => f.op(OP.return))
+    // Where no job is open, the record may be anything by now; what is read here of a job that another replaces is not used, since then the exchange fails.
+    f.ifThen(i32.or(i32.eq(part, CLOSED), i32.atLeast(part, parts)), () => f.op(OP.return))
     f.ifThen(i32.ne(words.load('version'), version), () => f.op(OP.return))
-    f.i32Const(addressOf('next')).get(ticket).op(OP.i64_add, ticket, wide(f, 1)).atomic(...EXCHANGE64)
+    f.i32Const(addressOf('next'))
+      .get(ticket)
+      .op(OP.i64_add, ticket, wide(f, 1))
+      .atomic(...EXCHANGE64)
     f.get(ticket).op(OP.i64_ne).brIf(again)
     reorder(f, words, part, parts)
     // This thread's copy of the record, moved to the part.
-    f.get(own).push(field('record')).push(i32.mul(field('words'), 4)).memoryCopy()
+    f.get(own)
+      .push(field('record'))
+      .push(i32.mul(field('words'), 4))
+      .memoryCopy()
     f.set(move, field('moves')).set(k, field('moving'))
     const moved = (word: number) => () => f.get(move).i32Load(4 * word)
     f.ifThen(k, () =>
@@ -106,13 +119,18 @@ const emitTake = (m: Module): FunctionBuilder => {
       }),
     )
     f.set(at, own_(field('axis'))).set(n, field('units'))
-    f.ifThen(i32.eq(i32.add(part, 1), parts), () => f.set(n, i32.sub(() => f.get(at).i32Load(), i32.mul(part, n))))
+    f.ifThen(i32.eq(i32.add(part, 1), parts), () =>
+      f.set(
+        n,
+        i32.sub(() => f.get(at).i32Load(), i32.mul(part, n)),
+      ),
+    )
     f.get(at).get(n).i32Store()
     f.set(at, own_(field('scratch'))).get(at)
     f.op(OP.i32_add, () => f.get(at).i32Load(), i32.mul(thread, field('scratchBytes'))).i32Store()
     f.get(own).push(field('kernel')).callIndirect(['i32'])
-    words.add('done', 1)()
-    f.op(OP.drop).br(again)
+    f.ifThen(thread, () => f.push(words.add('helped', 1)).op(OP.drop))
+    f.push(words.add('done', 1)).op(OP.drop).br(again)
   })
   return f
 }
@@ -168,7 +186,9 @@ const emitFork = (m: Module, take: FunctionBuilder, { late, failed, left }: Read
   f.set(epoch, i32.add(words.load('epoch'), 1))
   words.issue(epoch, 0)
   f.ifThen(words.load('sleepers'), () => {
-    f.i32Const(addressOf('epoch')).push(i32.sub(parts, 1)).atomic(...NOTIFY)
+    f.i32Const(addressOf('epoch'))
+      .push(i32.sub(parts, 1))
+      .atomic(...NOTIFY)
     f.op(OP.drop)
   })
   f.call(take, 0, words.load('version'))

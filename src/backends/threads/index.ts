@@ -1,21 +1,19 @@
 /** The entry `codual/threads`: programs on all cores of a machine. */
 import { readOptions } from '../../core/errors/options.js'
-import type { Threads, ThreadsInside } from '../cpu/kernel.js'
+import type { Threads } from '../cpu/kernel.js'
 import { MOST } from './control.js'
-import { crewOf, type Schedule } from './crew.js'
+import { sharingOf } from './cut.js'
 import { type ThreadsOptions, threadsOptions } from './options.js'
-import { cores, type Starter, starter } from './system.js'
+import { cores, starter } from './system.js'
+import { threadsBy } from './threads.js'
 
 export type { Threads } from '../cpu/kernel.js'
 export type { ThreadsOptions } from './options.js'
 
-const threadsOf = (count: number, found: Starter | string, schedule?: Schedule): ThreadsInside => {
-  const reason = typeof found === 'string' ? found : count < 2 ? 'one thread was asked for, or there is one core' : undefined
-  if (reason !== undefined) return { count: 1, reason, crew: undefined }
-  return { count, reason, crew: () => crewOf(count, found as Starter, schedule) } // a text is a reason
-}
+/** A part takes less than a millisecond; a computer that sleeps takes all of its threads along. */
+const PATIENCE = 10_000
 /** By their number, so that equal options give the same backend. */
-const known = new Map<number, ThreadsInside>()
+const known = new Map<number, Threads>()
 
 /**
  * Threads for `cpu({ threads: threads() })`: large steps (products, convolutions, elementwise loops, reductions) are cut into parts, which the calling thread and the others take
@@ -30,10 +28,8 @@ export const threads = (given?: ThreadsOptions): Threads => {
   const { count = Math.min(cores(), MOST) } = readOptions(threadsOptions, given, 'threads')
   let one = known.get(count)
   if (one === undefined) {
-    one = threadsOf(count, starter())
+    one = threadsBy(starter(), { sharing: sharingOf(count), patience: PATIENCE })
     known.set(count, one)
   }
   return one
 }
-/** For tests: threads of their own, whose parts are taken in another order. */
-export const scheduledThreads = (count: number, schedule: Schedule): Threads => threadsOf(count, starter(), schedule)

@@ -17,13 +17,18 @@ interface NodeWorker {
   readonly on: (event: 'exit' | 'error', listener: () => void) => void
 }
 interface NodeParts {
-  readonly Worker: new (text: string, options: { readonly eval: true; readonly name: string; readonly execArgv: readonly string[] }) => NodeWorker
+  readonly Worker: new (
+    text: string,
+    options: { readonly eval: true; readonly name: string; readonly execArgv: readonly string[] },
+  ) => NodeWorker
 }
 interface Globals {
   readonly process?: { readonly getBuiltinModule?: (name: string) => unknown }
   readonly navigator?: { readonly hardwareConcurrency?: number }
   readonly crossOriginIsolated?: boolean
-  readonly Worker?: new (url: string) => {
+  readonly Worker?: new (
+    url: string,
+  ) => {
     postMessage: (message: unknown) => void
     terminate: () => void
     onerror: unknown

@@ -34,19 +34,19 @@ const exportsOf = (module) => {
   return made
 }
 const on = ({ begin, kernels, gone }) => {
+  if (begin !== undefined) {
+    memory = begin.memory
+    thread = begin.thread
+    table = new WebAssembly.Table({ initial: 64, element: 'anyfunc' })
+    work = exportsOf(begin.driver).work
+  }
+  for (const index of gone) if (index < table.length) table.set(index, null)
+  for (const { index, module, name } of kernels) {
+    if (index >= table.length) table.grow(Math.max(table.length, index + 1 - table.length))
+    table.set(index, exportsOf(module)[name])
+  }
+  version++
   try {
-    if (begin !== undefined) {
-      memory = begin.memory
-      thread = begin.thread
-      table = new WebAssembly.Table({ initial: 64, element: 'anyfunc' })
-      work = exportsOf(begin.driver).work
-    }
-    for (const index of gone) if (index < table.length) table.set(index, null)
-    for (const { index, module, name } of kernels) {
-      if (index >= table.length) table.grow(Math.max(table.length, index + 1 - table.length))
-      table.set(index, exportsOf(module)[name])
-    }
-    version++
     work(thread, version)
   } catch (e) {
     const words = new Int32Array(memory.buffer)

@@ -18,6 +18,8 @@ import { pointers } from './pointers.js'
 // Eight sums at a time and no unrolling: with more, V8 spills (2x slower).
 const mostStreams = 4
 const tall = 2
+/** Output channels that are summed together: parts of the output channels are multiples. */
+export const KERNEL_CHANNELS = tall
 const blockVectors = 256
 
 const totalsBytes = ({ outChannels, channels, groups, kernel }: ConvShape): number =>
@@ -29,7 +31,7 @@ interface Stream {
   readonly total: number
 }
 
-/** Adds the kernel of the kernel gradient, dK (+)= pullback of y = x * k at DY; record [DK, X, DY, scratch, batch]. */
+/** Adds the kernel of the kernel gradient, dK (+)= pullback of y = x * k at DY; record [DK, X, DY, scratch, batch, output channels of a group]; DK and DY begin with the first of these. */
 export function emitConvKernelGradient(
   module: Module,
   { type, madd, accumulate, shape: given }: ConvOptions,
@@ -46,13 +48,14 @@ export function emitConvKernelGradient(
   const staged = stageInput(F, shape, false)
   const f = module.kernel(name)
   if (weights === 0) return f
-  const [dK, x, dY, totals, batch] = pointers(f, 5)
+  const [dK, x, dY, totals, batch, own] = pointers(f, 6)
   const i32 = address(f)
-  const [scratch, source, groupTotals] = f.locals('i32', 3)
+  const [scratch, source, groupTotals, left] = f.locals('i32', 4)
+  const perChannel = inputs * kh * kw
   f.set(scratch, i32.add(totals, totalsBytes(shape)))
   f.get(totals)
     .i32Const(0)
-    .i32Const(weights * 8)
+    .push(i32.mul(own, 8 * groups * perChannel))
     .memoryFill()
   clearStaging(f, staged, inputs, scratch)
   if (oh * ow > 0) {
@@ -61,7 +64,7 @@ export function emitConvKernelGradient(
     const [rowTotals, planeTotals, channelTotals, row, plane, cotangent] = f.locals('i32', 6)
     const dots = dotEmitter(f, F, madd, shape, staged, tall, Math.max(...chunks.map((c) => c.length)) * perBlock)
 
-    const channelBlocks = (height: number, count: number): void => {
+    const channelBlocks = (height: number, count: number | Local): void => {
       const planeBlocks = (deep: number, blocks: number): void => {
         const streamsOf = (chunk: readonly Stream[]): Stream[] =>
           Array.from({ length: deep }, (_, p) => p).flatMap((p) =>
@@ -90,14 +93,19 @@ export function emitConvKernelGradient(
         f.set(source, staged.copied ? scratch : x)
           .set(cotangent, dY)
           .set(channelTotals, groupTotals)
-        channelBlocks(tall, Math.floor(outputs / tall))
-        if (outputs % tall) channelBlocks(outputs % tall, 1)
+        f.op(OP.i32_div_u, own, tall).set(left)
+        channelBlocks(tall, left)
+        if (outputs % tall) {
+          f.set(left, i32.and(own, tall - 1))
+          channelBlocks(1, left)
+        }
         f.increment(x, inputs * height * width * e).increment(dY, outputs * oh * ow * e)
-        f.increment(groupTotals, outputs * inputs * kh * kw * 8)
+        f.increment(groupTotals, i32.mul(own, perChannel * 8))
       })
     })
   }
-  repeat(f, weights, () => {
+  f.set(left, i32.mul(own, groups * perChannel))
+  repeat(f, left, () => {
     f.get(dK).get(totals).f64Load()
     if (accumulate) {
       F.load(f.get(dK))

@@ -132,7 +132,7 @@ export const emitWinogradKernel = (module: Module, options: ConvOptions, name?: 
     eachImage(
       () => {},
       () => {
-        for (const [i, word] of [dK, x, dY, place(at.rest), 1].entries())
+        for (const [i, word] of [dK, x, dY, place(at.rest), 1, g.outputs].entries())
           f.get(scratch)
             .push(word)
             .i32Store(4 * i)
