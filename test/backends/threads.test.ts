@@ -1,8 +1,14 @@
 /** Steps in parts on several threads: the bits of one thread, whatever the order of the parts. */
 import { afterAll, describe, expect, it } from 'vitest'
+import { makeCpu } from '../../src/backends/cpu/index.js'
+import { type FunctionBuilder, Module } from '../../src/backends/cpu/wasm/encoder.js'
+import * as OP from '../../src/backends/cpu/wasm/opcodes.js'
+import { threads } from '../../src/backends/threads/index.js'
+import { type Started, type Starter, starter } from '../../src/backends/threads/system.js'
+import { threadsBy } from '../../src/backends/threads/threads.js'
 import type { SyncBackend } from '../../src/core/functions/backend.js'
 import * as cd from '../../src/index.js'
-import { threaded, untilHelped } from './threads.js'
+import { fine, threaded, untilHelped } from './threads.js'
 
 type E = cd.AnyExpr
 type Inputs = Readonly<Record<string, readonly [readonly number[], 'f32' | 'f64']>>
@@ -160,4 +166,155 @@ describe('threads share steps', () => {
         f.dispose()
       }
     })
+})
+
+/** A program with one step that threads share, which takes a while. */
+const busy = (backend: SyncBackend) => {
+  const c = product([64, 96], [96, 64], (a, b) => op.matmul!(a, b))
+  return { f: compiledOn(c, backend), args: argumentsOf(c), expected: bits(compiledOn(c, alone)(argumentsOf(c))) }
+}
+/** Starts threads, and keeps what ends them. */
+const watched = () => {
+  const start = starter()
+  if (typeof start === 'string') throw new Error(start)
+  const running: Started[] = []
+  let gone = 0
+  const watching: Starter = (text, ended) => {
+    const one = start(text, () => {
+      gone++
+      ended()
+    })
+    running.push(one)
+    return one
+  }
+  return { start: watching, running, gone: () => gone }
+}
+const until = async (what: () => boolean): Promise<boolean> => {
+  for (const since = performance.now(); performance.now() - since < 10_000; await new Promise((later) => setTimeout(later, 5)))
+    if (what()) return true
+  return false
+}
+
+describe('threads that are lost', () => {
+  it('a thread that somebody ends takes no more part, and results stay right', async () => {
+    const { start, running, gone } = watched()
+    const { backend, crew } = threaded(3, { start })
+    const { f, args, expected } = busy(backend)
+    expect(await untilHelped(crew, () => f(args))).toBe(true)
+    running[0]!.end()
+    expect(await until(() => gone() === 1)).toBe(true)
+    for (let k = 0; k < 20; k++) expect(bits(f(args)) === expected).toBe(true)
+    expect(await untilHelped(crew, () => f(args))).toBe(true)
+    crew().dispose()
+    expect(await until(() => gone() === running.length)).toBe(true)
+  })
+  /** Threads whose kernels are another function, until this one says that they are their own. */
+  const replaced = (body: (f: FunctionBuilder) => unknown) => {
+    const { start, running, gone } = watched()
+    const m = new Module()
+    body(m.func('other', ['i32']))
+    const module = new WebAssembly.Module(m.finish())
+    let own = false
+    const replacing: Starter = (text, ended) => {
+      const one = start(text, ended)
+      return {
+        post: (message) =>
+          one.post(own ? message : { ...message, kernels: message.kernels.map(({ index }) => ({ index, module, name: 'other' })) }),
+        end: () => one.end(),
+      }
+    }
+    const mend = (): void => {
+      own = true
+    }
+    return { start: replacing, running, gone, mend }
+  }
+  const faults = [
+    { name: 'ends within a part', body: (f: FunctionBuilder) => f.op(OP.unreachable), message: 'one of the threads ended within a step' },
+    {
+      name: 'does not come back from one',
+      body: (f: FunctionBuilder) => f.loop((again) => f.br(again)),
+      message: 'one of the threads does not answer',
+    },
+  ]
+  for (const { name, body, message } of faults)
+    it(`one that ${name} is one clear error; the next call works, and threads begin again`, async () => {
+      const { start, running, gone, mend } = replaced(body)
+      const { backend, crew } = threaded(2, { start, patience: 200 })
+      const { f, args, expected } = busy(backend)
+      let error: unknown
+      expect(
+        await until(() => {
+          try {
+            expect(bits(f(args)) === expected).toBe(true)
+          } catch (e) {
+            error = e
+          }
+          return error !== undefined
+        }),
+      ).toBe(true)
+      if (!cd.isAdException(error)) throw error
+      expect(error.error._tag).toBe('Unsupported')
+      expect(error.message).toContain(`${message}, and the results of this call are lost`)
+      mend()
+      expect(bits(f(args)) === expected).toBe(true)
+      expect(await until(() => gone() === 1 && running.length === 2)).toBe(true)
+      expect(await untilHelped(crew, () => expect(bits(f(args)) === expected).toBe(true))).toBe(true)
+      crew().dispose()
+      expect(await until(() => gone() === 2)).toBe(true)
+    })
+})
+
+describe('threads beside the rest of the backend', () => {
+  it('memory that grows, and elements that stay in it', async () => {
+    const { backend, crew } = threaded(2, { poison: true })
+    const { f, args, expected } = busy(backend)
+    expect(await untilHelped(crew, () => f(args))).toBe(true)
+    const before = backend.memoryBytes()
+    const kept = Object.fromEntries(
+      await Promise.all(Object.entries(args).map(async ([k, x]) => [k, await cd.onDevice(x as never, backend as never)] as const)),
+    )
+    for (const n of [1, 4, 16]) {
+      const large: Case = { name: '', inputs: { x: [[n * 200_000], 'f64'] }, f: ({ x }) => op.exp!(op.sin!(x)), cut: 1 }
+      const x = argumentsOf(large)
+      const y = bits(compiledOn(large, alone)(x))
+      expect(bits(compiledOn(large, backend)(x)) === y).toBe(true)
+      expect(await untilHelped(crew, () => expect(bits(f(kept)) === expected).toBe(true))).toBe(true)
+    }
+    expect(backend.memoryBytes()).toBeGreaterThan(before)
+    crew().dispose()
+  })
+  it('many functions: what is disposed of is forgotten, and places in the table are used again', async () => {
+    const { backend, crew } = threaded(2)
+    const make = (k: number) => {
+      const c: Case = {
+        name: '',
+        inputs: { x: [[64 + k], 'f64'] },
+        f: ({ x }) => op.cumsum!(op.add!(op.sin!(op.mul!(x, k + 1)), op.pow!(x, k % 7))),
+        cut: 0,
+      }
+      return { f: compiledOn(c, backend), x: argumentsOf(c), expected: bits(compiledOn(c, alone)(argumentsOf(c))) }
+    }
+    for (let k = 0; k < 100; k++) {
+      const { f, x, expected } = make(k)
+      expect(bits(f(x)) === expected).toBe(true)
+      f.dispose()
+      if (k % 10 === 9) backend.clearCache()
+    }
+    expect(backend.kernels()).toBeLessThan(20)
+    const { f, args, expected } = busy(backend)
+    expect(await untilHelped(crew, () => expect(bits(f(args)) === expected).toBe(true))).toBe(true)
+    crew().dispose()
+  })
+  it('equal counts are one backend; what there is no room for is refused', () => {
+    expect(cd.cpu({ threads: threads({ count: 2 }) })).toBe(cd.cpu({ threads: threads({ count: 2 }) }))
+    expect(cd.cpu({ threads: threads({ count: 2 }) })).not.toBe(cd.cpu())
+    expect(threads({ count: 1 })).toMatchObject({ count: 1, reason: expect.stringContaining('one thread') })
+    for (const count of [0, 31, 1.5, Number.NaN, '2']) expect(() => threads({ count } as never)).toThrow(/threads/)
+    expect(() => cd.cpu({ threads: 2 } as never)).toThrow(/give threads\(\) of 'codual\/threads'/)
+    const without = threadsBy('there are no workers here', { sharing: fine(2), patience: 1 })
+    const { f, args, expected } = busy(makeCpu({ threads: without }))
+    expect(bits(f(args)) === expected).toBe(true)
+    expect(f.explain().threads).toBe('none: there are no workers here')
+    expect(busy(makeCpu({ threads: threads({ count: 2 }), simd: false })).f.explain().threads).toBe('none: there is no WebAssembly')
+  })
 })
