@@ -91,6 +91,7 @@ const entries: Readonly<Record<string, string>> = {
   'random/index': 'src/random/index.ts',
   'instance/reference': 'src/instance/reference.ts',
   'solve/index': 'src/solve/index.ts',
+  'backends/threads/index': 'src/backends/threads/index.ts',
   'train/index': 'src/train/index.ts',
   'train/node': 'src/train/node.ts',
   webgpu: 'src/backends/webgpu/index.ts',

@@ -1,10 +1,11 @@
-// The workloads beside PyTorch, by turns: codual's own kernels, and those with a system library (codual/blas), over torch's time with as many threads.
+// The workloads beside PyTorch, by turns: codual's own kernels (with more threads than one: on one and on as many), and those with a system library (codual/blas), over torch's time with as many threads.
 // `npm run bench:torch [-- --only W3,W8] [--threads 1] [--rounds 7] [--budget ms] [--out FILE] [--compare FILE]` (--out: the ratios as JSON; --compare fails where one is a tenth above that of such a file); CODUAL_PYTHON names the Python that has torch (python3 unless given).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { blas } from '../src/backends/blas/index.js'
+import { threads as cpuThreads } from '../src/backends/threads/index.js'
 import * as cd from '../src/index.js'
 import { inputsOf } from '../test/golden/data.js'
 import { programs } from '../test/golden/programs.js'
@@ -31,7 +32,11 @@ const [rounds, budget, threads] = [Number(values.rounds), Number(values.budget),
 const ids = workloadIds.filter((id) => !id.startsWith('M') && (values.only?.split(',').includes(id) ?? true))
 
 const library = blas({ threads })
-const backends = { own: cd.cpu(), ...(library.library !== undefined && { blas: cd.cpu({ blas: library }) }) }
+const backends = {
+  own: cd.cpu(),
+  ...(threads > 1 && { threads: cd.cpu({ threads: cpuThreads({ count: threads }) }) }),
+  ...(library.library !== undefined && { blas: cd.cpu({ blas: library }) }),
+}
 console.log(
   `node ${process.version}; BLAS: ${library.library ?? `none, ${library.reason}`}; torch with ${threads} thread${threads === 1 ? '' : 's'}`,
 )

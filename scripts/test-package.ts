@@ -300,6 +300,7 @@ try {
         train: 'codual/train',
         node: 'codual/train/node',
         blas: 'codual/blas',
+        threads: 'codual/threads',
       }
       const imported = (line: (name: string, from: string) => string): string =>
         Object.entries(modules)

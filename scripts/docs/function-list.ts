@@ -38,6 +38,7 @@ const others: Readonly<Record<string, string>> = {
   'codual/train': 'Training: codual/train',
   'codual/train/node': 'Training in Node: codual/train/node',
   'codual/blas': 'System libraries: codual/blas',
+  'codual/threads': 'Threads: codual/threads',
   'codual/display': 'Notebooks: codual/display',
   'codual/check': 'Checking: codual/check',
   'codual/check/property': 'Checking with fast-check: codual/check/property',

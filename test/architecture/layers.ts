@@ -23,6 +23,8 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/backends/cpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['koffi', 'node:'] },
   // The entry codual/blas.
   'src/backends/blas': { layers: ['src/core', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: ['node:'] },
+  // The entry codual/threads.
+  'src/backends/threads': { layers: ['src/core', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: [] },
   'src/backends/webgpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['webgpu', 'node:'] },
   // The entry codual/onnxruntime: a program is written as a file, and that is run.
   'src/backends/onnxruntime': {

@@ -24,6 +24,7 @@ describe('package.json', () => {
       './random': 'random/index',
       './reference': 'instance/reference',
       './solve': 'solve/index',
+      './threads': 'backends/threads/index',
       './train': 'train/index',
       './train/node': 'train/node',
     }

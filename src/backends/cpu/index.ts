@@ -93,6 +93,8 @@ export interface CpuBackend extends SyncBackend {
   readonly kernels: () => number
   /** What was allocated, called and copied so far; a snapshot. */
   readonly stats: () => CpuStats
+  /** Ends its threads, where it has some. Others begin with the next program that has work for them. */
+  readonly endThreads: () => void
 }
 
 /** A tile of f32 or f64 takes 16 lines of memory; loops that a cache holds need none. */
@@ -172,6 +174,7 @@ export const makeCpu = (options: CpuInside = {}): CpuBackend => {
     memoryBytes: () => open().memoryBytes(),
     kernels: () => opened?.kernels() ?? 0,
     stats: () => open().stats(),
+    endThreads: () => opened?.endThreads(),
   }
 }
 interface CpuInside extends CpuOptions {
@@ -290,6 +293,7 @@ const openCpu = (options: CpuInside): CpuBackend => {
     memoryBytes: () => arena.buffer.byteLength,
     kernels: () => kernels.size,
     stats: () => ({ ...arena.stats }),
+    endThreads: () => engine?.crew?.dispose(),
   }
 }
 

@@ -84,10 +84,10 @@ class ThreadCrew implements Crew {
 
   /** Threads have to know a kernel before they take a part of its step; they begin with the first. */
   private tell(index: number): void {
-    if (this.told.has(index)) return
+    const known = this.told.has(index)
     this.told.add(index)
-    if (this.others.length > 0) this.send({ kernels: [this.kernels.get(index)!], gone: this.gone.splice(0) })
-    else this.begin()
+    if (this.others.length === 0) this.begin()
+    else if (!known) this.send({ kernels: [this.kernels.get(index)!], gone: this.gone.splice(0) })
   }
   private begin(): void {
     if (this.driver === undefined || this.others.length > 0 || this.ending > 0) return
@@ -128,7 +128,7 @@ class ThreadCrew implements Crew {
       this.others = this.others.filter((x) => x !== one)
       return
     }
-    if (--this.ending === 0 && this.told.size > 0 && this.resume) this.begin()
+    if (--this.ending === 0 && this.resume) this.begin()
   }
   /** Whether threads begin again when the last ones have ended. */
   private resume = false
