@@ -218,6 +218,8 @@ const writeLoops = (words: Words, table: Table, moving: Moving[], loops: readonl
   return { records, lists, moves }
 }
 
+/** Looks at the memory in a microsecond, at most. */
+const LOOKS = 1000
 /** The record of a step that threads share, behind that of the step. */
 const writeFork = (words: Words, kernel: number, of: number, cut: Cut): number => {
   const list = words.begin()
@@ -237,6 +239,7 @@ const writeFork = (words: Words, kernel: number, of: number, cut: Cut): number =
   words.put(at.moving, cut.moves.length)
   words.put(at.scratch, 4 * cut.scratch)
   words.put(at.scratchBytes, cut.scratchBytes)
+  words.put(at.long, Math.ceil(LOOKS * Math.min(2 * cut.microseconds + 100, 1e6)))
   return record
 }
 

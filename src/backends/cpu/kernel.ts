@@ -137,6 +137,8 @@ export interface Cut {
   readonly scratchBytes: number
   /** Words of the record. */
   readonly words: number
+  /** A part takes so many microseconds, about. */
+  readonly microseconds: number
 }
 /** Threads that share a memory. */
 export interface Crew {

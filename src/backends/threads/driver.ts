@@ -18,8 +18,6 @@ const EXCHANGE64 = [0x49, 3] as const
 /** Looks at the memory before a thread without work sleeps, about 20 microseconds; and before a caller that waits asks whether others still run. */
 const LOOKS = 10_000
 const ASK = 2 ** 24
-/** Looks after which a wait was long: a thread had a part and no core. */
-const LONG = 200_000
 /** Jobs that the caller runs alone at most, before it asks again. */
 const MOST_ALONE = 1024
 /** In the place of the next part, where no job is open. */
@@ -202,10 +200,10 @@ const emitFork = (m: Module, take: FunctionBuilder, { late, failed, left }: Read
   )
   words.issue(epoch, CLOSED)
   words.store('busy', 0)
-  // A thread that had a part and no core keeps the caller waiting: for some time it asks nobody, and twice as long when that happens again.
+  // A thread that has a part and no core keeps the caller waiting: for some time it asks nobody, and twice as long when that happens again.
   f.set(penalty, words.load('penalty'))
   f.ifThen(
-    i32.atLeast(looks, LONG),
+    i32.atLeast(looks, field('long')),
     () => {
       f.set(penalty, i32.min(i32.add(i32.mul(penalty, 2), 16), MOST_ALONE))
       words.store('penalty', penalty)
