@@ -71,8 +71,8 @@ const cutAlong = (
 
 /** The outermost axis that is long enough, along which nothing is folded and every result moves. */
 const loopAxis = (k: LoopKernel, { sizes, writes }: Work, { threads, line }: Sharing): number | undefined => {
-  const free = (axis: number): boolean =>
-    k.outputs.every((o, i) => o.fold?.axes[axis] !== true && writes[i]!.strides[axis] !== 0) && sizes[axis]! >= 2
+  // Along an axis that is folded, the result does not move.
+  const free = (axis: number): boolean => sizes[axis]! >= 2 && writes.every((o) => o.strides[axis] !== 0)
   const long = (axis: number): boolean => sizes[axis]! >= (axis === k.rank - 1 ? line : 1) * threads
   const axes = sizes.map((_, axis) => axis).filter((axis) => free(axis) && long(axis))
   return axes[0]
