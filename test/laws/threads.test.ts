@@ -13,7 +13,7 @@ const TRIES = 40
 const alone = makeCpu()
 const crews = [threaded(2, { poison: true }), threaded(3, { turn: 3, delay: 200 }), threaded(2, { turn: 1, delay: 1000 })]
 afterAll(() => {
-  for (const { crew } of crews) crew().dispose()
+  for (const { backend } of crews) backend.endThreads()
 })
 const bits = (xs: readonly { readonly buffer: ArrayBufferLike; readonly byteOffset: number; readonly byteLength: number }[]): string =>
   xs.map((x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength).toString('base64')).join(' ')
@@ -49,17 +49,17 @@ const hold = (kind: Wanted, seeds: number): number => {
 }
 
 it('random programs have the bits of one thread', { timeout: 900_000 }, () => {
-  const n = count(60, 600)
+  const n = count(24, 600)
   expect(hold('all', n)).toBeGreaterThan(n / 2)
 })
 it('wide ones too', { timeout: 900_000 }, () => {
-  const n = count(15, 150)
+  const n = count(10, 150)
   expect(hold('dag', n)).toBeGreaterThan(n / 5)
 })
 it('and loops', { timeout: 900_000 }, () => {
-  const n = count(30, 300)
+  const n = count(12, 300)
   expect(hold('loops', n)).toBeGreaterThan(n / 2)
 })
 it('other threads took part', () => {
-  for (const { crew } of crews) expect(crew().helped()).toBeGreaterThan(10)
+  for (const { crew } of crews) expect(crew().helped()).toBeGreaterThan(3)
 })

@@ -234,6 +234,7 @@ const openCpu = (options: CpuInside): CpuBackend => {
     const release = (): void => kernels.release(installed, 'live')
     const laid = new LaidOut({ program, ir, plan, installed, image, poison: options.poison === true, release }, arena)
     kernels.hold(installed, 'live')
+    if (image.shared > 0) engine!.crew!.begin()
     awake.add(laid, laid, laid.bytes + kernels.shareOf(installed))
     const state: Awake = { laidOut: laid, captured: ir.captured.map((c) => c.tensor) }
     return { awake: state, figures: { planMs: now() - t, cached }, verified, shared: image.shared }

@@ -156,9 +156,11 @@ export interface Crew {
   readonly count: number
   /** The kernel of such steps, on a table of kernels: its record is a forkRecord. */
   readonly fork: (table: WebAssembly.Table) => (record: number) => void
+  /** Begins the other threads, unless they run, or others are still ending. */
+  readonly begin: () => void
   /** Parts that other threads than the caller have done so far. */
   readonly helped: () => number
-  /** Ends the other threads. Without them the caller does all of the work. */
+  /** Ends the other threads. Until they begin again the caller does all of the work. */
   readonly dispose: () => void
 }
 

@@ -78,18 +78,16 @@ class ThreadCrew implements Crew {
       failed: () => this.failed(),
       left: () => this.left(),
     })
-    this.begin()
     return this.driver.driver.fork
   }
 
-  /** Threads have to know a kernel before they take a part of its step; they begin with the first. */
+  /** Threads have to know a kernel before they take a part of its step. */
   private tell(index: number): void {
-    const known = this.told.has(index)
+    if (this.told.has(index)) return
     this.told.add(index)
-    if (this.others.length === 0) this.begin()
-    else if (!known) this.send({ kernels: [this.kernels.get(index)!], gone: this.gone.splice(0) })
+    if (this.others.length > 0) this.send({ kernels: [this.kernels.get(index)!], gone: this.gone.splice(0) })
   }
-  private begin(): void {
+  begin(): void {
     if (this.driver === undefined || this.others.length > 0 || this.ending > 0) return
     const text = workerText(addressOf('failed'), addressOf('done'))
     this.gone = []
