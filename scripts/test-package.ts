@@ -70,7 +70,21 @@ const training = async () => {
   const barred = await train.train((n) => ({ state: n }), { steps: 1, at: () => 0 }, { state: 0, epochs: 1, onProgress: node.progressBar() })()
   if (barred._tag !== 'Left' || !/npm install cli-progress/.test(barred.left.fix)) throw new Error('without cli-progress: ' + JSON.stringify(barred))
 }
-training().then(() => console.log('ran'))
+/** Products on two threads, for as long as threads need to begin, and the bits of one. */
+const shared = async () => {
+  const x = tensor(Float64Array.from({ length: 256 * 256 }, (_, i) => Math.sin(i)), [256, 256])
+  const f = (x) => tanh(matmul(x, x))
+  const backend = cpu({ threads: threads.threads({ count: 2 }) })
+  const [one, two] = [compile(f), compile(f, backend)]
+  const want = one(x).data.join()
+  for (let k = 0; k < 20; k++) {
+    if (two(x).data.join() !== want) throw new Error('two threads gave other bits')
+    await new Promise((later) => setTimeout(later, 20))
+  }
+  if (!/^2, which share 2 steps$/.test(two.explain().threads)) throw new Error(two.explain().threads)
+  backend.endThreads()
+}
+training().then(shared).then(() => console.log('ran'))
 `
 
 /**
@@ -293,7 +307,7 @@ try {
       ),
     )
     if (installed) {
-      const names = 'compile, cpu, evaluate, grad, mul, sum, tanh, tensor'
+      const names = 'compile, cpu, evaluate, grad, matmul, mul, sum, tanh, tensor'
       const modules = {
         check: 'codual/check',
         optim: 'codual/optim',
