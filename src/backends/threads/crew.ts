@@ -34,7 +34,7 @@ class ThreadCrew implements Crew {
   private gone: number[] = []
   private others: Started[] = []
   /** Threads that were ended, and may still run. */
-  private ending = 0
+  private readonly ending = new Set<Started>()
   private driver: { readonly driver: Driver; readonly module: WebAssembly.Module } | undefined
   private waiting = { since: 0, done: -1 }
 
@@ -88,7 +88,7 @@ class ThreadCrew implements Crew {
     if (this.others.length > 0) this.send({ kernels: [this.kernels.get(index)!], gone: this.gone.splice(0) })
   }
   begin(): void {
-    if (this.driver === undefined || this.others.length > 0 || this.ending > 0) return
+    if (this.driver === undefined || this.others.length > 0 || this.ending.size > 0) return
     const text = workerText(addressOf('failed'), addressOf('done'))
     this.gone = []
     this.set('version', 0)
@@ -121,12 +121,9 @@ class ThreadCrew implements Crew {
 
   /** A thread is no more: by `dispose`, by an error, or by somebody else. */
   private ended(one: Started): void {
-    if (this.others.includes(one)) {
-      // It took no part, or its part was told to have failed.
-      this.others = this.others.filter((x) => x !== one)
-      return
-    }
-    if (--this.ending === 0 && this.resume) this.begin()
+    // If it was not told to end, it took no part, or its part is marked as failed.
+    this.others = this.others.filter((x) => x !== one)
+    if (this.ending.delete(one) && this.ending.size === 0 && this.resume) this.begin()
   }
   /** Whether threads begin again when the last ones have ended. */
   private resume = false
@@ -136,7 +133,7 @@ class ThreadCrew implements Crew {
     const { others } = this
     this.others = []
     this.resume = resume
-    this.ending += others.length
+    for (const one of others) this.ending.add(one)
     this.set('next', ALWAYS)
     this.set('busy', 0)
     this.set('failed', 0)
