@@ -97,7 +97,7 @@ describe('a compiled gradient, counted by the allocator and weighed by the engin
 
   it('growing is counted: a program larger than the memory grows it once', () => {
     const backend = makeCpu()
-    const n = 1 << 18
+    const n = 1 << 20
     const double = cd.compile(
       cd.fn({ x: cd.f64(n) }, ({ x }) => cd.mul(x, 2)),
       backend,
