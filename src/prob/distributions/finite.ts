@@ -30,7 +30,7 @@ import { beta as drawBeta, uniform as drawUniform, type NoOptions, type Paramete
 import { count, type Discrete, type FloatOptions, make, positive, type Recipe, type Values } from '../distribution.js'
 import { integers } from '../support.js'
 import { binomialRecipe, logChoose } from './discrete.js'
-import { two } from './positive.js'
+import { two } from './numbers.js'
 
 type X = AnyExpr
 /** The fields of distributions of this file. */
