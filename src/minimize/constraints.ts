@@ -30,6 +30,12 @@ export const checkConstraints = (h: ArrayLike<number>, g: ArrayLike<number>, op:
     ['atMost', g],
   ] as const) {
     const wrong = Array.from(data, Number).find((v) => !Number.isFinite(v))
-    if (wrong !== undefined) badInput(op, `constraints.${what} at x0 has ${wrong}.`, 'begin where the constraints are finite.')
+    if (wrong === undefined) continue
+    const always = what === 'atMost' && wrong === Number.NEGATIVE_INFINITY
+    badInput(
+      op,
+      `constraints.${what} at x0 has ${wrong}.`,
+      `begin where the constraints are finite${always ? ', and leave out those that always hold' : ''}.`,
+    )
   }
 }

@@ -1,8 +1,8 @@
 /** `minimize`: a scalar function of a tree, by the method that its bounds and constraints ask for. */
 import { shown } from '../core/errors/check-arguments.js'
-import { badInput, badShape } from '../core/errors/explain.js'
+import { badDtype, badInput, badShape } from '../core/errors/explain.js'
 import { choice, type OptionsOf, raw, readOptions } from '../core/errors/options.js'
-import { type AnyExpr, isTensor, type Tensor, tensor } from '../index.js'
+import { type AnyExpr, evaluate, isExpr, isTensor, type Tensor, tensor } from '../index.js'
 import { whole } from '../solve/options.js'
 import type { Box } from './bounds.js'
 import { constrainedMethod } from './constrained.js'
@@ -56,15 +56,24 @@ export interface Multipliers {
 /** The numbers of one bound, leaf by leaf of the tree x; `none` where nothing is said. */
 function* boundIn(x: unknown, bound: unknown, none: number, what: string): Generator<number> {
   if (isTensor(x)) {
-    const b = typeof bound === 'number' || Array.isArray(bound) ? tensor(bound as number) : (bound ?? tensor(none))
-    if (!isTensor(b)) return badInput('minimize', `${what} is ${shown(bound)}.`, 'give a number, or an array of the shape of x0 there.')
+    const b =
+      typeof bound === 'number' || Array.isArray(bound)
+        ? tensor(bound as number)
+        : isExpr(bound)
+          ? (evaluate(bound as AnyExpr) as Tensor)
+          : (bound ?? tensor(none))
+    const fix = 'give a number, or an array of the shape of x0 there.'
+    if (!isTensor(b)) return badInput('minimize', `${what} is ${shown(bound)}.`, fix)
+    if (b.dtype === 'bool') badDtype('minimize', ['bool'], `${what} has truth values`, fix)
     const [size, values] = [x.data.length, Array.from(b.data, Number)]
-    if (values.length !== size && values.length !== 1)
+    if (values.length !== 1 && String(b.shape) !== String(x.shape))
       badShape(
         'minimize',
         [b.shape, x.shape],
-        `${what} has ${values.length} numbers and x0 has ${size} there`,
-        'give one for each, or a single one.',
+        values.length === size
+          ? `${what} has the shape [${b.shape}] and x0 has [${x.shape}] there`
+          : `${what} has ${values.length} numbers and x0 has ${size} there`,
+        fix,
       )
     if (values.some((v) => Number.isNaN(v))) badInput('minimize', `${what} has a NaN.`)
     for (let i = 0; i < size; i++) yield values[values.length === 1 ? 0 : i]!
@@ -83,7 +92,8 @@ const boundOf = (given: unknown, of: Objective, none: number, what: string): Flo
   Float64Array.from(boundIn(of.tree(of.start), given, none, what))
 const boxOf = (given: unknown, of: Objective): Box | undefined => {
   if (given === undefined) return undefined
-  if (typeof given !== 'object' || given === null) return badInput('minimize', `bounds is ${shown(given)}.`, 'give { lower, upper }.')
+  if (typeof given !== 'object' || given === null || Array.isArray(given) || isTensor(given) || isExpr(given))
+    return badInput('minimize', `bounds is ${shown(given)}.`, 'give { lower, upper }.')
   const other = Object.keys(given).find((key) => key !== 'lower' && key !== 'upper')
   if (other !== undefined) badInput('minimize', `bounds has '${other}'.`, 'give { lower, upper }.')
   const { lower, upper } = given as { readonly lower?: unknown; readonly upper?: unknown }
@@ -91,6 +101,8 @@ const boxOf = (given: unknown, of: Objective): Box | undefined => {
     lower: boundOf(lower, of, Number.NEGATIVE_INFINITY, 'bounds.lower'),
     upper: boundOf(upper, of, Number.POSITIVE_INFINITY, 'bounds.upper'),
   }
+  if (box.lower.includes(Number.POSITIVE_INFINITY)) badInput('minimize', 'bounds.lower has Infinity, which no number reaches.')
+  if (box.upper.includes(Number.NEGATIVE_INFINITY)) badInput('minimize', 'bounds.upper has -Infinity, which no number reaches.')
   const empty = box.lower.findIndex((v, i) => v > box.upper[i]!)
   if (empty >= 0) badInput('minimize', `bounds: the lower bound ${box.lower[empty]} is above the upper bound ${box.upper[empty]}.`)
   return box
@@ -132,7 +144,7 @@ export const minimize = <X>(
     if (method === 'newton' && box !== undefined) badInput(op, "the method 'newton' takes no bounds.", "use 'lbfgs'.")
     if (constraints !== undefined) {
       if (method !== 'lbfgs' && method !== 'sqp') badInput(op, `the method '${method}' takes no constraints.`, "use 'sqp' or 'lbfgs'.")
-      if (typeof constraints !== 'object' || constraints === null)
+      if (typeof constraints !== 'object' || constraints === null || Array.isArray(constraints))
         badInput(op, `constraints is ${shown(constraints)}.`, 'give { equal, atMost }.')
       const other = Object.keys(constraints as object).find((key) => key !== 'equal' && key !== 'atMost')
       if (other !== undefined) badInput(op, `constraints has '${other}'.`, 'give { equal, atMost }.')

@@ -151,6 +151,8 @@ const stepOf = (
   return { step: { d: loose.d.slice(0, n), multipliers: loose.multipliers }, elastic: true }
 }
 
+/** So many steps that meet the constraints no better say that they cannot be met any better. */
+const STUCK = 50
 /** What rounding hides of a value, in parts of it. */
 const ROUNDING = 1e-15
 
@@ -186,6 +188,8 @@ export const sqpMethod = (problem: Problem, start: Float64Array, box: Box | unde
   let stiffness = 1e4
   const slop = tolerance / 100
   let steps = 0
+  /** Steps in a row that met the constraints no better, and the least sum of misses. */
+  let [stuck, least] = [0, Number.POSITIVE_INFINITY]
   let [gradient, multipliers] = [Number.NaN, new Float64Array(m)]
   const history = [now.f]
   const merit = ({ f, c }: Values): number => f + dot(weights, missed(c, equations))
@@ -240,6 +244,8 @@ export const sqpMethod = (problem: Problem, start: Float64Array, box: Box | unde
     }
     const base = merit(now)
     const noise = ROUNDING * (Math.abs(now.f) + dot(weights, now.c.map(Math.abs)) + 1)
+    /** Nothing that rounding does not hide is left to gain. */
+    const flat = -change <= 1e3 * noise
     const small = norm(d) <= 1e-14 * (1 + norm(x))
     if (elastic && (small || !(change < -noise))) {
       if (stiffness < 1e12) {
@@ -250,7 +256,7 @@ export const sqpMethod = (problem: Problem, start: Float64Array, box: Box | unde
     }
     const good = (next: Values, t: number): boolean => {
       const value = merit(next)
-      return finite(next.c) && value <= base + 1e-4 * t * change + 8 * noise
+      return Number.isFinite(next.f) && finite(next.c) && value <= base + 1e-4 * t * change + 8 * noise
     }
     let t = 1
     let [there, next, slopesThere] = [x, now, slopes]
@@ -286,7 +292,7 @@ export const sqpMethod = (problem: Problem, start: Float64Array, box: Box | unde
     if (!moved) {
       if (renewed()) continue
       if (violation > tolerance) return ended(elastic ? 'infeasible' : 'lineSearch')
-      return ended(-change <= 1e3 * noise ? 'rounding' : 'lineSearch')
+      return ended(flat ? 'rounding' : 'lineSearch')
     }
     const s = there.map((v, i) => v - x[i]!)
     const y = slopesThere.g.map((v, i) => v - slopes.g[i]!)
@@ -305,6 +311,11 @@ export const sqpMethod = (problem: Problem, start: Float64Array, box: Box | unde
     steps++
     history.push(now.f)
     if (!limits.onStep(steps, now.f, gradient, x)) return ended('stopped')
-    if (still) return ended(largest(missed(now.c, equations)) <= tolerance ? 'rounding' : 'lineSearch')
+    if (still) return ended(flat && largest(missed(now.c, equations)) <= tolerance ? 'rounding' : 'lineSearch')
+    // Steps that meet the constraints no better: there is no way in from here.
+    const left = missed(now.c, equations).reduce((a, b) => a + b, 0)
+    stuck = left > tolerance && left >= (1 - 1e-6) * least ? stuck + 1 : 0
+    least = Math.min(least, left)
+    if (stuck === STUCK) return ended('infeasible')
   }
 }

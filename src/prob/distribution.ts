@@ -37,7 +37,7 @@ import {
   shapeIn,
   spread,
 } from '../random/given.js'
-import type { Bijector } from './bijectors.js'
+import type { Bijector } from './bijectors/bijector.js'
 import type { Support } from './support.js'
 
 /** A distribution: its draws, its density, and what else of it has a formula. Fields that are absent have none. */

@@ -1,24 +1,18 @@
 /** Distributions as values, maps between their supports, divergences and inference. Written with the public interface of codual alone. */
+export type { Bijector } from './bijectors/bijector.js'
+export { batchBijector, bijectorTo, chainBijectors, inverseBijector } from './bijectors/combined.js'
+export { choleskyBijector, correlationBijector, positiveDefiniteBijector } from './bijectors/matrices.js'
 export {
   affineBijector,
-  type Bijector,
-  batchBijector,
-  bijectorTo,
-  chainBijectors,
-  choleskyBijector,
-  correlationBijector,
   expBijector,
   identityBijector,
   intervalBijector,
-  inverseBijector,
-  orderedBijector,
-  positiveDefiniteBijector,
   powerBijector,
   sigmoidBijector,
-  simplexBijector,
   softplusBijector,
   tanhBijector,
-} from './bijectors.js'
+} from './bijectors/numbers.js'
+export { orderedBijector, simplexBijector } from './bijectors/vectors.js'
 export type {
   Continuous,
   Discrete,
@@ -28,8 +22,8 @@ export type {
   Having,
   Values,
 } from './distribution.js'
-export { beta, kumaraswamy, vonMises } from './distributions/bounded.js'
-export { type BoundOptions, delta, independent, masked, mixture, transformed, truncated, zeroInflated } from './distributions/combined.js'
+export { beta, kumaraswamy, triangular, uniform, vonMises } from './distributions/bounded.js'
+export { delta, independent, masked, transformed } from './distributions/combined.js'
 export {
   bernoulli,
   binomial,
@@ -41,48 +35,16 @@ export {
   poisson,
 } from './distributions/discrete.js'
 export { betaBinomial, hypergeometric } from './distributions/finite.js'
-export {
-  asymmetricLaplace,
-  cauchy,
-  gumbel,
-  laplace,
-  logistic,
-  normal,
-  skewNormal,
-  studentT,
-  triangular,
-  truncatedNormal,
-  uniform,
-} from './distributions/line.js'
-export {
-  chi2,
-  exponential,
-  fisherF,
-  gamma,
-  halfCauchy,
-  halfNormal,
-  inverseGamma,
-  inverseGaussian,
-  levy,
-  logNormal,
-  logUniform,
-  maxwell,
-  pareto,
-  rayleigh,
-  weibull,
-} from './distributions/positive.js'
-export {
-  dirichlet,
-  dirichletMultinomial,
-  lkjCholesky,
-  lowRankNormal,
-  type MvNormalOptions,
-  multinomial,
-  mvNormal,
-  mvStudentT,
-  type ScaleOptions,
-  wishart,
-} from './distributions/vectors.js'
+export { chi2, exponential, fisherF, gamma, inverseGamma } from './distributions/gamma.js'
+export { asymmetricLaplace, cauchy, gumbel, laplace, logistic, studentT } from './distributions/line.js'
+export { lkjCholesky, wishart } from './distributions/matrices.js'
+export { mixture, zeroInflated } from './distributions/mixture.js'
+export { normal, skewNormal, truncatedNormal } from './distributions/normal.js'
+export { halfCauchy, halfNormal, inverseGaussian, levy, logNormal, maxwell } from './distributions/positive.js'
+export { logUniform, pareto, rayleigh, weibull } from './distributions/powers.js'
+export { dirichlet, dirichletMultinomial, multinomial } from './distributions/shares.js'
+export { type BoundOptions, truncated } from './distributions/truncated.js'
+export { lowRankNormal, type MvNormalOptions, mvNormal, mvStudentT, type ScaleOptions } from './distributions/vectors.js'
 export * from './inference/index.js'
 export { kl } from './kl.js'
 export { type Support, type SupportKind, supports } from './support.js'

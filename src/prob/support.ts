@@ -30,6 +30,7 @@ import {
   where,
 } from '../index.js'
 import { exprOf, isArray, type Parameter, parameterIn } from '../random/given.js'
+import { lastAxes } from './axes.js'
 
 /** What a support is. */
 export type SupportKind =
@@ -73,8 +74,7 @@ const lost = (x: AnyExpr, rank: number): AnyExpr => {
   if (x.dtype !== 'f32' && x.dtype !== 'f64') return full(x.shape.slice(0, x.shape.length - rank) as number[], 0, 'bool') as AnyExpr
   return anyOf(ne(x, x), rank)
 }
-const last = (rank: number): number[] => Array.from({ length: rank }, (_, i) => -1 - i)
-const anyOf = (x: AnyExpr, rank: number): AnyExpr => (rank === 0 ? x : (any(x, { axis: last(rank) }) as AnyExpr))
+const anyOf = (x: AnyExpr, rank: number): AnyExpr => (rank === 0 ? x : (any(x, { axis: lastAxes(rank) }) as AnyExpr))
 const made = (parts: Parts): Support => {
   const contains = (given: Parameter): AnyExpr => {
     const x = isArray(given) ? exprOf(given) : parameterIn(given, 'f64', 'contains', 'x')
@@ -137,7 +137,7 @@ export const integers = (lower?: Bound, upper?: Bound): Support => {
     inner: (x, out) => where(out, cast((low ?? high ?? 0) as AnyExpr, x.dtype as 'f64'), x) as AnyExpr,
   })
 }
-const spreadOut = (out: AnyExpr, rank: number): AnyExpr => last(rank).reduce((y) => expandDims(y, -1) as AnyExpr, out)
+const spreadOut = (out: AnyExpr, rank: number): AnyExpr => lastAxes(rank).reduce((y) => expandDims(y, -1) as AnyExpr, out)
 /** How far from 1 a sum may be. */
 const slack = (x: AnyExpr): number => (x.dtype === 'f32' ? 1e-4 : 1e-6)
 export const simplex: Support = /*#__PURE__*/ made({

@@ -5,6 +5,11 @@ import { type Limits, Module } from './wasm/encoder.js'
 import * as OP from './wasm/opcodes.js'
 
 export const PAGE = 65536
+/**
+ * The memory begins with 4 MiB, of which the system gives what is touched. When it grows, its buffer is detached; once any buffer was, V8 asks every typed array of the process at every loop whether its own still is there,
+ * by which short loops take a quarter longer. Small programs do without.
+ */
+const FIRST_PAGES = 64
 
 interface Driver {
   readonly run: (steps: number, count: number) => void
@@ -22,12 +27,13 @@ export class Engine {
   private repeating: number | undefined
   private forking: number | undefined
 
-  /** `madd`: products use the relaxed multiply-add. `crew`: threads that share the memory. */
+  /** `madd`: products use the relaxed multiply-add. `maxBytes`: the largest memory. `crew`: threads that share the memory. */
   constructor(
     readonly madd: boolean,
+    maxBytes: number,
     readonly crew?: Crew,
   ) {
-    this.memory = crew?.memory ?? new WebAssembly.Memory({ initial: 2 })
+    this.memory = crew?.memory ?? new WebAssembly.Memory({ initial: Math.max(2, Math.min(FIRST_PAGES, Math.floor(maxBytes / PAGE))) })
   }
 
   /** A module of a kernel, on this memory. */

@@ -120,11 +120,10 @@ const LEAST_AWAKE = 64
 const ENTRY_BYTES = 192
 
 /** WebAssembly where the engine has SIMD and nobody refused it; without it, why all kernels are JavaScript where nobody asked for that. */
-const engineOf = ({
-  simd,
-  relaxed = 'auto',
-  threads,
-}: Pick<CpuOptions, 'simd' | 'relaxed' | 'threads'>): { readonly engine: Engine | undefined; readonly fallback?: string } => {
+const engineOf = (
+  { simd, relaxed = 'auto', threads }: Pick<CpuOptions, 'simd' | 'relaxed' | 'threads'>,
+  maxBytes: number,
+): { readonly engine: Engine | undefined; readonly fallback?: string } => {
   if (relaxed === true && (simd === false || !relaxedSimd()))
     raise({
       _tag: 'Unsupported',
@@ -135,7 +134,7 @@ const engineOf = ({
   if (simd === false) return { engine: undefined }
   const lacking = noSimd()
   if (lacking === undefined)
-    return { engine: new Engine(relaxed !== false && relaxedSimd(), (threads as ThreadsInside | undefined)?.crew?.()) }
+    return { engine: new Engine(relaxed !== false && relaxedSimd(), maxBytes, (threads as ThreadsInside | undefined)?.crew?.()) }
   if (simd === true) raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
   return { engine: undefined, fallback: `kernels in plain JavaScript: ${lacking}.` }
 }
@@ -184,7 +183,7 @@ interface CpuInside extends CpuOptions {
 // long: the state of one backend, and the functions that share it
 const openCpu = (options: CpuInside): CpuBackend => {
   const maxBytes = Math.min(options.memoryBytes ?? MAX_BYTES, MAX_BYTES)
-  const { engine, fallback } = engineOf(options)
+  const { engine, fallback } = engineOf(options, maxBytes)
   const arena = new Arena(maxBytes, engine)
   const facets = cpuFacets(options.kernels)
   const blas = options.blas as BlasInside | undefined

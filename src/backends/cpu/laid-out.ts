@@ -13,7 +13,7 @@ import type { Arena } from './arena.js'
 import type { Image, Move, Segment } from './image.js'
 import type { Installed } from './kernels.js'
 import { Views } from './plain.js'
-import { type Arrays, addressesOf, type Elements, type Pointable, pointableOf, pointedAt } from './pointing.js'
+import { type Arrays, addressesOf, type Elements, elementsOf, type Pointable, pointableOf, pointedAt } from './pointing.js'
 import { stepEntry } from './records.js'
 
 /** Up to this length a loop is quicker than the call of `set`. */
@@ -21,7 +21,12 @@ const SHORT = 32
 const copy = (to: TypedArray, from: TypedArray): void => {
   const n = to.length
   if (n > SHORT) to.set(from as never)
+  else if (to instanceof Float64Array && from instanceof Float64Array) copyShort(to, from)
   else for (let i = 0; i < n; i++) to[i] = from[i]!
+}
+/** A loop that meets arrays of one kind reads elements without asking which. */
+const copyShort = (to: Float64Array, from: Float64Array): void => {
+  for (let i = 0; i < to.length; i++) to[i] = from[i]!
 }
 
 /** Literals in slots of eight bytes, and the tables behind. */
@@ -65,7 +70,6 @@ interface Parts extends Omit<Making, 'program' | 'ir'>, Arrays {
   /** Records of steps in JavaScript, by step. */
   readonly records: readonly (Int32Array | undefined)[]
 }
-const elementsOf = ({ dtype, size }: Elements): Elements => ({ dtype, size })
 const partsOf = ({ program, ir, plan, installed, image, poison, release }: Making): Parts => {
   const moved = installed.some((k) => k.run !== undefined)
   const words = moved ? image.words.slice() : image.words
@@ -76,7 +80,7 @@ const partsOf = ({ program, ir, plan, installed, image, poison, release }: Makin
     poison,
     release,
     inputs: program.inputs.map((x) => elementsOf(x.aval)),
-    captured: ir.captured.map(({ tensor }) => ({ dtype: tensor.dtype, size: tensor.data.length })),
+    captured: ir.captured.map(({ tensor }) => elementsOf({ dtype: tensor.dtype, size: tensor.data.length })),
     outputs: program.outputs.map((o) => elementsOf(o.aval)),
     constants: literalsOf(ir, image),
     words,
@@ -196,14 +200,14 @@ export class LaidOut {
     arena.top = base + of.image.bytes
     let done = false
     const { rounds } = this
-    this.rounds = []
+    if (rounds.length > 0) this.rounds = []
     try {
       this.steps(of, base, of.image.segments)
       done = true
     } finally {
       // Words that a loop had moved when something was thrown, here or by a function that WebAssembly calls, are written again.
       if (!done) this.base = -1
-      this.rounds = rounds
+      this.rounds = done || this.rounds !== rounds ? rounds : []
       this.current = outer
       arena.top = base
       this.running--
@@ -251,13 +255,13 @@ export class LaidOut {
     for (let i = 0; i < inputViews.length; i++) {
       const v = inputViews[i]
       if (v === undefined || (pointed !== undefined && pointed[i] !== 0)) continue
-      stats.bytesIn += v.byteLength
+      stats.bytesIn += of.inputs[i]!.bytes
       copy(v, kept === undefined ? inputs[i]! : this.again(inputs[i]!, of.inputs[i]!, kept[i]!))
     }
     for (let i = 0; i < capturedViews.length; i++) {
       if (pointed !== undefined && pointed[inputViews.length + i] !== 0) continue
       const v = capturedViews[i]!
-      stats.bytesIn += v.byteLength
+      stats.bytesIn += of.captured[i]!.bytes
       copy(v, captured[i]!.data)
     }
   }
@@ -338,7 +342,7 @@ export class LaidOut {
       if (this.pointed !== undefined && this.pointed[before + i] !== 0) continue
       const v = this.result(of, i)
       const t = kept === undefined ? into[i]! : this.again(into[i]!, of.outputs[i]!, kept[before + i]!)
-      stats.bytesOut += v.byteLength
+      stats.bytesOut += of.outputs[i]!.bytes
       if (!accumulate) copy(t, v)
       else for (let j = 0; j < v.length; j++) t[j]! += v[j]!
     }

@@ -10,8 +10,9 @@ import type { Segment } from './image.js'
 export interface Elements {
   readonly dtype: DType
   readonly size: number
+  readonly bytes: number
 }
-const bytesOf = ({ size, dtype }: Elements): number => size * itemBytes[dtype]
+export const elementsOf = ({ dtype, size }: Omit<Elements, 'bytes'>): Elements => ({ dtype, size, bytes: size * itemBytes[dtype] })
 /** The arrays of a program; wherever they are counted, inputs are the first and outputs the last. */
 export interface Arrays {
   readonly inputs: readonly Elements[]
@@ -41,7 +42,7 @@ export const pointableOf = (plan: Plan, segments: readonly Segment[], outputs: r
     writes: plan.outputs.map(({ storage, offset }, i) =>
       only &&
       offset === 0 &&
-      plan.storages[storage]!.bytes === bytesOf(outputs[i]!) &&
+      plan.storages[storage]!.bytes === outputs[i]!.bytes &&
       !sources.includes(storage) &&
       plan.outputs.every((o, j) => j === i || o.storage !== storage)
         ? storage
@@ -84,18 +85,18 @@ export const pointedAt = (plan: Plan, pointable: Pointable, arrays: Arrays, kept
     !within.includes(source) ||
     outputs.every((o, j) => {
       const [from, to] = [kept[source]!, kept[sources.length + j]!]
-      return from + bytesOf(sources[source]!) <= to || to + bytesOf(o) <= from
+      return from + sources[source]!.bytes <= to || to + o.bytes <= from
     })
   const free = (output: number, at: number, bytes: number): boolean =>
     sources.every((x, i) => {
       const from = kept[i]!
-      if (from === 0 || reads[i]! < 0 || from >= at + bytes || at >= from + bytesOf(x)) return true
+      if (from === 0 || reads[i]! < 0 || from >= at + bytes || at >= from + x.bytes) return true
       return mayReplace(plan, output, reads[i]!, from === at)
     })
   return kept.map((at, i) => {
     if (at === 0) return 0
     if (i < sources.length) return reads[i]! >= 0 && stays(i) ? at : 0
     const storage = writes[i - sources.length]!
-    return storage >= 0 && !accumulate && free(storage, at, bytesOf(outputs[i - sources.length]!)) ? at : 0
+    return storage >= 0 && !accumulate && free(storage, at, outputs[i - sources.length]!.bytes) ? at : 0
   })
 }

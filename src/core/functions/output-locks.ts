@@ -103,6 +103,7 @@ export class Targets {
   readonly data: Elements[]
   private readonly def: TreeDef
   private readonly tensors: readonly Tensor[]
+  private readonly sizes: readonly number[]
   private readonly locks: readonly Lock[]
   private checked: Program | undefined
 
@@ -113,16 +114,18 @@ export class Targets {
     const { leaves, def } = flatten(outputs, 'outputs')
     this.def = def
     this.tensors = tensorsOf(leaves, def)
+    this.sizes = this.tensors.map((t) => sizeOf(t.shape))
     this.data = this.tensors.map(elementsOf)
     this.locks = [...new Set(this.data.map(lockOf))]
   }
 
   /** Raises where a target has lost its buffer, or does not take the results of the program. */
   check(program: Program): void {
-    const { data, def, tensors } = this
+    const { data, def, tensors, sizes } = this
     for (let i = 0; i < data.length; i++) {
       const a = data[i]!
-      if (!onADevice(a) && a.length !== sizeOf(tensors[i]!.shape)) data[i] = tensors[i]!.intact(`into: ${nameOf(def, i)}`).data
+      if ((a as { readonly length?: number }).length !== sizes[i] && !onADevice(a))
+        data[i] = tensors[i]!.intact(`into: ${nameOf(def, i)}`).data
     }
     if (this.checked === program) return
     if (!sameDef(def, program.outputTree)) badInput('into', 'the outputs have another tree than the results.', 'give the same tree.')
@@ -143,6 +146,12 @@ export class Targets {
   }
 
   hold(kind: 'sync' | 'async'): void {
+    const { locks } = this
+    for (let i = 0; i < locks.length; i++) if (locks[i]!.held !== 'free' || locks[i]!.readers > 0) this.refuse()
+    for (let i = 0; i < locks.length; i++) locks[i]!.held = kind
+    if (kind === 'async') unresolved += locks.length
+  }
+  private refuse(): never {
     const held = this.locks.find((l) => l.held !== 'free')?.held
     if (held !== undefined)
       badInput(
@@ -152,15 +161,13 @@ export class Targets {
           : 'a target is being written by a call that has not resolved.',
         held === 'sync' ? 'give the inner call targets of its own.' : 'await that call first, or give this one targets of its own.',
       )
-    if (this.locks.some((l) => l.readers > 0))
-      badInput('into', 'a target on the device is being read by a call that has not resolved.', 'await that call first.')
-    for (const l of this.locks) l.held = kind
-    if (kind === 'async') unresolved += this.locks.length
+    return badInput('into', 'a target on the device is being read by a call that has not resolved.', 'await that call first.')
   }
   release(): void {
-    for (const l of this.locks) {
-      if (l.held === 'async') unresolved--
-      l.held = 'free'
+    const { locks } = this
+    for (let i = 0; i < locks.length; i++) {
+      if (locks[i]!.held === 'async') unresolved--
+      locks[i]!.held = 'free'
     }
   }
 }

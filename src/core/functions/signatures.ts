@@ -256,44 +256,55 @@ const fastInputs = <T extends Elements>(
 ): readonly T[] | undefined => {
   const def = p.def as Extract<TreeDef, { _tag: 'Tuple' }>
   if (args.length !== def.items.length) return undefined
-  const out: T[] = []
+  const out = new Array<T>(p.avals.length)
+  let at = 0
   try {
-    for (let i = 0; i < args.length; i++) if (!gather(p.avals, def.items[i]!, args[i], out, read)) return undefined
+    for (let i = 0; i < args.length && at >= 0; i++) at = gather(p.avals, def.items[i]!, args[i], out, at, read)
   } catch {
     return undefined
   }
-  return out
+  return at < 0 ? undefined : out
 }
-/** Adds the leaves' data in order; false at the first that differs. At the top level: it runs at every call, and makes no closure. */
-const gather = <T extends Elements>(avals: readonly Aval[], d: TreeDef, x: unknown, out: T[], read: (x: NDArray) => T): boolean => {
+/** Puts the leaves' data in order, from `at` on, and says where the next go; -1 at the first that differs. At the top level: it runs at every call, and makes no closure. */
+const gather = <T extends Elements>(
+  avals: readonly Aval[],
+  d: TreeDef,
+  x: unknown,
+  out: T[],
+  at: number,
+  read: (x: NDArray) => T,
+): number => {
   if (d._tag === 'Leaf') {
-    if (!isTensor(x)) return false
-    const a = avals[out.length]!
-    if (x.dtype !== a.dtype || !sameShape(x.shape, a.shape)) return false
+    if (!isTensor(x)) return -1
+    const a = avals[at]!
+    if (x.dtype !== a.dtype || !sameShape(x.shape, a.shape)) return -1
     const elements = read(x)
     // of a buffer that was given away: the slow path says so
-    if ((elements as { readonly length?: number }).length !== a.size && !onADevice(elements)) return false
-    out.push(elements)
-    return true
+    if ((elements as { readonly length?: number }).length !== a.size && !onADevice(elements)) return -1
+    out[at] = elements
+    return at + 1
   }
+  let next = at
   if (d._tag === 'Record') {
-    if (typeof x !== 'object' || x === null || Array.isArray(x)) return false
+    if (typeof x !== 'object' || x === null || Array.isArray(x)) return -1
     let n = 0
     for (const _ in x) n++
-    if (n !== d.keys.length) return false
-    for (let i = 0; i < d.keys.length; i++)
-      if (!Object.hasOwn(x, d.keys[i]!) || !gather(avals, d.items[i]!, (x as Record<string, unknown>)[d.keys[i]!], out, read)) return false
-    return true
+    if (n !== d.keys.length) return -1
+    for (let i = 0; i < d.keys.length && next >= 0; i++) {
+      const key = d.keys[i]!
+      next = Object.hasOwn(x, key) ? gather(avals, d.items[i]!, (x as Record<string, unknown>)[key], out, next, read) : -1
+    }
+    return next
   }
   if (d._tag === 'Tuple') {
-    if (!Array.isArray(x) || x.length !== d.items.length) return false
-    for (let i = 0; i < d.items.length; i++) if (!gather(avals, d.items[i]!, x[i], out, read)) return false
-    return true
+    if (!Array.isArray(x) || x.length !== d.items.length) return -1
+    for (let i = 0; i < d.items.length && next >= 0; i++) next = gather(avals, d.items[i]!, x[i], out, next, read)
+    return next
   }
-  if (d._tag === 'Static') return Object.is(d.value, x)
+  if (d._tag === 'Static') return Object.is(d.value, x) ? at : -1
   if (d._tag === 'Object') {
     const parts = partsAlong(d, x)
-    return parts !== undefined && gather(avals, d.items[0], parts[0], out, read)
+    return parts === undefined ? -1 : gather(avals, d.items[0], parts[0], out, at, read)
   }
-  return true
+  return at
 }

@@ -1,4 +1,5 @@
 /** Distributions on an interval, and on the circle. */
+import { badInput } from '../../core/errors/explain.js'
 import {
   type AnyExpr,
   abs,
@@ -16,6 +17,8 @@ import {
   gt,
   i0e,
   i1e,
+  isExpr,
+  isTensor,
   log,
   log1p,
   lt,
@@ -25,6 +28,7 @@ import {
   mul,
   neg,
   not,
+  or,
   pow,
   sign,
   sin,
@@ -39,16 +43,151 @@ import {
   whileLoop,
   xlog1py,
   xlogy,
+  zeros,
   zerosLike,
 } from '../../index.js'
 import { spread } from '../../random/given.js'
-import { beta as drawBeta, uniform as drawUniform, type Key, type NoOptions, type Parameter, splitKey } from '../../random/index.js'
+import {
+  beta as drawBeta,
+  triangular as drawTriangular,
+  uniform as drawUniform,
+  type Key,
+  type NoOptions,
+  type Parameter,
+  splitKey,
+} from '../../random/index.js'
 import { type All, anything, type Continuous, type FloatOptions, make, positive, type Recipe } from '../distribution.js'
 import { interval, unitInterval } from '../support.js'
-import { EULER } from './numbers.js'
+import { EULER, placed } from './numbers.js'
 import { fractions, quantile } from './quantile.js'
 
 type X = AnyExpr
+/** Numbers are compared before anything runs. */
+export const rising = (op: string, given: Readonly<Record<string, unknown>>): void => {
+  const numbers = Object.entries(given).filter((e): e is [string, number] => typeof e[1] === 'number')
+  for (let i = 1; i < numbers.length; i++)
+    if (!(numbers[i - 1]![1] < numbers[i]![1]))
+      badInput(
+        op,
+        `${numbers[i - 1]![0]} is ${numbers[i - 1]![1]} and ${numbers[i]![0]} is ${numbers[i]![1]}.`,
+        'give the lower one first.',
+      )
+}
+/** A bound as it was given, where it is a number: it may be infinite. */
+export const boundOf = (given: unknown, x: X): X | number => (typeof given === 'number' ? given : x)
+const rawOf = (x: unknown): number | undefined => (isExpr(x) || isTensor(x) || typeof x !== 'number' ? undefined : x)
+
+const uniformRecipe: Recipe<'lower' | 'upper'> = {
+  name: 'uniform',
+  parameters: { lower: anything, upper: anything },
+  support: ({ lower, upper }) => interval(lower, upper),
+  sample: (key, shape, { lower, upper }, dtype) => placed(drawUniform(key, shape, { dtype }), lower, sub(upper, lower) as X),
+  logProb: (x, { lower, upper }) => sub(mul(0, x), log(sub(upper, lower))) as X,
+  cdf: (x, { lower, upper }) => div(sub(x, lower), sub(upper, lower)) as X,
+  logSurvival: (x, { lower, upper }) => log(div(sub(upper, x), sub(upper, lower))) as X,
+  icdf: (q, { lower, upper }) => placed(q, lower, sub(upper, lower) as X),
+  mean: ({ lower, upper }) => mul(0.5, add(lower, upper)) as X,
+  variance: ({ lower, upper }) => div(square(sub(upper, lower)), 12) as X,
+  entropy: ({ lower, upper }) => log(sub(upper, lower)) as X,
+  family: {
+    name: 'uniform',
+    kl: (p, q) => {
+      const width = (x: typeof p): X => sub(x.upper!, x.lower!) as X
+      const apart = add(mul(1, lt(p.lower!, q.lower!)), mul(1, gt(p.upper!, q.upper!)))
+      return where(gt(apart, 0), Number.POSITIVE_INFINITY, log(div(width(q), width(p)))) as X
+    },
+  },
+  // Within the bounds the density is one number.
+  crossEntropy: ({ lower, upper }, { support, eventShape, batchShape }) => {
+    if (support.discrete || eventShape.length > 0) return undefined
+    const outside = or(
+      support.lower === undefined ? true : lt(support.lower, lower),
+      support.upper === undefined ? true : gt(support.upper, upper),
+    ) as X
+    return add(where(outside, Number.POSITIVE_INFINITY, log(sub(upper, lower))), zeros(batchShape as number[])) as X
+  },
+}
+/**
+ * The uniform distribution: density 1 / (upper - lower).
+ *
+ * Shapes  the parameters', which broadcast.   Support  [lower, upper].   Source  SciPy's `uniform(lower, upper - lower)`, NumPyro's `Uniform(lower, upper)`.
+ * Errors  BadInput unless lower < upper, for plain numbers; ShapeMismatch.
+ * @example uniform(0, 2).logProb([1, 3])   // [-0.6931, -Infinity]
+ */
+export const uniform = <const A extends Parameter = number, const B extends Parameter = number, const O extends FloatOptions = NoOptions>(
+  lower?: A,
+  upper?: B,
+  options?: O,
+): Continuous<readonly [A, B], O, All> => {
+  const given = { lower: lower ?? 0, upper: upper ?? 1 }
+  rising('uniform', given)
+  return make(uniformRecipe, given, options) as never
+}
+
+const triangularRecipe: Recipe<'lower' | 'mode' | 'upper'> = {
+  name: 'triangular',
+  parameters: { lower: anything, mode: anything, upper: anything },
+  support: ({ lower, upper }) => interval(lower, upper),
+  sample: (key, shape, { lower, mode, upper }, dtype) => drawTriangular(key, lower, mode, upper, { shape, dtype }),
+  logProb: (x, { lower, mode, upper }) => {
+    const left = lt(x, mode) as X
+    const up = div(sub(x, lower), where(left, sub(mode, lower), 1))
+    const down = where(lt(mode, upper), div(sub(upper, x), whole(sub(upper, mode) as X)), 1)
+    return add(log(where(left, up, down)), log(div(2, sub(upper, lower)))) as X
+  },
+  cdf: (x, { lower, mode, upper }) => {
+    const left = lt(x, mode) as X
+    const width = sub(upper, lower)
+    const [low, high] = [square(sub(x, lower)), square(sub(upper, x))]
+    return where(
+      left,
+      div(low, mul(width, where(left, sub(mode, lower), 1))),
+      sub(1, div(high, mul(width, whole(sub(upper, mode) as X)))),
+    ) as X
+  },
+  logSurvival: (x, { lower, mode, upper }) => {
+    const left = lt(x, mode) as X
+    const width = sub(upper, lower)
+    const low = log1p(neg(div(square(sub(x, lower)), mul(width, where(left, sub(mode, lower), 1)))))
+    return where(left, low, log(div(square(sub(upper, where(left, mode, x))), mul(width, whole(sub(upper, mode) as X))))) as X
+  },
+  icdf: (q, { lower, mode, upper }) => {
+    const width = sub(upper, lower)
+    const left = lt(q, div(sub(mode, lower), width)) as X
+    const up = sqrt(where(left, mul(mul(q, width), sub(mode, lower)), 1))
+    const down = sqrt(where(left, 1, mul(mul(sub(1, q), width), sub(upper, mode))))
+    return where(left, add(lower, up), sub(upper, down)) as X
+  },
+  mean: ({ lower, mode, upper }) => div(add(add(lower, mode), upper), 3) as X,
+  variance: ({ lower: a, mode: c, upper: b }) => div(add(square(sub(b, a)), mul(sub(c, a), sub(c, b))), 18) as X,
+  entropy: ({ lower, upper }) => add(0.5, log(mul(0.5, sub(upper, lower)))) as X,
+}
+/** A width that may be 0, as a divisor of what is 0 then too. */
+const whole = (width: X): X => where(gt(width, 0), width, 1) as X
+/**
+ * The triangular distribution, whose density rises from `lower` to `mode` and falls from there to `upper`.
+ *
+ * Shapes  the parameters', which broadcast.   Support  [lower, upper].   Source  SciPy's `triang((mode - lower) / (upper - lower), lower, upper - lower)`.
+ * Errors  BadInput unless lower <= mode <= upper and lower < upper, for plain numbers; ShapeMismatch.
+ * @example triangular(0, 1, 4).cdf([1, 2])   // [0.25, 0.6667]
+ */
+export const triangular = <
+  const A extends Parameter,
+  const B extends Parameter,
+  const C extends Parameter,
+  const O extends FloatOptions = NoOptions,
+>(
+  lower: A,
+  mode: B,
+  upper: C,
+  options?: O,
+): Continuous<readonly [A, B, C], O, All> => {
+  rising('triangular', { lower, upper })
+  const [a, c, b] = [rawOf(lower), rawOf(mode), rawOf(upper)]
+  if ((a !== undefined && c !== undefined && a > c) || (b !== undefined && c !== undefined && c > b))
+    badInput('triangular', `lower, mode and upper are ${lower}, ${mode} and ${upper}.`, 'give lower <= mode <= upper.')
+  return make(triangularRecipe, { lower, mode, upper }, options) as never
+}
 
 const betaRecipe: Recipe<'a' | 'b'> = {
   name: 'beta',

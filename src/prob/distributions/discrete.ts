@@ -63,7 +63,7 @@ import {
   type Recipe,
 } from '../distribution.js'
 import { integers } from '../support.js'
-import { two } from './positive.js'
+import { two } from './numbers.js'
 import { wholeQuantile } from './quantile.js'
 
 type X = AnyExpr

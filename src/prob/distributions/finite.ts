@@ -25,50 +25,49 @@ import {
   where,
   zeros,
 } from '../../index.js'
-import { shapeFor } from '../../random/given.js'
+import { shapeFor, spread } from '../../random/given.js'
 import { beta as drawBeta, uniform as drawUniform, type NoOptions, type Parameter } from '../../random/index.js'
 import { count, type Discrete, type FloatOptions, make, positive, type Recipe, type Values } from '../distribution.js'
+import { sumOver } from '../sum-over.js'
 import { integers } from '../support.js'
 import { binomialRecipe, logChoose } from './discrete.js'
-import { two } from './positive.js'
+import { two } from './numbers.js'
 
 type X = AnyExpr
 /** The fields of distributions of this file. */
 type Summed = 'cdf' | 'icdf' | 'mean' | 'variance'
 
-/** The distribution function, its tail and its quantiles, by sums over the support. `most` is the length of the support, less 1, where numbers say it: then they have derivatives in reverse mode too. */
+/** The distribution function, its tail and its quantiles, by sums over the support. `most` is the length of the support, less 1, where numbers say it. */
 const sums = <N extends string>(
   ends: (p: Values<N>) => readonly [X, X],
   logProb: Recipe<N>['logProb'],
   most: number | undefined,
 ): Required<Pick<Recipe<N>, 'cdf' | 'logSurvival' | 'icdf'>> => {
-  /** The carry after `step` at each k of the support, from the least on, with its probability. */
-  const over = <C extends Readonly<Record<string, X>>>(
-    x: X,
-    p: Values<N>,
-    dtype: Float,
-    names: readonly (keyof C & string)[],
-    step: (k: X, probability: X, carry: C) => C,
-  ): C => {
+  const stepsOf = (p: Values<N>): X | number => {
     const [low, high] = ends(p)
-    const shape = shapeFor(undefined, [x.shape, ...Object.values<X>(p).map((v) => v.shape)], 'cdf') as number[]
-    const steps = most === undefined ? cast(add(max(stopGradient(sub(high, low)) as never), 1), 'i32') : most + 1
-    return fori(
-      steps as never,
-      ((i: X, carry: C) => {
-        const k = add(low, cast(i, dtype)) as X
-        const probability = where(le(k, high), exp(logProb(minimum(k, high) as X, p, dtype)), 0)
-        return step(k, probability as X, carry)
-      }) as never,
-      Object.fromEntries(names.map((name) => [name, zeros(shape, dtype)])) as never,
-    ) as unknown as C
+    return most === undefined ? (cast(add(max(stopGradient(sub(high, low)) as never), 1), 'i32') as X) : most + 1
+  }
+  const shapeOf = (x: X, p: Values<N>): number[] =>
+    shapeFor(undefined, [x.shape, ...Object.values<X>(p).map((v) => v.shape)], 'cdf') as number[]
+  /** The i-th number of the support, from the least on, and its probability. */
+  const at = (i: X, p: Values<N>, dtype: Float): { readonly k: X; readonly probability: X } => {
+    const [low, high] = ends(p)
+    const k = add(low, cast(i, dtype)) as X
+    return { k, probability: where(le(k, high), exp(logProb(minimum(k, high) as X, p, dtype)), 0) as X }
   }
   /** The probabilities of at most x, and of more. */
-  const parts = (x: X, p: Values<N>, dtype: Float): { readonly below: X; readonly above: X } =>
-    over<{ below: X; above: X }>(x, p, dtype, ['below', 'above'], (k, probability, { below, above }) => ({
-      below: add(below, where(le(k, x), probability, 0)) as X,
-      above: add(above, where(gt(k, x), probability, 0)) as X,
-    }))
+  const parts = (x: X, p: Values<N>, dtype: Float): { readonly below: X; readonly above: X } => {
+    const shape = shapeOf(x, p)
+    const term = (i: X, args: unknown): unknown => {
+      const { x: bound, p: own } = args as { readonly x: X; readonly p: Values<N> }
+      const { k, probability } = at(i, own, dtype)
+      return {
+        below: spread(where(le(k, bound), probability, 0) as X, shape),
+        above: spread(where(gt(k, bound), probability, 0) as X, shape),
+      }
+    }
+    return sumOver(stepsOf(p), term, { x, p }) as never
+  }
   return {
     cdf: (x, p, dtype) => minimum(1, parts(x, p, dtype).below) as X,
     logSurvival: (x, p, dtype) => {
@@ -78,10 +77,15 @@ const sums = <N extends string>(
     },
     icdf: (q, p, dtype) => {
       const [low, high] = ends(p)
-      const { under } = over<{ total: X; under: X }>(q, p, dtype, ['total', 'under'], (_, probability, { total, under }) => {
-        const next = add(total, probability) as X
-        return { total: next, under: add(under, where(lt(next, q), 1, 0)) as X }
-      })
+      const none = zeros(shapeOf(q, p), dtype) as X
+      const { under } = fori(
+        stepsOf(p) as never,
+        ((i: X, { sum, under }: { readonly sum: X; readonly under: X }) => {
+          const next = add(sum, at(i, p, dtype).probability) as X
+          return { sum: next, under: add(under, where(lt(next, q), 1, 0)) as X }
+        }) as never,
+        { sum: none, under: none } as never,
+      ) as unknown as { readonly under: X }
       return stopGradient(minimum(add(low, under), high)) as X
     },
   }
@@ -112,7 +116,7 @@ const betaBinomialOf = (most: number | undefined): Recipe<'n' | 'a' | 'b'> => {
  * The beta-binomial distribution: binomial, with a probability that is drawn from beta(a, b).
  *
  * Shapes  the parameters', which broadcast.   Dtype  draws are i32.   Support  0 to n.   Source  SciPy's `betabinom(n, a, b)`, NumPyro's `BetaBinomial(a, b, n)`.
- * Rule  cdf, logSurvival and icdf are sums of n + 1 probabilities. Where n is an expression, they have no derivatives in reverse mode.
+ * Rule  cdf, logSurvival and icdf are sums of n + 1 probabilities.
  * Errors  BadInput for an n that is not a whole number from 0, or an a or b that is not positive; ShapeMismatch.
  * @example betaBinomial(10, 1, 1).logProb(3)   // -2.3979
  * @example betaBinomial(10, 1, 1).cdf(3)   // 0.36364

@@ -24,7 +24,7 @@ import {
   where,
 } from '../../index.js'
 import { shapeFor } from '../../random/given.js'
-import type { Values } from '../distribution.js'
+import type { Recipe, Values } from '../distribution.js'
 
 type X = AnyExpr
 type Of = (x: X, p: Values<never>, dtype: Float) => X
@@ -119,3 +119,8 @@ export const wholeQuantile = (q: X, p: Values, dtype: Float, cdf: Of, least: num
   ) as unknown as { readonly high: X }
   return stopGradient(end.high) as X
 }
+/** The inverse of the distribution function of positive numbers, by search. */
+export const searched =
+  (recipe: () => Recipe<never>): NonNullable<Recipe<never>['icdf']> =>
+  (q, p, dtype) =>
+    quantile(q, p, dtype, positiveNumbers, recipe().cdf!, recipe().logProb, [0, Number.POSITIVE_INFINITY])

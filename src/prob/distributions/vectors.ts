@@ -1,15 +1,11 @@
-/** Distributions of vectors and matrices. */
-import { integerOf } from '../../core/errors/check-arguments.js'
+/** Distributions of vectors of any numbers. */
 import { badInput, badShape } from '../../core/errors/explain.js'
 import { type OptionsOf, raw, readOptions } from '../../core/errors/options.js'
 import {
   type AnyExpr,
   add,
-  cast,
   cholesky,
-  cumsum,
   diagonal,
-  digamma,
   div,
   expandDims,
   eye,
@@ -18,48 +14,29 @@ import {
   lgamma,
   log,
   log1p,
-  logSoftmax,
   matmul,
-  maximum,
-  minimum,
-  moveaxis,
   mul,
   neg,
   reshape,
-  scan,
-  softmax,
   sqrt,
   square,
   squeeze,
   sub,
   sum,
-  tensor,
   transpose,
   triangularSolve,
   tril,
   where,
-  xlogy,
 } from '../../index.js'
-import { float, type GivenKey, type Parameter, shapeFor, spread } from '../../random/given.js'
-import {
-  beta as drawBeta,
-  dirichlet as drawDirichlet,
-  gamma as drawGamma,
-  normal as drawNormal,
-  uniform as drawUniform,
-  splitKey,
-} from '../../random/index.js'
-import { correlationOf } from '../bijectors.js'
-import { count, type Distribution, type FloatOptions, type Having, make, positive, type Recipe, type Values } from '../distribution.js'
-import { correlationCholesky, counts, independentOf, positiveDefinite, reals, simplex } from '../support.js'
-import { binomialCdf, type LogitOptions, logitsAsked } from './discrete.js'
-import { HALF_LOG_2PI } from './numbers.js'
-import { two } from './positive.js'
-import { wholeQuantile } from './quantile.js'
+import { float, type Parameter, spread } from '../../random/given.js'
+import { gamma as drawGamma, normal as drawNormal } from '../../random/index.js'
+import { type FloatOptions, type Having, make, positive, type Recipe } from '../distribution.js'
+import { independentOf, reals } from '../support.js'
+import { HALF_LOG_2PI, two } from './numbers.js'
 
 type X = AnyExpr
-const along = { axis: -1 } as const
-const sizeOf = (x: X): number => x.shape.at(-1)!
+export const along = { axis: -1 } as const
+export const sizeOf = (x: X): number => x.shape.at(-1)!
 const vectors = independentOf(reals, 1)
 
 // ---- matrices times vectors
@@ -80,7 +57,7 @@ interface Scatter {
   readonly half: X
   readonly variance: X
 }
-const logsOf = (l: X): X => sum(log(diagonal(l)), along) as X
+export const logsOf = (l: X): X => sum(log(diagonal(l)), along) as X
 const byFactor = (l: X): Scatter => ({
   white: (v) => onVectors(l, v, (m, b) => triangularSolve(m, b as never, { lower: true }) as X),
   colour: (v) => onVectors(l, v, (m, b) => matmul(m, b) as X),
@@ -98,15 +75,15 @@ const byInverse = (l: X): Scatter => {
     variance: sum(square(columns(l, eye(n, n, 0, l.dtype as 'f64') as X)), along) as X,
   }
 }
-const squared = (v: X): X => sum(square(v), along) as X
+export const squared = (v: X): X => sum(square(v), along) as X
 
-type Matrix = 'covariance' | 'precision' | 'factor'
-const matrix = { rank: 2 }
+export type Matrix = 'covariance' | 'precision' | 'factor'
+export const matrix = { rank: 2 }
 const vector = { rank: 1 }
 /** Lower triangles: of factors what is above the diagonal is not read. */
-const prepared = (kind: Matrix, m: X): X => (kind === 'factor' ? tril(m) : cholesky(m)) as X
+export const prepared = (kind: Matrix, m: X): X => (kind === 'factor' ? tril(m) : cholesky(m)) as X
 const scatterOf = (kind: Matrix, m: X): Scatter => (kind === 'precision' ? byInverse(m) : byFactor(m))
-const checkSquare = (m: X, n: number, what: string, op: string): void => {
+export const checkSquare = (m: X, n: number, what: string, op: string): void => {
   if (m.shape.at(-1) !== n || m.shape.at(-2) !== n)
     badShape(
       op,
@@ -196,7 +173,7 @@ export const scaleOptions = {
 }
 /** Options of distributions with a scale matrix: it, or its factor. */
 export type ScaleOptions = OptionsOf<typeof scaleOptions>
-const scaleIn = (
+export const scaleIn = (
   options: unknown,
   op: string,
 ): { readonly kind: Matrix; readonly matrix: Parameter; readonly rest: FloatOptions | undefined } => {
@@ -298,225 +275,3 @@ export const lowRankNormal = (
   diagonal: Parameter,
   options?: FloatOptions,
 ): Having<'mean' | 'variance' | 'entropy'> => make(lowRankRecipe, { mean, factor, diagonal }, options) as never
-
-// ---- shares and counts
-
-const betaln = (a: X): X => sub(sum(lgamma(a), along), lgamma(sum(a, along))) as X
-const dirichletRecipe: Recipe<'alpha'> = {
-  name: 'dirichlet',
-  parameters: { alpha: { ...positive, rank: 1 } },
-  eventShape: ({ alpha }) => [sizeOf(alpha)],
-  support: () => simplex,
-  sample: (key, shape, { alpha }, dtype) => drawDirichlet(key, spread(alpha, [...shape, sizeOf(alpha)]), { dtype }) as X,
-  logProb: (x, { alpha }) => sub(sum(xlogy(sub(alpha, 1), x), along), betaln(alpha)) as X,
-  mean: ({ alpha }) => div(alpha, sum(alpha, { axis: -1, keepdims: true })) as X,
-  variance: ({ alpha }) => {
-    const all = sum(alpha, { axis: -1, keepdims: true })
-    const m = div(alpha, all)
-    return div(mul(m, sub(1, m)), add(all, 1)) as X
-  },
-  entropy: ({ alpha }) => {
-    const all = sum(alpha, along)
-    return sub(add(betaln(alpha), mul(sub(all, sizeOf(alpha)), digamma(all))), sum(mul(sub(alpha, 1), digamma(alpha)), along)) as X
-  },
-  family: {
-    name: 'dirichlet',
-    kl: (p, q) => {
-      const [a, b] = [p.alpha!, q.alpha!]
-      const logs = sub(digamma(a), digamma(sum(a, { axis: -1, keepdims: true })))
-      return add(sub(betaln(b), betaln(a)), sum(mul(sub(a, b), logs), along)) as X
-    },
-  },
-}
-/**
- * The Dirichlet distribution of positive numbers with sum 1: density proportional to the product of x_i^(alpha_i - 1).
- *
- * Shapes  alpha: [..., n], with batch shape [...].   Support  vectors of sum 1, up to 1e-6 (1e-4 in f32).   Source  SciPy's `dirichlet(alpha)`, NumPyro's `Dirichlet`.
- * Errors  BadInput for parameters that are not positive; ShapeMismatch for alpha of rank 0.
- * @example dirichlet([1, 2, 3]).logProb([0.2, 0.3, 0.5])   // 1.5041
- */
-export const dirichlet = (alpha: Parameter, options?: FloatOptions): Having<'mean' | 'variance' | 'entropy'> =>
-  make(dirichletRecipe, { alpha }, options) as never
-
-/** Counts of n draws of classes with shares p [..., k]: of each class by a binomial number of what the classes before it left. */
-const drawCounts = (key: GivenKey, n: X, p: X, shape: readonly number[], dtype: Float): X => {
-  const k = sizeOf(p)
-  const wide = spread(p, [...shape, k])
-  const xs = { key: splitKey(key, k), p: moveaxis(wide, -1, 0), rest: moveaxis(cumsum(wide, { axis: -1, reverse: true }), -1, 0) }
-  const [, counts] = scan(
-    ((left: X, at: { readonly key: X; readonly p: X; readonly rest: X }) => {
-      const share = where(gt(at.rest, 0), minimum(1, maximum(0, div(at.p, where(gt(at.rest, 0), at.rest, 1)))), 0) as X
-      const u = drawUniform(at.key as never, shape, { dtype })
-      const cdf = (x: X, r: Values): X => binomialCdf(x, r.left!, r.share!)
-      const drawn = wholeQuantile(u as X, { left, share }, dtype, cdf as never, 0, left)
-      return [sub(left, drawn), drawn]
-    }) as never,
-    spread(cast(n, dtype) as X, shape) as never,
-    xs as never,
-  ) as unknown as readonly [X, X]
-  return moveaxis(counts, 0, -1) as X
-}
-const multinomialOf = (logits: boolean): Recipe<'n' | 'p'> => {
-  const share = (p: X): X => (logits ? softmax(p, along) : div(p, sum(p, { axis: -1, keepdims: true }))) as X
-  return {
-    name: 'multinomial',
-    discrete: true,
-    parameters: { n: count, p: { ...(logits ? {} : { allowed: (x: number) => x >= 0, must: '0 or more' }), rank: 1 } },
-    eventShape: ({ p }) => [sizeOf(p)],
-    support: ({ n }) => counts(n),
-    sample: (key, shape, { n, p }, dtype) => drawCounts(key, n, share(p), shape, dtype),
-    logProb: (x, { n, p }) => {
-      const each = logits ? mul(x, logSoftmax(p, along)) : xlogy(x, share(p))
-      return add(lgamma(add(n, 1)), sum(sub(each, lgamma(add(x, 1))), along)) as X
-    },
-    mean: ({ n, p }) => mul(expandDims(n, -1), share(p)) as X,
-    variance: ({ n, p }) => mul(expandDims(n, -1), mul(share(p), sub(1, share(p)))) as X,
-  }
-}
-/**
- * The multinomial distribution: how often each class comes among n draws with shares p. p is divided by its sum; with `{ logits: true }` it is the softmax of what is given.
- *
- * Shapes  n: [...], p: [..., k]; leading axes broadcast and are the batch.   Dtype  draws are i32.   Support  counts of sum n.   Source  SciPy's `multinomial(n, p)`, NumPyro's `Multinomial`.
- * Errors  BadInput for an n that is not a whole number from 0, or p below 0; ShapeMismatch.
- * @example multinomial(3, [0.5, 0.5]).logProb([1, 2])   // -0.98083
- */
-export const multinomial = (n: Parameter, p: Parameter, options?: LogitOptions): Having<'mean' | 'variance'> => {
-  const { logits, rest } = logitsAsked(options, 'multinomial')
-  return make(multinomialOf(logits), { n, p }, rest) as never
-}
-
-const dirichletMultinomialRecipe: Recipe<'n' | 'alpha'> = {
-  name: 'dirichletMultinomial',
-  discrete: true,
-  parameters: { n: count, alpha: { ...positive, rank: 1 } },
-  eventShape: ({ alpha }) => [sizeOf(alpha)],
-  support: ({ n }) => counts(n),
-  sample: (key, shape, { n, alpha }, dtype) => {
-    const [a, b] = two(key)
-    return drawCounts(b as never, n, dirichletRecipe.sample(a as never, shape, { alpha }, dtype), shape, dtype)
-  },
-  logProb: (x, { n, alpha }) => {
-    const all = sum(alpha, along)
-    const each = sub(sub(lgamma(add(x, alpha)), lgamma(alpha)), lgamma(add(x, 1)))
-    return add(sub(add(lgamma(all), lgamma(add(n, 1))), lgamma(add(n, all))), sum(each, along)) as X
-  },
-  mean: ({ n, alpha }) => mul(expandDims(n, -1), div(alpha, sum(alpha, { axis: -1, keepdims: true }))) as X,
-  variance: ({ n, alpha }) => {
-    const all = sum(alpha, { axis: -1, keepdims: true })
-    const m = div(alpha, all)
-    const count = expandDims(n, -1)
-    return div(mul(mul(count, mul(m, sub(1, m))), add(count, all)), add(1, all)) as X
-  },
-}
-/**
- * The Dirichlet-multinomial distribution: multinomial, with shares that are drawn from dirichlet(alpha).
- *
- * Shapes  n: [...], alpha: [..., k]; leading axes broadcast and are the batch.   Dtype  draws are i32.   Support  counts of sum n.
- * Source  SciPy's `dirichlet_multinomial(alpha, n)`, NumPyro's `DirichletMultinomial(alpha, n)`.   Errors  BadInput for an n that is not a whole number from 0, or alpha that is not positive; ShapeMismatch.
- * @example dirichletMultinomial(3, [1, 1]).logProb([1, 2])   // -1.3863
- */
-export const dirichletMultinomial = (n: Parameter, alpha: Parameter, options?: FloatOptions): Having<'mean' | 'variance'> =>
-  make(dirichletMultinomialRecipe, { n, alpha }, options) as never
-
-// ---- matrices
-
-/** log of the multivariate gamma function. */
-const lgammas = (a: X, n: number): X => {
-  const less = tensor(
-    Array.from({ length: n }, (_, j) => j / 2),
-    [n],
-    a.dtype as 'f64',
-  )
-  return add(sum(lgamma(sub(expandDims(a, -1), less)), along), ((n * (n - 1)) / 4) * Math.log(Math.PI)) as X
-}
-const wishartOf = (kind: Matrix): Recipe<'df' | 'matrix'> => ({
-  name: 'wishart',
-  parameters: { df: positive, matrix },
-  prepare: ({ df, matrix: m }) => ({ df, matrix: prepared(kind, m) }),
-  eventShape: ({ matrix: m }) => {
-    checkSquare(m, sizeOf(m), 'scale', 'wishart')
-    return [sizeOf(m), sizeOf(m)]
-  },
-  support: () => positiveDefinite,
-  // Source  Bartlett 1933: roots of chi-squared numbers on the diagonal, normal ones below.
-  sample: (key, shape, { df, matrix: l }, dtype) => {
-    const n = sizeOf(l)
-    const [a, b] = two(key)
-    const less = tensor(
-      Array.from({ length: n }, (_, i) => i),
-      [n],
-      dtype,
-    )
-    const half = spread(mul(0.5, sub(expandDims(df, -1), less)) as X, [...shape, n])
-    const roots = sqrt(mul(2, drawGamma(a as never, half, { dtype }))) as X
-    const below = tril(drawNormal(b as never, [...shape, n, n], { dtype }), -1)
-    const one = eye(n, n, 0, dtype)
-    const root = matmul(l, add(below, mul(one, expandDims(roots, -1)))) as X
-    return matmul(root, transpose(root)) as X
-  },
-  logProb: (x, { df, matrix: l }) => {
-    const n = sizeOf(l)
-    const c = cholesky(x) as X
-    const ratio = triangularSolve(l, spread(c, shapeFor(undefined, [c.shape, l.shape], 'wishart')) as never, { lower: true })
-    const trace = sum(square(ratio), { axis: [-1, -2] })
-    const constant = add(mul(df, add((n / 2) * Math.LN2, logsOf(l))), lgammas(mul(0.5, df) as X, n))
-    return sub(sub(mul(sub(df, n + 1), logsOf(c)), mul(0.5, trace)), constant) as X
-  },
-  mean: ({ df, matrix: l }) => mul(expandDims(expandDims(df, -1), -1), matmul(l, transpose(l))) as X,
-  variance: ({ df, matrix: l }) => {
-    const v = matmul(l, transpose(l)) as X
-    const d = diagonal(v)
-    return mul(expandDims(expandDims(df, -1), -1), add(square(v), mul(expandDims(d, -1), expandDims(d, -2)))) as X
-  },
-})
-/**
- * The Wishart distribution of symmetric positive definite matrices, with `df` degrees of freedom (above n - 1) and a scale matrix or its lower triangular factor.
- *
- * Shapes  df: [...], the matrix: [..., n, n]; leading axes broadcast and are the batch.   Source  SciPy's `wishart(df, scale)`, NumPyro's `Wishart`; Bartlett 1933.
- * Errors  BadInput for a df that is not above n - 1, and unless one matrix is given; ShapeMismatch.
- * @example wishart(3, { scale: [[1, 0], [0, 1]] }).logProb([[1, 0], [0, 1]])   // -3.5310
- */
-export const wishart = (df: Parameter, options: ScaleOptions): Having<'mean' | 'variance'> => {
-  const op = 'wishart'
-  const { kind, matrix: m, rest } = scaleIn(options, op)
-  const d = make(wishartOf(kind), { df, matrix: m }, rest)
-  const n = d.eventShape[0]!
-  if (typeof df === 'number' && !(df > n - 1)) badInput(op, `df is ${df}.`, `give more than ${n - 1} for matrices of order ${n}.`)
-  return d as never
-}
-
-const lkjOf = (n: number): Recipe<'concentration'> => ({
-  name: 'lkjCholesky',
-  parameters: { concentration: positive },
-  eventShape: () => [n, n],
-  support: () => correlationCholesky,
-  // The partial correlations are independent.   Source  Lewandowski, Kurowicka and Joe 2009, 3.2.
-  sample: (key, shape, { concentration }, dtype) => {
-    const columns: number[] = []
-    for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) columns.push((n - 2 - j) / 2)
-    if (columns.length === 0) return spread(eye(n, n, 0, dtype) as X, [...shape, n, n])
-    const b = spread(add(expandDims(concentration, -1), tensor(columns, [columns.length], dtype)) as X, [...shape, columns.length])
-    return correlationOf(sub(mul(2, drawBeta(key, b, b, { dtype })), 1) as X)
-  },
-  logProb: (x, { concentration: c }) => {
-    const above = Array.from({ length: n }, (_, i) => (i === 0 ? 0 : n - 1 - i))
-    const first = Array.from({ length: n }, (_, i) => (i === 0 ? 0 : 2))
-    const order = add(mul(expandDims(sub(c, 1), -1), tensor(first, [n], x.dtype as 'f64')), tensor(above, [n], x.dtype as 'f64'))
-    const m = n - 1
-    const alpha = add(c, m / 2) as X
-    const constant = n < 2 ? mul(0, alpha) : sub(add((m / 2) * Math.log(Math.PI), lgammas(sub(alpha, 0.5) as X, m)), mul(m, lgamma(alpha)))
-    return sub(sum(mul(order, log(diagonal(x))), along), constant) as X
-  },
-})
-/**
- * The LKJ distribution of correlation matrices C, by their Cholesky factors: density of C proportional to det(C)^(concentration - 1); 1 is uniform over the matrices.
- *
- * Shapes  n is the order; events are [n, n].   Support  lower triangular matrices with a positive diagonal, and rows of length 1 up to 1e-6 (1e-4 in f32).
- * Source  NumPyro's `LKJCholesky(n, concentration)`; Lewandowski, Kurowicka and Joe 2009.   Errors  BadInput for an order below 1 or a concentration that is not positive.
- * @example lkjCholesky(2, 1).logProb([[1, 0], [0.6, 0.8]])   // -0.6931
- */
-export const lkjCholesky = (n: number, concentration: Parameter = 1, options?: FloatOptions): Distribution => {
-  const order = integerOf(n, 'n', 'lkjCholesky')
-  if (order < 1) badInput('lkjCholesky', `n is ${order}.`, 'give 1 or more.')
-  return make(lkjOf(order), { concentration }, options)
-}

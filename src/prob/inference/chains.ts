@@ -80,11 +80,12 @@ interface Kept {
   readonly columns: Readonly<Record<Column, Float64Array>>
 }
 type Column = 'divergent' | 'depth' | 'steps' | 'energy' | 'acceptance' | 'logDensity'
-const keptOf = (draws: number, n: number): Kept => {
+/** `vectors` is where its draws go. */
+const keptOf = (draws: number, vectors: Float64Array): Kept => {
   const column = () => new Float64Array(draws)
   return {
     count: 0,
-    vectors: new Float64Array(draws * n),
+    vectors,
     columns: {
       divergent: column(),
       depth: column(),
@@ -96,8 +97,10 @@ const keptOf = (draws: number, n: number): Kept => {
   }
 }
 const keep = (kept: Kept, chain: Chain, { divergent, depth, steps, energy, acceptance }: Transition): void => {
-  const { columns, count } = kept
-  kept.vectors.set(chain.q, count * chain.n)
+  const { columns, count, vectors } = kept
+  const { q, n } = chain
+  const at = count * n
+  for (let i = 0; i < n; i++) vectors[at + i] = q[i]!
   columns.divergent[count] = divergent ? 1 : 0
   columns.depth[count] = depth
   columns.steps[count] = steps
@@ -201,7 +204,8 @@ const advance = (one: Running): boolean => {
 export const runChains = <D>(key: Key, target: Target, transitions: Transitions, read: Read, maxDepth: number, op: string): Samples<D> => {
   const n = target.size
   const { chains: count, draws } = read
-  const kept = Array.from({ length: count }, () => keptOf(draws, n))
+  const vectors = new Float64Array(count * draws * n)
+  const kept = Array.from({ length: count }, (_, c) => keptOf(draws, vectors.subarray(c * draws * n, (c + 1) * draws * n)))
   const told: Told = { stopped: false }
   const all: Chain[] = []
   let gradients = 0
@@ -226,13 +230,14 @@ export const runChains = <D>(key: Key, target: Target, transitions: Transitions,
   } finally {
     compiled.dispose()
   }
-  return samplesOf<D>(target, all, kept, gradients, maxDepth, read.mass === 'dense')
+  return samplesOf<D>(target, all, kept, vectors, gradients, maxDepth, read.mass === 'dense')
 }
 
 const samplesOf = <D>(
   target: Target,
   chains: readonly Chain[],
   kept: readonly Kept[],
+  vectors: Float64Array,
   gradients: number,
   maxDepth: number,
   dense: boolean,
@@ -240,8 +245,8 @@ const samplesOf = <D>(
   const n = target.size
   // All of them, unless the run was ended.
   const draws = Math.min(...kept.map((k) => k.count))
-  const vectors = new Float64Array(chains.length * draws * n)
-  for (const [c, k] of kept.entries()) vectors.set(k.vectors.subarray(0, draws * n), c * draws * n)
+  // The draws of each chain behind those of the one before.
+  for (const [c, k] of kept.entries()) vectors.copyWithin(c * draws * n, k.vectors.byteOffset / 8, k.vectors.byteOffset / 8 + draws * n)
   const rows = (name: Column): readonly Float64Array[] => kept.map((k) => k.columns[name].subarray(0, draws))
   const part = (name: Column, dtype: 'f64' | 'i32' | 'bool'): Tensor => {
     const all = new (dtype === 'f64' ? Float64Array : Int32Array)(chains.length * draws)
@@ -267,7 +272,7 @@ const samplesOf = <D>(
     gradients,
   } as unknown as ChainStats
   return {
-    draws: treesOf(target, vectors, [chains.length, draws]) as D,
+    draws: treesOf(target, vectors.subarray(0, chains.length * draws * n), [chains.length, draws]) as D,
     stats,
     warnings: warningsOf({ divergent: rows('divergent'), depth: rows('depth'), energy: rows('energy') }, maxDepth),
   }

@@ -61,9 +61,8 @@ export const gradientsFor = (target: Target, chains: number): Gradients => {
   }
   const one = valueAndGrad(target.logDensity as never) as unknown as (x: AnyExpr) => unknown
   const all = chains === 1 ? one : (vmap(one as never) as unknown as (x: AnyExpr) => unknown)
-  const compiled = compile(fn({ x: f64(...(shape as [number])) }, ({ x }) => all(x as AnyExpr) as never)) as unknown as Compiled
+  const compiled = compile(fn(f64(...(shape as [number])), (x) => all(x as AnyExpr) as never)) as unknown as Compiled
   const call = compiled.into(result)
-  const args = { x: q }
   const [places, slopes, values] = [q.data, result.grad.data, result.value.data] as unknown as readonly Float64Array[]
   return {
     chains: Array.from({ length: chains }, (_, c) => ({
@@ -72,7 +71,7 @@ export const gradientsFor = (target: Target, chains: number): Gradients => {
       value: values!.subarray(c, c + 1),
     })),
     run: () => {
-      call(args)
+      call(q)
     },
     dispose: () => compiled.dispose(),
   }

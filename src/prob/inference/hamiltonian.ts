@@ -49,6 +49,11 @@ export const copy = (to: Float64Array, from: Float64Array): void => {
   if (from.length > 32) to.set(from)
   else for (let i = 0; i < from.length; i++) to[i] = from[i]!
 }
+/** Zeros, as short arrays are copied. */
+export const clear = (x: Float64Array): void => {
+  if (x.length > 32) x.fill(0)
+  else for (let i = 0; i < x.length; i++) x[i] = 0
+}
 /** An error of the energy beyond this is a divergence, as in Stan. */
 export const MOST_ERROR = 1000
 

@@ -23,7 +23,7 @@ import {
 } from '../../index.js'
 import type { NumberLists } from '../../random/given.js'
 import { foldIn, type Key, permutation, splitKey } from '../../random/index.js'
-import { bijectorTo } from '../bijectors.js'
+import { bijectorTo } from '../bijectors/combined.js'
 import type { Distribution } from '../distribution.js'
 import type { Target } from './density.js'
 

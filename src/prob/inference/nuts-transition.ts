@@ -3,6 +3,7 @@ import {
   after,
   before,
   type Chain,
+  clear,
   copy,
   type Mark,
   MOST_ERROR,
@@ -26,14 +27,26 @@ const pointOf = (n: number): Point => ({ q: new Float64Array(n), g: new Float64A
  * subtrees. `total` is the sum up to the point.
  */
 const turnsSince = ({ p: first, along }: Mark, p: Float64Array, total: Float64Array): boolean => {
-  let [a, b] = [0, 0]
-  for (let i = 0; i < p.length; i++) {
+  // Two sums for each end: an addition need not wait for the one before it.
+  let [a, b, c, d] = [0, 0, 0, 0]
+  const n = p.length
+  let i = 0
+  for (; i + 1 < n; i += 2) {
+    const [last, next] = [p[i]!, p[i + 1]!]
+    const between = total[i]! - 0.5 * last - along[i]!
+    const beyond = total[i + 1]! - 0.5 * next - along[i + 1]!
+    a += first[i]! * between
+    b += last * between
+    c += first[i + 1]! * beyond
+    d += next * beyond
+  }
+  if (i < n) {
     const last = p[i]!
     const between = total[i]! - 0.5 * last - along[i]!
     a += first[i]! * between
     b += last * between
   }
-  return a <= 0 || b <= 0
+  return a + c <= 0 || b + d <= 0
 }
 const turnsBetween = (left: Float64Array, right: Float64Array, sum: Float64Array): boolean => {
   let [a, b] = [0, 0]
@@ -53,6 +66,8 @@ const ones = (n: number): number => {
 }
 const trailingOnes = (n: number): number => 31 - Math.clz32((n + 1) & -(n + 1))
 
+/** The most doublings that there are directions for. */
+export const MOST_DEPTH = 20
 /** What a new point does to its subtree. */
 const GOES_ON = 0
 const TURNED = 1
@@ -81,6 +96,8 @@ class Trajectory implements Moves {
   private depth = 0
   private leaf = 0
   private leaves = 0
+  /** A bit for each subtree: whether it goes forwards. */
+  private forwards = 0
   private into!: Transition
 
   constructor(
@@ -99,19 +116,23 @@ class Trajectory implements Moves {
   /** A new momentum, and a trajectory of one point. */
   begin(into: Transition): this {
     const { chain, other, total } = this
-    const { live, q, g } = chain
+    const { live, q, g, p, stream } = chain
     this.into = into
     this.start = refresh(chain) - chain.value
     this.weight = 1
     this.accepted = 0
     this.steps = this.depth = this.leaf = this.leaves = 0
     into.energy = this.start
-    copy(live.q, q)
-    copy(live.g, g)
-    copy(other.q, q)
-    copy(other.g, g)
-    copy(other.p, chain.p)
-    copy(total, chain.p)
+    this.forwards = stream.uniform() * 2 ** MOST_DEPTH
+    for (let i = 0; i < p.length; i++) {
+      const [position, slope, momentum] = [q[i]!, g[i]!, p[i]!]
+      live.q[i] = position
+      live.g[i] = slope
+      other.q[i] = position
+      other.g[i] = slope
+      other.p[i] = momentum
+      total[i] = momentum
+    }
     return this
   }
 
@@ -132,7 +153,7 @@ class Trajectory implements Moves {
   /** Begins a subtree with as many points as the trajectory has. */
   private open(): void {
     const { chain, other } = this
-    const forwards = chain.stream.uniform() < 0.5
+    const forwards = ((this.forwards >> this.depth) & 1) === 1
     if (this.depth > 0 && forwards !== this.step > 0) {
       swap(chain.live.q, other.q)
       swap(chain.live.g, other.g)
@@ -142,7 +163,7 @@ class Trajectory implements Moves {
     }
     this.step = forwards ? chain.stepSize : -chain.stepSize
     this.subweight = 0
-    this.subtotal.fill(0)
+    clear(this.subtotal)
     this.leaf = 0
     this.leaves = 2 ** this.depth
   }
@@ -160,7 +181,8 @@ class Trajectory implements Moves {
     const subweight = this.subweight + w
     this.accepted += w < 1 ? w : 1
     this.subweight = subweight
-    if (chain.stream.uniform() * subweight < w) {
+    // The first point is drawn whatever the number is.
+    if (leaf === 0 || chain.stream.uniform() * subweight < w) {
       copy(this.drawnQ, live.q)
       copy(this.drawnG, live.g)
       this.drawnValue = live.value[0]!

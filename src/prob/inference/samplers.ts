@@ -5,14 +5,14 @@ import { chainOptions, runChains, type Samples } from './chains.js'
 import type { Target } from './density.js'
 import { hmcTransitions } from './hmc-transition.js'
 import type { Model, SitesOf, Values } from './model.js'
-import { nutsTransitions } from './nuts-transition.js'
+import { MOST_DEPTH, nutsTransitions } from './nuts-transition.js'
 import { targetIn } from './target.js'
 import type { Draws, LogDensity } from './types.js'
 
 export const nutsOptions = {
   ...chainOptions,
   /** The most doublings of a trajectory: 10 unless given, which is 1023 gradients. */
-  maxDepth: integer(10, { from: 1, to: 20 }),
+  maxDepth: integer(10, { from: 1, to: MOST_DEPTH }),
 }
 /** Options of `nuts`, without `start`. */
 export type NutsOptions = OptionsOf<typeof nutsOptions>
