@@ -257,9 +257,9 @@ export class Kernels {
       return vector
         ? this.single(
             key,
-            (m, name) => products.emit(m, k.dtype, k.accumulate, name),
+            (m, name) => products.emit(m, k.dtype, k.accumulate ? 'add' : 'set', name),
             (s) => products.scratchBytes(k.dtype, s[1]!, s[2]!, s[3]!),
-            products.imports?.(k.dtype, k.accumulate),
+            products.imports?.(k.dtype, k.accumulate ? 'add' : 'set'),
           )
         : this.inJs(key, (w, v) => products.run(k, w, v))
     }
@@ -301,12 +301,12 @@ export class Kernels {
     const needed = Math.max(bytes, library?.scratchBytes ?? 0)
     return this.inJs(key, run, () => needed)
   }
-  /** C += A B of driven kernels, in the table from its first use on. */
+  /** C -= A B of driven kernels, in the table from its first use on. */
   private productOf(type: FloatName, own: Products): number {
     const known = this.products.get(type)
     if (known !== undefined) return known
     const products = this.byLibrary(own)
-    const { index } = this.emitted((m, name) => products.emit(m, type, true, name), products.imports?.(type, true))
+    const { index } = this.emitted((m, name) => products.emit(m, type, 'subtract', name), products.imports?.(type, 'subtract'))
     this.products.set(type, index)
     return index
   }
