@@ -8,7 +8,7 @@ import { sizeOf } from '../../core/graph/shape.js'
 import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
-import type { DrivenKernel } from './driven.js'
+import type { Compiled, DrivenKernel } from './driven.js'
 import type { CpuFacets } from './facets.js'
 import type { BlasOver, Cuttable, Products, WholeByLibrary, WholeKernel } from './kernel.js'
 import { runLoop, type Views } from './plain.js'
@@ -16,6 +16,7 @@ import { addressAt, OpaqueRecord } from './records.js'
 import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import { emitLoops } from './wasm/loop.js'
+import type { PanelCode } from './wasm/panels.js'
 import { loopScratchBytes } from './wasm/totals.js'
 
 /** Code that is freed as a whole: a module, which lives as long as one of its kernels, or a function in JavaScript. */
@@ -105,6 +106,7 @@ const nameBytes = (k: Kernel): number => 256 + (k.kind === 'loop' ? 64 * k.body.
 export class Kernels {
   private readonly byKey = new Map<string, Held>()
   private readonly products = new Map<FloatName, number>()
+  private readonly panels = new Map<FloatName, PanelCode>()
   private readonly sharedBy = new Map<string, Shared>()
   private count = 0
   private cached = 0
@@ -291,12 +293,12 @@ export class Kernels {
     const bytes = own.scratchBytes(k.results[0]!.dtype as FloatName)
     if (bytes === 0) return this.inJs(key, byMeaning(k))
     const engine = this.arena.engine!
-    const product = (type: FloatName): number => this.productOf(type, own.products)
+    const by: Compiled = { product: (type) => this.productOf(type, own.products), panels: (type) => this.panelsOf(type, own.panels) }
     const at = new OpaqueRecord(k.results.length, k.args.length).scratch
     const library = this.blas?.whole(k)
     const run: Run = (record, { buffer }) => {
       const [arrays, scratch] = [arraysOf(k, record, buffer), addressAt(record, at)]
-      if (library === undefined || !library.run(arrays, scratch)) own.run(k, arrays, scratch, engine, product)
+      if (library === undefined || !library.run(arrays, scratch)) own.run(k, arrays, scratch, engine, by)
     }
     const needed = Math.max(bytes, library?.scratchBytes ?? 0)
     return this.inJs(key, run, () => needed)
@@ -309,6 +311,19 @@ export class Kernels {
     const { index } = this.emitted((m, name) => products.emit(m, type, 'subtract', name), products.imports?.(type, 'subtract'))
     this.products.set(type, index)
     return index
+  }
+
+  /** Panels of driven kernels, compiled at their first use. */
+  private panelsOf(type: FloatName, emit: DrivenKernel['panels']): PanelCode {
+    const known = this.panels.get(type)
+    if (known !== undefined) return known
+    const { engine, stats } = this.arena
+    const module = engine!.module()
+    emit(module, type)
+    const code = engine!.exportsOf(module) as unknown as PanelCode
+    stats.modules++
+    this.panels.set(type, code)
+    return code
   }
 
   private makeOpaque(key: string, k: OpaqueKernel): Held {

@@ -3,7 +3,8 @@
  * applied to what is right of it as I - V T V^T, so that most of the work is products. Source  Golub and Van Loan 2013, 5.2; Elmroth and Gustavson 2000.
  */
 import { largestOf, scaleOf } from './gauge.js'
-import type { Floats, SubtractProduct } from './product.js'
+import type { Loops } from './loops.js'
+import type { Floats } from './product.js'
 import { applyTogether, BLOCK, joinT, type Reflections, reflect, tAt, unpack } from './reflections.js'
 
 /** Columns whose reflections are applied one by one. */
@@ -58,16 +59,16 @@ const apply = (
   }
 }
 
-/** One factorisation: where it works, and the product that it works by. */
+/** One factorisation: where it works, and what it works by. */
 interface Work {
   readonly of: Layout
   readonly a: Float64Array
-  readonly subtract: SubtractProduct
+  readonly loops: Loops
 }
 /** The reflections of columns from `start` on. */
-const blockOf = ({ of, a, subtract }: Work, start: number): Reflections => {
+const blockOf = ({ of, a, loops }: Work, start: number): Reflections => {
   const wide = Math.min(BLOCK, of.n)
-  return { a, subtract, rows: of.m - start, wide, v: of.v, t: of.t + Math.floor(start / BLOCK) * wide * wide, strip: of.strip }
+  return { a, loops, rows: of.m - start, wide, v: of.v, t: of.t + Math.floor(start / BLOCK) * wide * wide, strip: of.strip }
 }
 /** R and the reflections of n columns from number `first` of the block at `start` on, with V and T. */
 const factor = (work: Work, b: Reflections, start: number, first: number, n: number): void => {
@@ -139,16 +140,23 @@ export const qr = (
   rAt: number,
   of: Layout,
   work: Float64Array,
-  subtract: SubtractProduct,
+  loops: Loops,
 ): void => {
   const { m, n, columns } = of
   const scale = scaleOf(largestOf(a, aAt, m * n))
   for (let i = 0; i < m * n; i++) work[i] = a[aAt + i]! / scale
-  if (n > FEW) together({ of, a: work, subtract })
-  else oneByOne({ of, a: work, subtract })
+  if (n > FEW) together({ of, a: work, loops })
+  else oneByOne({ of, a: work, loops })
+  const signs = new Float64Array(columns).fill(1)
   for (let i = 0; i < columns; i++) {
-    const sign = i < n && work[i * n + i]! < 0 ? -1 : 1
-    for (let j = 0; j < n; j++) r[rAt + i * n + j] = j < i || i >= n ? 0 : sign * scale * work[i * n + j]!
-    for (let k = 0; k < m; k++) q[qAt + k * columns + i] = sign * work[of.q + k * columns + i]!
+    const from = i * n
+    if (i < n && work[from + i]! < 0) signs[i] = -1
+    const by = signs[i]! * scale
+    const to = rAt + i * n
+    for (let j = 0; j < n; j++) r[to + j] = j < i || i >= n ? 0 : by * work[from + j]!
+  }
+  for (let k = 0; k < m; k++) {
+    const [from, to] = [of.q + k * columns, qAt + k * columns]
+    for (let i = 0; i < columns; i++) q[to + i] = signs[i]! * work[from + i]!
   }
 }

@@ -127,7 +127,7 @@ function copyElement(f: FunctionBuilder, F: Float, to: Local, offset: number, fr
 }
 
 /** Hands the rows of the transposed lanes x lanes block, one by one, to `use`. */
-function transposed(f: FunctionBuilder, F: Float, block: readonly Local[], use: (row: number, value: () => void) => void): void {
+export function transposed(f: FunctionBuilder, F: Float, block: readonly Local[], use: (row: number, value: () => void) => void): void {
   const [a, b, c, d] = block as [Local, Local, Local, Local]
   if (F.name === 'f64') {
     use(0, () => f.get(a).get(b).i64x2Shuffle(0, 2))
