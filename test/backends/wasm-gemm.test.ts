@@ -10,6 +10,7 @@ import { gemmRecord } from '../../src/backends/cpu/records.js'
 import { Module } from '../../src/backends/cpu/wasm/encoder.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
+import * as cd from '../../src/index.js'
 import { emitGemm, gemmScratchBytes, type Into } from '../../src/backends/cpu/wasm/gemm.js'
 
 const memory = new WebAssembly.Memory({ initial: 256 })
@@ -87,7 +88,7 @@ const check = (p: Case): void => {
   const [aAt, bAt] = [place(a.length), place(b.length)]
   const cAt = place(c.length + 8)
   const scratch = place(0)
-  const scratchBytes = gemmScratchBytes(type, m, n, k)
+  const scratchBytes = gemmScratchBytes(type, m, n, k, batch)
   const end = scratch + scratchBytes + 64
   expect(end).toBeLessThan(memory.buffer.byteLength)
   new Uint8Array(memory.buffer, 0, end).fill(0xa5)
@@ -228,6 +229,21 @@ for (const type of ['f32', 'f64'] as const) {
     })
   }
 }
+
+describe.each([
+  [100, 3, 200, 32],
+  [300, 1, 300, 64],
+])('%i products of %i x %i matrices with the same %i columns', (batch, m, k, n) => {
+  it('has room for what becomes one tall product, rows of which are turned', () => {
+    const numbers = (length: number): Float64Array => Float64Array.from({ length }, () => 2 * random() - 1)
+    const [x, w] = [cd.tensor(numbers(k * batch * m), [k, batch, m]), cd.tensor(numbers(n * k), [n, k])]
+    const f = (a: cd.AnyExpr, b: cd.AnyExpr): unknown => cd.matmul(cd.transpose(a, [1, 2, 0] as never) as never, cd.transpose(b) as never)
+    const run = (backend: cd.SyncBackend): ArrayLike<number> =>
+      (cd.compile(f as never, backend) as unknown as (a: unknown, b: unknown) => cd.Tensor)(x, w).data
+    const [got, want] = [run(cd.cpu({ poison: true })), run(cd.reference())]
+    for (let i = 0; i < want.length; i++) expect(Math.abs(got[i]! - want[i]!)).toBeLessThan(1e-11)
+  })
+})
 
 describe('gemm and special values', () => {
   const run = (m: number, n: number, k: number, A: number[], B: number[]): number[] => {

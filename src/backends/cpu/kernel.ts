@@ -74,7 +74,7 @@ export interface Products {
   readonly emit: (module: Module, type: FloatName, into: Into, name?: string) => FuncRef
   /** What its code imports from `js`. */
   readonly imports?: (type: FloatName, into: Into) => WebAssembly.ModuleImports
-  readonly scratchBytes: (type: FloatName, m: number, n: number, k: number) => number
+  readonly scratchBytes: (type: FloatName, m: number, n: number, k: number, batch?: number) => number
   readonly run: (kernel: GemmKernel, record: Int32Array, views: Views) => void
 }
 

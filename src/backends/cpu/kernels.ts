@@ -260,7 +260,7 @@ export class Kernels {
         ? this.single(
             key,
             (m, name) => products.emit(m, k.dtype, k.accumulate ? 'add' : 'set', name),
-            (s) => products.scratchBytes(k.dtype, s[1]!, s[2]!, s[3]!),
+            (s) => products.scratchBytes(k.dtype, s[1]!, s[2]!, s[3]!, s[0]!),
             products.imports?.(k.dtype, k.accumulate ? 'add' : 'set'),
           )
         : this.inJs(key, (w, v) => products.run(k, w, v))

@@ -31,8 +31,9 @@ const blockK = 256
 const blockM = 128
 const blockN = 1024
 
-/** Bytes of scratch that an m x k by k x n product may use, whatever its strides. */
-export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number): number {
+/** Bytes of scratch that `batch` products of m x k by k x n matrices may use, whatever their strides: as one tall product too. */
+export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number, batch = 1): number {
+  if (batch > 1) return Math.max(gemmScratchBytes(type, m, n, k), gemmScratchBytes(type, batch * m, n, k))
   const { bytes } = floats[type]
   if (m === 0 || n === 0 || k === 0) return 0
   if (type === 'f32' && k > longestPart) return longScratchBytes(m, n) + gemmScratchBytes(type, ...partSizes(m, n))
