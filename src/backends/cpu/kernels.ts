@@ -16,7 +16,6 @@ import { addressAt, OpaqueRecord } from './records.js'
 import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import { emitLoops } from './wasm/loop.js'
-import type { PanelCode } from './wasm/panels.js'
 import { loopScratchBytes } from './wasm/totals.js'
 
 /** Code that is freed as a whole: a module, which lives as long as one of its kernels, or a function in JavaScript. */
@@ -106,7 +105,7 @@ const nameBytes = (k: Kernel): number => 256 + (k.kind === 'loop' ? 64 * k.body.
 export class Kernels {
   private readonly byKey = new Map<string, Held>()
   private readonly products = new Map<FloatName, number>()
-  private readonly panels = new Map<FloatName, PanelCode>()
+  private readonly panels = new Map<string, WebAssembly.Exports>()
   private readonly sharedBy = new Map<string, Shared>()
   private count = 0
   private cached = 0
@@ -314,15 +313,16 @@ export class Kernels {
   }
 
   /** Panels of driven kernels, compiled at their first use. */
-  private panelsOf(type: FloatName, emit: DrivenKernel['panels']): PanelCode {
-    const known = this.panels.get(type)
+  private panelsOf(type: FloatName, { name, emit }: DrivenKernel['panels']): WebAssembly.Exports {
+    const key = `${name} ${type}`
+    const known = this.panels.get(key)
     if (known !== undefined) return known
     const { engine, stats } = this.arena
     const module = engine!.module()
     emit(module, type)
-    const code = engine!.exportsOf(module) as unknown as PanelCode
+    const code = engine!.exportsOf(module)
     stats.modules++
-    this.panels.set(type, code)
+    this.panels.set(key, code)
     return code
   }
 

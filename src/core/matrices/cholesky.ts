@@ -2,12 +2,12 @@
  * Cholesky's factor of a symmetric matrix. Source  Golub and Van Loan 2013, 4.2; halved as LAPACK's potrf2. It is the upper factor that is
  * computed, whose rows lie in neighbours, and turned over in the end.
  */
-import type { Loops } from './loops.js'
+import type { Eliminating } from './loops.js'
 import { type Floats, halfOf, LEAF } from './product.js'
 import { solveTriangular } from './triangular.js'
 
 /** The upper triangle of A: [n, n] becomes U with A = U^T U; what is below the diagonal is not read and of no meaning afterwards. False where a pivot is not positive. */
-const factor = (a: Floats, at: number, row: number, n: number, loops: Loops): boolean => {
+const factor = (a: Floats, at: number, row: number, n: number, loops: Eliminating): boolean => {
   if (n <= LEAF) return loops.cholesky(a, at, row, n)
   const head = halfOf(n)
   const tail = n - head
@@ -20,7 +20,7 @@ const factor = (a: Floats, at: number, row: number, n: number, loops: Loops): bo
 }
 
 /** The upper triangle of C: [n, n] -= B^T B, for B: [k, n] in the same array: squares on the diagonal as a whole, what is left of them not at all. */
-const subtractSquare = (a: Floats, cAt: number, row: number, bAt: number, n: number, k: number, loops: Loops): void => {
+const subtractSquare = (a: Floats, cAt: number, row: number, bAt: number, n: number, k: number, loops: Eliminating): void => {
   if (n <= 4 * LEAF) {
     loops.subtract(a, cAt, row, a, bAt, 1, row, a, bAt, row, 1, n, n, k)
     return
@@ -33,7 +33,7 @@ const subtractSquare = (a: Floats, cAt: number, row: number, bAt: number, n: num
 }
 
 /** The upper triangle of A: [n, n] goes below the diagonal, and zeros take its place. */
-const turnOver = (a: Floats, at: number, n: number, loops: Loops): void => {
+const turnOver = (a: Floats, at: number, n: number, loops: Eliminating): void => {
   for (let i = 0; i < n; i += LEAF) {
     const end = Math.min(n, i + LEAF)
     loops.turn(a, at + end * n + i, n, a, at + i * n + end, n, end - i, n - end)
@@ -45,7 +45,7 @@ const turnOver = (a: Floats, at: number, n: number, loops: Loops): void => {
 }
 
 /** L of A's lower triangle, with zeros above the diagonal; NaN everywhere where A is not positive definite, or holds NaN. */
-export const cholesky = (a: Floats, l: Floats, at: number, n: number, loops: Loops): void => {
+export const cholesky = (a: Floats, l: Floats, at: number, n: number, loops: Eliminating): void => {
   loops.turn(l, at, n, a, at, n, n, n)
   if (factor(l, at, n, n, loops)) turnOver(l, at, n, loops)
   else l.fill(Number.NaN, at, at + n * n)

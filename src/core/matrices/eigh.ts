@@ -5,7 +5,7 @@
 import { byHalves } from './eigh-halves.js'
 import { diagonalise, tridiagonalise } from './eigh-plain.js'
 import { columnsOf, largestOf, scaleOf, signsOf, sorted } from './gauge.js'
-import type { Loops } from './loops.js'
+import type { Reflecting } from './loops.js'
 import { type Floats, LEAF } from './product.js'
 import { applyToRows, BLOCK } from './reflections.js'
 import { tridiagonalise as inPanels, tridiagonalRoom } from './tridiagonal.js'
@@ -29,7 +29,7 @@ const plain = (work: Float64Array, n: number, d: number): boolean => {
   return diagonalise(work, n, d, d + n)
 }
 /** By products of matrices: vectors are columns, at the layout's `room`. */
-const blocked = (a: Float64Array, n: number, values: number, loops: Loops): boolean => {
+const blocked = (a: Float64Array, n: number, values: number, loops: Reflecting): boolean => {
   const { subtract } = loops
   const { w, room, panel, wide, v, t, strip } = blockedLayout(n)
   const [d, e, tau] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)]
@@ -42,7 +42,7 @@ const blocked = (a: Float64Array, n: number, values: number, loops: Loops): bool
 }
 
 /** The matrix at 0 whose lower triangle is that of A, and the upper one as well. */
-const symmetric = (a: Floats, at: number, work: Float64Array, n: number, loops: Loops): void => {
+const symmetric = (a: Floats, at: number, work: Float64Array, n: number, loops: Reflecting): void => {
   for (let i = 0; i < n; i++) {
     const row = at + i * n
     for (let j = 0; j <= i; j++) work[i * n + j] = a[row + j]!
@@ -66,7 +66,7 @@ export const eigh = (
   vectors: Floats,
   n: number,
   work: Float64Array,
-  loops: Loops,
+  loops: Reflecting,
 ): void => {
   const few = n <= FEW
   symmetric(a, at, work, n, loops)

@@ -1,9 +1,33 @@
-/** The loops that factorisations by elimination come down to. A backend may compute each faster; these are plain. */
+/** The loops that factorisations come down to. A backend may compute each faster; these are plain. */
 import { type Floats, LEAF, type SubtractProduct, subtractProduct } from './product.js'
 
-export interface Loops {
+/** What every factorisation of large matrices needs. */
+export interface Basics {
   /** C -= A B. */
   readonly subtract: SubtractProduct
+  /** Element (j, i) of `to` becomes (i, j) of `from`: [m, n]. */
+  readonly turn: (to: Floats, toAt: number, toRow: number, from: Floats, fromAt: number, fromRow: number, m: number, n: number) => void
+}
+/** What factorisations by reflections have as well where a backend has it faster; all matrices lie in one array. */
+export interface Reflecting extends Basics {
+  /**
+   * `n` columns of A: [m, n], m >= n, become R and the vectors of their reflections, as `reflect` leaves them; these go to V: [m, n] with
+   * their ones and zeros, and T of I - V T V^T to the upper triangle of T: [n, n]. At most LEAF / 2 columns, of numbers near 1 or smaller.
+   */
+  readonly reflect?: (
+    a: Float64Array,
+    at: number,
+    row: number,
+    m: number,
+    n: number,
+    t: number,
+    tRow: number,
+    v: number,
+    vRow: number,
+  ) => void
+}
+/** What factorisations by elimination need. */
+export interface Eliminating extends Basics {
   /**
    * B: [n, columns], with unit column stride, becomes T^-1 B for the lower triangle of T, with a diagonal of ones where `unit`. Where
    * distances of T and B are negative, that is an upper triangle, read from its end.
@@ -38,14 +62,12 @@ export interface Loops {
     first: number,
     count: number,
   ) => void
-  /** Element (j, i) of `to` becomes (i, j) of `from`: [m, n]. */
-  readonly turn: (to: Floats, toAt: number, toRow: number, from: Floats, fromAt: number, fromRow: number, m: number, n: number) => void
   /** Rows of the systems that `solve` is asked for, at most. */
   readonly leaf: number
 }
 
 /** A zero on the diagonal gives infinities and NaN. */
-const solve: Loops['solve'] = (t, tAt, tRow, tColumn, unit, b, bAt, bRow, n, columns) => {
+const solve: Eliminating['solve'] = (t, tAt, tRow, tColumn, unit, b, bAt, bRow, n, columns) => {
   for (let i = 0; i < n; i++) {
     const to = bAt + i * bRow
     const from = tAt + i * tRow
@@ -65,7 +87,7 @@ const solve: Loops['solve'] = (t, tAt, tRow, tColumn, unit, b, bAt, bRow, n, col
   }
 }
 
-const cholesky: Loops['cholesky'] = (a, at, row, n) => {
+const cholesky: Eliminating['cholesky'] = (a, at, row, n) => {
   for (let i = 0; i < n; i++) {
     const own = at + i * row
     for (let k = 0; k < i; k++) {
@@ -102,7 +124,7 @@ const largest = (a: Floats, at: number, row: number, from: number, m: number): n
   }
   return found
 }
-const lu: Loops['lu'] = (a, at, row, m, n, first, pivots, pAt) => {
+const lu: Eliminating['lu'] = (a, at, row, m, n, first, pivots, pAt) => {
   for (let s = 0; s < Math.min(m, n); s++) {
     const pivot = largest(a, at + s, row, s, m)
     pivots[pAt + s] = first + pivot
@@ -118,14 +140,15 @@ const lu: Loops['lu'] = (a, at, row, m, n, first, pivots, pAt) => {
     }
   }
 }
-const swap: Loops['swap'] = (a, at, row, columns, pivots, pAt, first, count) => {
+const swap: Eliminating['swap'] = (a, at, row, columns, pivots, pAt, first, count) => {
   for (let i = first; i < first + count; i++) {
     const other = pivots[pAt + i]!
     if (other !== i) swapRows(a, at + i * row, at + other * row, columns)
   }
 }
-const turn: Loops['turn'] = (to, toAt, toRow, from, fromAt, fromRow, m, n) => {
+const turn: Basics['turn'] = (to, toAt, toRow, from, fromAt, fromRow, m, n) => {
   for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) to[toAt + j * toRow + i] = from[fromAt + i * fromRow + j]!
 }
 
-export const plainLoops: Loops = { subtract: subtractProduct, solve, cholesky, lu, swap, turn, leaf: LEAF }
+export const plainBasics: Reflecting = { subtract: subtractProduct, turn }
+export const plainEliminating: Eliminating = { subtract: subtractProduct, turn, solve, cholesky, lu, swap, leaf: LEAF }

@@ -1,5 +1,5 @@
 /** P A = L U by elimination with partial pivoting, in place. Source  Toledo 1997: columns halved, so that most of the work is products. */
-import type { Loops } from './loops.js'
+import type { Eliminating } from './loops.js'
 import { type Floats, halfOf, LEAF } from './product.js'
 import { solveTriangular } from './triangular.js'
 
@@ -13,7 +13,7 @@ const factor = (
   n: number,
   pivots: Int32Array,
   pAt: number,
-  loops: Loops,
+  loops: Eliminating,
 ): void => {
   if (m <= first) return
   if (n > LEAF) {
@@ -46,7 +46,7 @@ export const lu = (
   matrix: number,
   m: number,
   n: number,
-  loops: Loops,
+  loops: Eliminating,
 ): void => {
   const [at, steps] = [matrix * m * n, Math.min(m, n)]
   const [pAt, oAt] = [matrix * steps, matrix * m]

@@ -3,7 +3,7 @@
  * applied to what is right of it as I - V T V^T, so that most of the work is products. Source  Golub and Van Loan 2013, 5.2; Elmroth and Gustavson 2000.
  */
 import { largestOf, scaleOf } from './gauge.js'
-import type { Loops } from './loops.js'
+import type { Reflecting } from './loops.js'
 import type { Floats } from './product.js'
 import { applyTogether, BLOCK, joinT, type Reflections, reflect, tAt, unpack } from './reflections.js'
 
@@ -63,7 +63,7 @@ const apply = (
 interface Work {
   readonly of: Layout
   readonly a: Float64Array
-  readonly loops: Loops
+  readonly loops: Reflecting
 }
 /** The reflections of columns from `start` on. */
 const blockOf = ({ of, a, loops }: Work, start: number): Reflections => {
@@ -81,6 +81,12 @@ const factor = (work: Work, b: Reflections, start: number, first: number, n: num
     applyTogether(b, first, head, own + first * (of.n + 1) + head, of.n, tail, true)
     factor(work, b, start, first + head, tail)
     joinT(b, first, head, tail)
+    return
+  }
+  const { reflect: columns } = work.loops
+  if (columns !== undefined) {
+    unpack(b, first, n, own, of.n, 1, first)
+    columns(a, own + first * (of.n + 1), of.n, b.rows - first, n, tAt(b, first), b.wide, b.v + first * (b.wide + 1), b.wide)
     return
   }
   for (let j = 0; j < n; j++) {
@@ -140,7 +146,7 @@ export const qr = (
   rAt: number,
   of: Layout,
   work: Float64Array,
-  loops: Loops,
+  loops: Reflecting,
 ): void => {
   const { m, n, columns } = of
   const scale = scaleOf(largestOf(a, aAt, m * n))

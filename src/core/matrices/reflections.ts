@@ -2,7 +2,7 @@
  * Householder's reflections, and several of them together as I - V T V^T, so that applying them is products of matrices.
  * Source  Golub and Van Loan 2013, 5.1 and 5.2; Schreiber and Van Loan 1989.
  */
-import type { Loops } from './loops.js'
+import type { Reflecting } from './loops.js'
 import type { SubtractProduct } from './product.js'
 
 /** Reflections that are applied together, at most. */
@@ -14,7 +14,7 @@ export const BLOCK = 64
  */
 export interface Reflections {
   readonly a: Float64Array
-  readonly loops: Loops
+  readonly loops: Reflecting
   readonly rows: number
   readonly wide: number
   readonly v: number
@@ -64,9 +64,9 @@ export const reflect = (a: Float64Array, from: number, row: number, count: numbe
   return (length - x) / length
 }
 
-/** The vectors of n reflections from `first` on become columns of V: element i of number j is at from + i row + j column. */
-export const unpack = (b: Reflections, first: number, n: number, from: number, row: number, column: number): void => {
-  const { a, rows } = b
+/** The vectors of n reflections from `first` on become columns of V, or the first rows of it: element i of number j is at from + i row + j column. */
+export const unpack = (b: Reflections, first: number, n: number, from: number, row: number, column: number, rows = b.rows): void => {
+  const { a } = b
   for (let i = 0; i < rows; i++) {
     const to = vAt(b, first, i)
     for (let j = 0; j < n; j++) {

@@ -4,7 +4,7 @@
  */
 import { bidiagonalRoom, bidiagonalise as inPanels } from './bidiagonal.js'
 import { columnsOf, largestOf, scaleOf, signsOf, sorted, type Vectors } from './gauge.js'
-import type { Loops } from './loops.js'
+import type { Reflecting } from './loops.js'
 import type { Floats } from './product.js'
 import { qr, qrLayout } from './qr.js'
 import { applyToRows, BLOCK } from './reflections.js'
@@ -56,7 +56,7 @@ const plain = (a: Float64Array, m: number, n: number): Found | undefined => {
   return { u: { at: of.u, vector: m, element: 1 }, v: { at: of.v, vector: n, element: 1 }, s: of.s }
 }
 /** Of A, which is at 0, by products of matrices. */
-const blocked = (a: Float64Array, n: number, loops: Loops): Found | undefined => {
+const blocked = (a: Float64Array, n: number, loops: Reflecting): Found | undefined => {
   const { subtract } = loops
   const { u, v, room, panel, wide, own, t, strip } = blockedLayout(n)
   const [d, e, tauLeft, tauRight] = [new Float64Array(n), new Float64Array(n), new Float64Array(n), new Float64Array(n)]
@@ -77,7 +77,7 @@ type Find = (
   n: number,
   scale: number,
   work: Float64Array,
-  loops: Loops,
+  loops: Reflecting,
 ) => Found | undefined
 const own: Find = (from, at, m, n, scale, work, loops) => {
   if (n > FEW) {
@@ -115,7 +115,7 @@ export const svd = (
   m: number,
   n: number,
   work: Float64Array,
-  loops: Loops,
+  loops: Reflecting,
 ): void => {
   const [at, sAt, vAt] = [matrix * m * n, matrix * n, matrix * n * n]
   const size = largestOf(a, at, m * n)

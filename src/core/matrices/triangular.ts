@@ -1,5 +1,5 @@
 /** Systems with a triangular matrix, solved in place. */
-import type { Loops } from './loops.js'
+import type { Eliminating } from './loops.js'
 import { type Floats, halfOf } from './product.js'
 
 /** A triangular matrix: an array, where its first element lies, the distances of rows and columns; what it reads, and that its diagonal is 1. */
@@ -21,7 +21,7 @@ export const solveTriangular = (
   bAt: number,
   bRow: number,
   columns: number,
-  loops: Loops,
+  loops: Eliminating,
 ): void => {
   const { data, row, column, lower, unit } = t
   const corner = t.at + first * (row + column)

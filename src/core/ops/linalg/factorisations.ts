@@ -9,7 +9,7 @@ import { sameShape, sizeOf } from '../../graph/shape.js'
 import { cholesky } from '../../matrices/cholesky.js'
 import { eigh, eighRoom } from '../../matrices/eigh.js'
 import { lu } from '../../matrices/lu.js'
-import { type Loops, plainLoops } from '../../matrices/loops.js'
+import { type Basics, type Eliminating, plainBasics, plainEliminating, type Reflecting } from '../../matrices/loops.js'
 import type { Floats } from '../../matrices/product.js'
 import { qr, qrLayout } from '../../matrices/qr.js'
 import { svd, svdRoom } from '../../matrices/svd.js'
@@ -54,20 +54,20 @@ export const systemShape = (op: string, a: Aval, b: Aval, rows: number): Aval =>
 }
 
 /** What a factorisation does, given its loops, and room for so many numbers where it needs some, in which those work too. */
-export type Factorise<P> = (
+export type Factorise<P, L extends Basics = Eliminating> = (
   args: readonly NDArray[],
   params: P,
   outs: readonly NDArray[],
-  loops: Loops,
+  loops: L,
   room: (numbers: number) => Float64Array,
 ) => void
 const floats = (x: NDArray): Floats => x.data as Floats
 const count = (x: NDArray): number => sizeOf(x.shape.slice(0, -2))
 const axesOf = (x: NDArray): readonly [m: number, n: number] => [x.shape[x.shape.length - 2]!, x.shape[x.shape.length - 1]!]
 const plainly =
-  <P>(run: Factorise<P>): Primitive<string, P>['meaning'] =>
+  <P, L extends Basics>(run: Factorise<P, L>, loops: L): Primitive<string, P>['meaning'] =>
   (args, params, outs) =>
-    run(args, params, outs, plainLoops, (numbers) => new Float64Array(numbers))
+    run(args, params, outs, loops, (numbers) => new Float64Array(numbers))
 
 // ---- samples -----------------------------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ export const choleskyPrimitive: Primitive<'cholesky', NoParams, readonly ['float
     squareAxes(a!.shape, 'cholesky')
     return a!
   },
-  meaning: plainly(choleskyRun),
+  meaning: plainly(choleskyRun, plainEliminating),
   cost: 100,
   samples: [
     { args: [square([3, 3], definite)], params: NO_PARAMS },
@@ -161,7 +161,7 @@ export const triangularSolvePrimitive: Primitive<'triangularSolve', TriangularPa
   dtypes: ['float', 'float'],
   codec: record({ lower: boolean, transpose: boolean, unitDiagonal: boolean }),
   shapeRule: ([a, b]) => systemShape('triangularSolve', a!, b!, squareAxes(a!.shape, 'triangularSolve').n),
-  meaning: plainly(triangularRun),
+  meaning: plainly(triangularRun, plainEliminating),
   cost: 100,
   samples: [
     { args: [square([3, 3], dominant), sides([3, 2])], params: { lower: true, transpose: false, unitDiagonal: false } },
@@ -195,7 +195,7 @@ export const luPrimitive: Primitive<'lu', NoParams, readonly ['float']> = primit
     const { lead, rows, columns } = matrixAxes(a!.shape, 'lu')
     return [a!, aval([...lead, Math.min(rows, columns)], 'i32'), aval([...lead, rows], 'i32')]
   },
-  meaning: plainly(luRun),
+  meaning: plainly(luRun, plainEliminating),
   cost: 100,
   samples: [
     { args: [square([3, 3], pivoted)], params: NO_PARAMS },
@@ -218,7 +218,7 @@ export interface QrParams {
 const qrLayoutOf = (m: number, n: number, { complete }: QrParams): ReturnType<typeof qrLayout> => qrLayout(m, n, complete ? m : n)
 /** Numbers that it needs room for. */
 export const qrRoom = (m: number, n: number, params: QrParams): number => qrLayoutOf(m, n, params).size
-export const qrRun: Factorise<QrParams> = ([a], params, [q, r], loops, room) => {
+export const qrRun: Factorise<QrParams, Reflecting> = ([a], params, [q, r], loops, room) => {
   const [m, n] = axesOf(a!)
   const of = qrLayoutOf(m, n, params)
   const work = room(of.size)
@@ -238,7 +238,7 @@ export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primit
     const own = complete ? rows : columns
     return [aval([...lead, rows, own], args[0]!.dtype), aval([...lead, own, columns], args[0]!.dtype)]
   },
-  meaning: plainly(qrRun),
+  meaning: plainly(qrRun, plainBasics),
   cost: 200,
   samples: [
     { args: [square([3, 3], dominant)], params: { complete: false } },
@@ -255,7 +255,7 @@ export const qrNodes = (a: Node, params: QrParams): readonly [q: Node, r: Node] 
 
 // ---- eigh --------------------------------------------------------------------------------------------------------------
 
-export const eighRun: Factorise<NoParams> = ([a], _params, [w, v], loops, room) => {
+export const eighRun: Factorise<NoParams, Reflecting> = ([a], _params, [w, v], loops, room) => {
   const [, n] = axesOf(a!)
   const work = room(eighRoom(n))
   for (let k = 0; k < count(a!); k++) eigh(floats(a!), k * n * n, floats(w!), k * n, floats(v!), n, work, loops)
@@ -272,7 +272,7 @@ export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = pr
     const { lead, n } = squareAxes(a!.shape, 'eigh')
     return [aval([...lead, n], a!.dtype), a!]
   },
-  meaning: plainly(eighRun),
+  meaning: plainly(eighRun, plainBasics),
   cost: 300,
   samples: [
     { args: [square([3, 3], spread)], params: NO_PARAMS },
@@ -291,7 +291,7 @@ export const eighNodes = (a: Node): readonly [w: Node, v: Node] =>
 
 // ---- svd ---------------------------------------------------------------------------------------------------------------
 
-export const svdRun: Factorise<NoParams> = ([a], _params, [u, s, v], loops, room) => {
+export const svdRun: Factorise<NoParams, Reflecting> = ([a], _params, [u, s, v], loops, room) => {
   const [m, n] = axesOf(a!)
   const work = room(svdRoom(m, n))
   for (let k = 0; k < count(a!); k++) svd(floats(a!), floats(u!), floats(s!), floats(v!), k, m, n, work, loops)
@@ -309,7 +309,7 @@ export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = prim
     const { dtype } = args[0]!
     return [args[0]!, aval([...lead, columns], dtype), aval([...lead, columns, columns], dtype)]
   },
-  meaning: plainly(svdRun),
+  meaning: plainly(svdRun, plainBasics),
   cost: 500,
   samples: [
     { args: [square([3, 3], spread)], params: NO_PARAMS },
