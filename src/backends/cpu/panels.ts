@@ -37,6 +37,11 @@ const reflectingBy = (by: ReflectionCode, subtract: SubtractProduct, panel: numb
     turn: (to, toAt, toRow, from, fromAt, fromRow, m, n) => by.turn(place(to, toAt), 8 * toRow, place(from, fromAt), 8 * fromRow, m, n),
     reflect: (a, at, row, m, n, t, tRow, v, vRow) =>
       by.reflect(place(a, at), 8 * row, m, n, place(a, t), 8 * tRow, place(a, v), 8 * vRow, panel, turnedBytes('f64', m)),
+    secular: {
+      part: (a, d, w, n, own, tau, squares, gaps, sums) =>
+        by.part(place(a, d), place(a, w), n, own, tau, squares ? 1 : 0, place(a, gaps), place(a, sums)),
+      weigh: (a, to, gaps, d, n, own, squares) => by.weigh(place(a, to), place(a, gaps), place(a, d), n, own, squares ? 1 : 0),
+    },
   }
 }
 

@@ -6,6 +6,7 @@ import { byHalves } from './eigh-halves.js'
 import { diagonalise, tridiagonalise } from './eigh-plain.js'
 import { columnsOf, largestOf, scaleOf, signsOf, sorted } from './gauge.js'
 import type { Reflecting } from './loops.js'
+import { equationRoom } from './merge.js'
 import { type Floats, LEAF } from './product.js'
 import { applyToRows, BLOCK } from './reflections.js'
 import { tridiagonalise as inPanels, tridiagonalRoom } from './tridiagonal.js'
@@ -21,7 +22,7 @@ const blockedLayout = (n: number) => {
   const [w, room, panel] = [n * n, 2 * n * n, 4 * n * n]
   const wide = Math.min(BLOCK, n)
   const [v, t, strip] = [panel, panel + n * wide, panel + (n + wide) * wide]
-  return { w, room, panel, wide, v, t, strip, size: panel + Math.max(tridiagonalRoom(n), (3 * n + wide) * wide) }
+  return { w, room, panel, wide, v, t, strip, size: panel + Math.max(tridiagonalRoom(n), equationRoom(n), (3 * n + wide) * wide) }
 }
 /** Eigenvalues go to d, and their vectors to the rows of V^T at 0. */
 const plain = (work: Float64Array, n: number, d: number): boolean => {
@@ -34,7 +35,7 @@ const blocked = (a: Float64Array, n: number, values: number, loops: Reflecting):
   const { w, room, panel, wide, v, t, strip } = blockedLayout(n)
   const [d, e, tau] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)]
   inPanels({ a, at: 0, n, room: panel, subtract, d, e, tau })
-  if (!byHalves(a, n, w, room, d, e, subtract)) return false
+  if (!byHalves(a, n, w, room, d, e, loops, panel)) return false
   const chain = { count: n - 1, from: 1, row: 1, column: n, tau }
   applyToRows({ a, loops, rows: n - 1, wide, v, t, strip }, chain, w, n, 1, room)
   a.set(d, values)

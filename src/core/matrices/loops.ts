@@ -25,6 +25,24 @@ export interface Reflecting extends Basics {
     v: number,
     vRow: number,
   ) => void
+  /** Secular equations (secular.ts), whose poles, weights, gaps and sums lie in one array. */
+  readonly secular?: SecularLoops
+}
+export interface SecularLoops {
+  /** Of n poles from `d` on, with weights from `w` on: gaps g_j = p_j - x to `gaps`, sum_j w_j / g_j and sum_j w_j / g_j^2 to `sums`; x is own + tau, or its square. */
+  readonly part: (
+    a: Float64Array,
+    d: number,
+    w: number,
+    n: number,
+    own: number,
+    tau: number,
+    squares: boolean,
+    gaps: number,
+    sums: number,
+  ) => void
+  /** n products from `to` on are multiplied by gaps_j / (p_j - p), for the poles from `d` on, and the pole p of `own`. */
+  readonly weigh: (a: Float64Array, to: number, gaps: number, d: number, n: number, own: number, squares: boolean) => void
 }
 /** What factorisations by elimination need. */
 export interface Eliminating extends Basics {

@@ -5,6 +5,7 @@
 import { bidiagonalRoom, bidiagonalise as inPanels } from './bidiagonal.js'
 import { columnsOf, largestOf, scaleOf, signsOf, sorted, type Vectors } from './gauge.js'
 import type { Reflecting } from './loops.js'
+import { equationRoom } from './merge.js'
 import type { Floats } from './product.js'
 import { qr, qrLayout } from './qr.js'
 import { applyToRows, BLOCK } from './reflections.js'
@@ -24,7 +25,7 @@ const blockedLayout = (n: number) => {
   const [u, v, room, panel] = [square, 2 * square, 3 * square, 6 * square]
   const wide = Math.min(BLOCK, n)
   const [own, t, strip] = [panel, panel + n * wide, panel + (n + wide) * wide]
-  return { u, v, room, panel, wide, own, t, strip, size: panel + Math.max(bidiagonalRoom(n), (3 * n + wide) * wide) }
+  return { u, v, room, panel, wide, own, t, strip, size: panel + Math.max(bidiagonalRoom(n), equationRoom(n), (3 * n + wide) * wide) }
 }
 /** Of a tall matrix: A, and U later; Q; R; what the factorisation needs. What R needs comes first. */
 const tallLayout = (m: number, n: number) => {
@@ -61,7 +62,7 @@ const blocked = (a: Float64Array, n: number, loops: Reflecting): Found | undefin
   const { u, v, room, panel, wide, own, t, strip } = blockedLayout(n)
   const [d, e, tauLeft, tauRight] = [new Float64Array(n), new Float64Array(n), new Float64Array(n), new Float64Array(n)]
   inPanels({ a, at: 0, n, room: panel, subtract, d, e, tauLeft, tauRight })
-  if (!byHalves(a, n, u, v, room, d, e, subtract)) return undefined
+  if (!byHalves(a, n, u, v, room, d, e, loops, panel)) return undefined
   const together = { a, loops, rows: n, wide, v: own, t, strip }
   const [left, right] = [room, room + n * n]
   applyToRows(together, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, n, 0, left)

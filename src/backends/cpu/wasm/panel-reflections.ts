@@ -201,6 +201,21 @@ const emitPart = (module: Module): void => {
     f.get(sums).get(x).f64x2ExtractLane(0).get(x).f64x2ExtractLane(1).op(OP.f64_add).f64Store(8 * i)
   }
 }
+/** weigh(to, gaps, d, n, own, squares): n numbers are multiplied by gaps_j / (p_j - p), for poles as in part. */
+const emitWeigh = (module: Module): void => {
+  const f = module.func('weigh', ['i32', 'i32', 'i32', 'i32', 'f64', 'i32'])
+  const [to, gaps, d, n, own, squares] = f.parameters(6)
+  const [o, between, value] = f.locals('v128', 3)
+  f.get(own).op(OP.f64x2_splat).set(o)
+  strips(f, F, n, [1], ({ bytes, load, store }) => {
+    load(d, 0).set(value)
+    f.op(OP.f64x2_sub, value, o).set(between)
+    f.ifThen(squares, () => f.op(OP.f64x2_mul, between, () => f.op(OP.f64x2_add, value, o)).set(between))
+    f.op(OP.f64x2_mul, () => load(to, 0), () => f.op(OP.f64x2_div, () => load(gaps, 0), between)).set(value)
+    store(to, 0, value)
+    f.increment(to, bytes).increment(gaps, bytes).increment(d, bytes)
+  })
+}
 /** Names of exports. */
 export interface ReflectionCode {
   readonly turn: PanelCode['turn']
@@ -217,10 +232,12 @@ export interface ReflectionCode {
     step: number,
   ) => void
   readonly part: (d: number, w: number, n: number, own: number, tau: number, squares: number, gaps: number, sums: number) => void
+  readonly weigh: (to: number, gaps: number, d: number, n: number, own: number, squares: number) => void
 }
 /** Adds all of them to a module. */
 export const emitReflections = (module: Module): void => {
   const turn = turning(module.func('turn', new Array(6).fill('i32')), F)
   emitReflect(module, turn, emitDot(module))
   emitPart(module)
+  emitWeigh(module)
 }
