@@ -12,7 +12,7 @@ import { applyToRows, BLOCK } from './reflections.js'
 import { tridiagonalise as inPanels, tridiagonalRoom } from './tridiagonal.js'
 
 /** Up to so many rows the plain loops are as fast. */
-const FEW = 48
+const FEW = 36
 
 /** Numbers that it needs room for. */
 export const eighRoom = (n: number): number => (n <= FEW ? n * n + 3 * n : blockedLayout(n).size)

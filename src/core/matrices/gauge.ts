@@ -24,8 +24,12 @@ export interface Vectors {
 }
 /** -1 for each of `count` vectors of n elements that `flips`, else 1. */
 export const signsOf = (a: Float64Array, { at, vector, element }: Vectors, count: number, n: number): Float64Array => {
-  const sizes = new Float64Array(count).fill(-1)
   const signs = new Float64Array(count)
+  if (element === 1) {
+    for (let k = 0; k < count; k++) signs[k] = flips(a, at + k * vector, n) ? -1 : 1
+    return signs
+  }
+  const sizes = new Float64Array(count).fill(-1)
   for (let j = 0; j < n; j++)
     for (let k = 0, from = at + j * element; k < count; k++, from += vector) {
       const x = a[from]!

@@ -6,7 +6,7 @@ import type { Reflecting } from './loops.js'
 import type { SubtractProduct } from './product.js'
 
 /** Reflections that are applied together, at most. */
-export const BLOCK = 64
+export const BLOCK = 32
 
 /**
  * Vectors as columns of V: [rows, wide], with their ones and zeros, T: [wide, wide], and two strips, all in `a`. What reflections are

@@ -13,7 +13,7 @@ import { byHalves } from './svd-halves.js'
 import { bidiagonalise, diagonalise, generate, svdLayout } from './svd-plain.js'
 
 /** Up to so many columns the plain loops are as fast. */
-const FEW = 40
+const FEW = 34
 /** Of so many columns, and twice as many rows, R is worth its while for plain loops too. */
 const TALL = 8
 
