@@ -53,7 +53,8 @@ const drivenScratchBytes = <L extends Basics>(driven: Driven<L>, of: FloatName):
     Math.max(products.scratchBytes(type, n, n, n), products.scratchBytes(type, n, n, Math.min(n, 4096)))
   )
 }
-const panelBytes = <L extends Basics>({ largest: [rows], panels }: Driven<L>, type: FloatName): number => aligned(panels.bytes(type, rows), 16)
+const panelBytes = <L extends Basics>({ largest: [rows], panels }: Driven<L>, type: FloatName): number =>
+  aligned(panels.bytes(type, rows), 16)
 const roomBytes = ({ room = 0 }: { readonly room?: number }): number => aligned(8 * room, 16)
 
 /** Runs a driven kernel with its loops, and its room, in the scratch. */

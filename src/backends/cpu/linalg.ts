@@ -1,8 +1,8 @@
 /** The CPU facet of linear algebra: small matrices are written out in WebAssembly; of larger ones, what is mostly products has them of WebAssembly (driven.ts). */
 import { planned, whole } from '../../core/extend/kernel-table.js'
 import { sizeOf } from '../../core/graph/shape.js'
-import type { Reflecting } from '../../core/matrices/loops.js'
 import { eighRoom } from '../../core/matrices/eigh.js'
+import type { Reflecting } from '../../core/matrices/loops.js'
 import { svdRoom } from '../../core/matrices/svd.js'
 import type { linalg } from '../../core/ops/families.js'
 import {
@@ -72,8 +72,7 @@ export const triangularKernels: Rows<'cholesky' | 'triangularSolve'> = {
 export const qrKernels: Rows<'qr'> = {
   qr: smallOr(
     (module, stack, name, k) => emitSmallQr(module, stack, columnsOfQ(stack, k), name),
-    (stack, k) =>
-      reflecting(qrRun, [stack.rows, columnsOfQ(stack, k)], qrRoom(stack.rows, stack.columns, k.params as QrParams)),
+    (stack, k) => reflecting(qrRun, [stack.rows, columnsOfQ(stack, k)], qrRoom(stack.rows, stack.columns, k.params as QrParams)),
   ),
 }
 export const eighKernels: Rows<'eigh'> = {

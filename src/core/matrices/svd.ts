@@ -71,15 +71,7 @@ const blocked = (a: Float64Array, n: number, loops: Reflecting): Found | undefin
   return { u: { at: left, vector: 1, element: n }, v: { at: right, vector: 1, element: n }, s: u }
 }
 /** Of the matrix at `at` of `from`, over `scale`; `from` may be the workspace, behind what is used here. */
-type Find = (
-  from: Floats,
-  at: number,
-  m: number,
-  n: number,
-  scale: number,
-  work: Float64Array,
-  loops: Reflecting,
-) => Found | undefined
+type Find = (from: Floats, at: number, m: number, n: number, scale: number, work: Float64Array, loops: Reflecting) => Found | undefined
 const own: Find = (from, at, m, n, scale, work, loops) => {
   if (n > FEW) {
     for (let i = 0; i < n * n; i++) work[i] = from[at + i]! / scale

@@ -17,7 +17,11 @@ const WIDTHS = [4, 1]
 /** Pushes the sum of four vectors and of their lanes. */
 const total = (f: FunctionBuilder, sums: readonly Local[], one: Local): FunctionBuilder => {
   const [a, b, c, d] = sums as readonly [Local, Local, Local, Local]
-  f.op(OP.f64x2_add, () => f.op(OP.f64x2_add, a, b), () => f.op(OP.f64x2_add, c, d)).set(one)
+  f.op(
+    OP.f64x2_add,
+    () => f.op(OP.f64x2_add, a, b),
+    () => f.op(OP.f64x2_add, c, d),
+  ).set(one)
   return f.get(one).f64x2ExtractLane(0).get(one).f64x2ExtractLane(1).op(OP.f64_add)
 }
 
@@ -125,32 +129,48 @@ const emitReflect = (module: Module, turn: FuncRef, dot: FuncRef): void => {
   const [own, count, left, other, s, z, k, to, from, place] = f.locals('i32', 10)
   const [tau, w] = f.locals('f64', 2)
   f.call(turn, p, step, a, row, m, n)
-  f.set(own, p).set(count, m).set(left, n).set(z, i32.add(p, i32.mul(n, step)))
+  f.set(own, p)
+    .set(count, m)
+    .set(left, n)
+    .set(z, i32.add(p, i32.mul(n, step)))
   times(f, left, () => {
     f.call(reduce, own, count).set(tau)
     // The columns after it.
     f.op(OP.f64_ne, tau, () => f.f64Const(0)).if(() => {
       f.set(other, i32.add(own, step)).set(k, i32.sub(left, 1))
       times(f, k, () => {
-        f.op(
-          OP.f64_mul,
-          tau,
-          () => f.op(OP.f64_add, () => f.get(other).f64Load(), () => f.call(dot, i32.add(own, 8), i32.add(other, 8), i32.sub(count, 1))),
+        f.op(OP.f64_mul, tau, () =>
+          f.op(
+            OP.f64_add,
+            () => f.get(other).f64Load(),
+            () => f.call(dot, i32.add(own, 8), i32.add(other, 8), i32.sub(count, 1)),
+          ),
         ).set(w)
-        f.get(other).op(OP.f64_sub, () => f.get(other).f64Load(), w).f64Store()
+        f.get(other)
+          .op(OP.f64_sub, () => f.get(other).f64Load(), w)
+          .f64Store()
         f.call(less, i32.add(other, 8), i32.add(own, 8), i32.sub(count, 1), w)
         f.increment(other, step)
       })
     })
     // T: tau on the diagonal, and -tau T V^T v above.
-    f.set(other, i32.add(p, i32.mul(s, 8))).set(to, z).set(k, s)
+    f.set(other, i32.add(p, i32.mul(s, 8)))
+      .set(to, z)
+      .set(k, s)
     times(f, k, () => {
       f.get(to)
-      f.op(OP.f64_add, () => f.get(other).f64Load(), () => f.call(dot, i32.add(own, 8), i32.add(other, 8), i32.sub(count, 1)))
+      f.op(
+        OP.f64_add,
+        () => f.get(other).f64Load(),
+        () => f.call(dot, i32.add(own, 8), i32.add(other, 8), i32.sub(count, 1)),
+      )
       f.f64Store()
       f.increment(other, step).increment(to, 8)
     })
-    f.set(other, t).set(from, z).set(to, i32.add(t, i32.mul(s, 8))).set(k, s)
+    f.set(other, t)
+      .set(from, z)
+      .set(to, i32.add(t, i32.mul(s, 8)))
+      .set(k, s)
     times(f, k, () => {
       f.get(to)
       f.op(OP.f64_neg, () => f.op(OP.f64_mul, tau, () => f.call(dot, other, from, k)))
@@ -198,7 +218,13 @@ const emitPart = (module: Module): void => {
     f.increment(d, bytes).increment(w, bytes).increment(gaps, bytes)
   })
   for (const [i, x] of [sum, slope].entries()) {
-    f.get(sums).get(x).f64x2ExtractLane(0).get(x).f64x2ExtractLane(1).op(OP.f64_add).f64Store(8 * i)
+    f.get(sums)
+      .get(x)
+      .f64x2ExtractLane(0)
+      .get(x)
+      .f64x2ExtractLane(1)
+      .op(OP.f64_add)
+      .f64Store(8 * i)
   }
 }
 /** weigh(to, gaps, d, n, own, squares): n numbers are multiplied by gaps_j / (p_j - p), for poles as in part. */
@@ -211,7 +237,11 @@ const emitWeigh = (module: Module): void => {
     load(d, 0).set(value)
     f.op(OP.f64x2_sub, value, o).set(between)
     f.ifThen(squares, () => f.op(OP.f64x2_mul, between, () => f.op(OP.f64x2_add, value, o)).set(between))
-    f.op(OP.f64x2_mul, () => load(to, 0), () => f.op(OP.f64x2_div, () => load(gaps, 0), between)).set(value)
+    f.op(
+      OP.f64x2_mul,
+      () => load(to, 0),
+      () => f.op(OP.f64x2_div, () => load(gaps, 0), between),
+    ).set(value)
     store(to, 0, value)
     f.increment(to, bytes).increment(gaps, bytes).increment(d, bytes)
   })

@@ -64,7 +64,9 @@ const emitCholesky = (module: Module, F: Float, madd: boolean, name: string): vo
   times(f, n, () => {
     // Row i from its diagonal on, less the rows above it times their elements above that.
     f.set(up0, i32.add(a, i32.mul(i, F.bytes)))
-    f.set(to, i32.add(own, i32.mul(i, F.bytes))).set(left, n).set(bp, up0)
+    f.set(to, i32.add(own, i32.mul(i, F.bytes)))
+      .set(left, n)
+      .set(bp, up0)
     strips(f, F, left, [4, 2, 1], ({ vectors, bytes, load, store }) => {
       const these = sums.slice(0, vectors)
       these.forEach((s, v) => {
@@ -85,9 +87,15 @@ const emitCholesky = (module: Module, F: Float, madd: boolean, name: string): vo
     })
     f.set(to, i32.add(own, i32.mul(i, F.bytes)))
     number(f, F, to).set(pivot)
-    f.op(OP.i32_and, () => f.op(OP.f64_gt, pivot, () => f.f64Const(0)), () => f.op(OP.f64_lt, pivot, () => f.f64Const(Number.POSITIVE_INFINITY)))
+    f.op(
+      OP.i32_and,
+      () => f.op(OP.f64_gt, pivot, () => f.f64Const(0)),
+      () => f.op(OP.f64_lt, pivot, () => f.f64Const(Number.POSITIVE_INFINITY)),
+    )
     f.op(OP.i32_eqz).if(() => f.i32Const(0).op(OP.return))
-    F.loadSplat(f.get(to)).op(F.name === 'f64' ? OP.f64x2_sqrt : OP.f32x4_sqrt).set(d)
+    F.loadSplat(f.get(to))
+      .op(F.name === 'f64' ? OP.f64x2_sqrt : OP.f32x4_sqrt)
+      .set(d)
     F.storeLane(f.get(to).get(d), 0)
     f.increment(to, F.bytes).set(left, i32.sub(n, 1))
     strips(f, F, left, [1], ({ bytes, load, store }) => {
@@ -101,7 +109,7 @@ const emitCholesky = (module: Module, F: Float, madd: boolean, name: string): vo
 }
 
 /** Bytes between columns of a panel with m rows that lies turned: an odd number of lines of the cache, so that columns do not fall on one another. */
-export const turnedBytes = (F: FloatName, m: number): number => Math.ceil((m * floats[F].bytes) / 64) * 64 | 64
+export const turnedBytes = (F: FloatName, m: number): number => (Math.ceil((m * floats[F].bytes) / 64) * 64) | 64
 
 /**
  * lu(a, row, m, n, first, pivots, p, step): columns of A: [m, n] become L and U, and pivot number s goes to pivots[s], counted from `first`. The
@@ -136,7 +144,9 @@ const emitLu = (module: Module, F: Float, madd: boolean, turn: FuncRef, name: st
   }
   /** Rows s and on of the column, less all columns before it. */
   const below = (): void => {
-    f.set(cp, i32.add(column, i32.mul(s, e))).set(lp, i32.add(p, i32.mul(s, e))).set(left, i32.sub(m, s))
+    f.set(cp, i32.add(column, i32.mul(s, e)))
+      .set(lp, i32.add(p, i32.mul(s, e)))
+      .set(left, i32.sub(m, s))
     strips(f, F, left, [8, 2, 1], ({ vectors, bytes, load, store }) => {
       const own = sums.slice(0, vectors)
       own.forEach((sum, v) => {
@@ -159,7 +169,9 @@ const emitLu = (module: Module, F: Float, madd: boolean, turn: FuncRef, name: st
   /** The row of the number that is largest in size, the first of equals; of the first NaN where there is one. */
   const search = (): void => {
     f.f64Const(-1).set(most)
-    f.set(k, s).set(best, s).set(cp, i32.add(column, i32.mul(s, e)))
+    f.set(k, s)
+      .set(best, s)
+      .set(cp, i32.add(column, i32.mul(s, e)))
     f.block((found) =>
       f.loop((next) => {
         number(f, F, cp).op(OP.f64_abs).set(size)
@@ -179,7 +191,9 @@ const emitLu = (module: Module, F: Float, madd: boolean, turn: FuncRef, name: st
   }
   /** Rows s and `best` of the panel change places. */
   const exchange = (): void => {
-    f.set(cp, i32.add(p, i32.mul(s, e))).set(to, i32.add(p, i32.mul(best, e))).set(k, n)
+    f.set(cp, i32.add(p, i32.mul(s, e)))
+      .set(to, i32.add(p, i32.mul(best, e)))
+      .set(k, n)
     f.countDown(k, () => {
       F.loadOne(f.get(cp)).set(x)
       F.loadOne(f.get(to)).set(d)
@@ -191,15 +205,18 @@ const emitLu = (module: Module, F: Float, madd: boolean, turn: FuncRef, name: st
   const scale = (): void => {
     f.set(cp, i32.add(column, i32.mul(s, e))).set(left, i32.sub(i32.sub(m, s), 1))
     // A column of zeros needs no elimination, and its pivot has no reciprocal.
-    number(f, F, cp).f64Const(0).op(OP.f64_ne).if(() => {
-      F.loadSplat(f.get(cp)).set(d)
-      f.increment(cp, e)
-      strips(f, F, left, [1], ({ bytes, load, store }) => {
-        f.op(divide(F), () => load(cp, 0), d).set(x)
-        store(cp, 0, x)
-        f.increment(cp, bytes)
+    number(f, F, cp)
+      .f64Const(0)
+      .op(OP.f64_ne)
+      .if(() => {
+        F.loadSplat(f.get(cp)).set(d)
+        f.increment(cp, e)
+        strips(f, F, left, [1], ({ bytes, load, store }) => {
+          f.op(divide(F), () => load(cp, 0), d).set(x)
+          store(cp, 0, x)
+          f.increment(cp, bytes)
+        })
       })
-    })
   }
   f.set(last, n)
   times(f, last, () => {
@@ -236,7 +253,9 @@ const emitSwap = (module: Module, F: Float, name: string): void => {
   times(f, count, () => {
     f.get(pp).i32Load().set(other)
     f.ifThen(i32.ne(other, first), () => {
-      f.set(x, i32.add(a, i32.mul(first, row))).set(y, i32.add(a, i32.mul(other, row))).set(left, columns)
+      f.set(x, i32.add(a, i32.mul(first, row)))
+        .set(y, i32.add(a, i32.mul(other, row)))
+        .set(left, columns)
       strips(f, F, left, [1], ({ bytes, load, store }) => {
         load(x, 0).set(u)
         load(y, 0).set(v)
