@@ -225,6 +225,13 @@ describe.each(variants.filter(([type]) => type === 'f64'))('reflections of %s, r
       }
     })
   })
+  it('what is left of a column of numbers near the smallest is as small', () => {
+    const x = Float64Array.from({ length: 9 }, (_, i) => (1 + i) * 2 ** -1000)
+    f64.set(x)
+    loops.reflect!(f64, 0, 1, 9, 1, 5000, 1, 7000, 1)
+    expect(f64[0]! / (-Math.sqrt(285) * 2 ** -1000)).toBeCloseTo(1, 14)
+    expect(f64[5000]!).toBeCloseTo(1 + 1 / Math.sqrt(285), 14)
+  })
   it('NaN and infinities are in the result', () => {
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY])
       for (const place of [0, 1, 20]) {
