@@ -41,7 +41,8 @@ const compare = <X>(all: Floats, type: FloatName, own: (x: Floats) => X, plain: 
   for (let i = 0; i < all.length; i++) {
     const [x, y] = [all[i]!, want[i]!]
     if (Object.is(x, y) || Object.is(x, -y)) continue
-    if (Object.is(y, before[i]) || !(Math.abs(x - y) <= tolerance[type] * (1 + Math.abs(y)))) throw new Error(`number ${i} is ${x}, not ${y}`)
+    if (Object.is(y, before[i]) || !(Math.abs(x - y) <= tolerance[type] * (1 + Math.abs(y))))
+      throw new Error(`number ${i} is ${x}, not ${y}`)
   }
 }
 /** A matrix at an odd place, with something between its rows. */

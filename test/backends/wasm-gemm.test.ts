@@ -10,8 +10,8 @@ import { gemmRecord } from '../../src/backends/cpu/records.js'
 import { Module } from '../../src/backends/cpu/wasm/encoder.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
-import * as cd from '../../src/index.js'
 import { emitGemm, gemmScratchBytes, type Into } from '../../src/backends/cpu/wasm/gemm.js'
+import * as cd from '../../src/index.js'
 
 const memory = new WebAssembly.Memory({ initial: 256 })
 const madds = relaxedSimd() ? [false, true] : [false]
@@ -21,8 +21,7 @@ const kernels = new Map<string, (record: number) => void>()
   const m = new Module()
   m.importMemory({ min: 1 })
   for (const type of ['f32', 'f64'] as const)
-    for (const madd of madds)
-      for (const into of ways) emitGemm(m, { type, madd, into }, `${type} ${madd} ${into}`)
+    for (const madd of madds) for (const into of ways) emitGemm(m, { type, madd, into }, `${type} ${madd} ${into}`)
   const bytes = m.finish()
   if (!WebAssembly.validate(bytes)) throw new Error('invalid module')
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } })
