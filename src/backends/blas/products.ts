@@ -135,11 +135,12 @@ const productBy = (library: Library, at: Mapped, type: FloatName, into: Into, co
   }
 }
 
+const wordOf = (type: FloatName, into: Into): string => `product ${type}${{ set: '', add: ' +=', subtract: ' -=' }[into]}`
 /** The backend's products, with the library for those of `least` multiplications and more. */
 export const productsBy = (library: Library, at: Mapped, own: Products, least: number, copying: number): Products => ({
   ...own,
   emit: (module, type, into, name) => {
-    const word = `product ${type} ${into}`
+    const word = wordOf(type, into)
     const library = module.importFunction('js', word, ['i32'], ['i32'])
     const otherwise = own.emit(module, type, into)
     const f = module.kernel(name)
@@ -157,5 +158,5 @@ export const productsBy = (library: Library, at: Mapped, own: Products, least: n
     f.call(otherwise, record)
     return f
   },
-  imports: (type, into) => ({ [`product ${type} ${into}`]: productBy(library, at, type, into, copying) }),
+  imports: (type, into) => ({ [wordOf(type, into)]: productBy(library, at, type, into, copying) }),
 })
