@@ -110,7 +110,7 @@ export const run = (
   const order = [out, ...[0, 1, 2].filter((i) => i !== out)]
   // dX takes (DX, DY, K), dK takes (DK, X, DY)
   if (kind === 'kernel') order.splice(1, 2, 1, 0)
-  new Int32Array(memory.buffer, 0, 5).set([...order.map((i) => pointers[i]!), at, shape.batch])
+  new Int32Array(memory.buffer, 0, 6).set([...order.map((i) => pointers[i]!), at, shape.batch, shape.outChannels / shape.groups])
   const instance = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory } })
   const kernel = instance.exports.f as (record: number) => void
   kernel(0)

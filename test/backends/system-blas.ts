@@ -30,13 +30,13 @@ export const everything = (asked: Asked, from = { multiplications: 0, columns: 0
           const by = products(own)
           return {
             ...by,
-            imports: (type, accumulate) =>
+            imports: (type, into) =>
               Object.fromEntries(
-                Object.entries(by.imports!(type, accumulate)).map(([name, f]) => [
+                Object.entries(by.imports!(type, into)).map(([name, f]) => [
                   name,
                   (record: number) => {
                     const done = (f as (record: number) => number)(record)
-                    count(`product ${type}${accumulate ? ' +=' : ''}`, done === 1)
+                    count(`product ${type}${{ set: '', add: ' +=', subtract: ' -=' }[into]}`, done === 1)
                     return done
                   },
                 ]),

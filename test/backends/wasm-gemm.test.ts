@@ -10,17 +10,18 @@ import { gemmRecord } from '../../src/backends/cpu/records.js'
 import { Module } from '../../src/backends/cpu/wasm/encoder.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
-import { emitGemm, gemmScratchBytes } from '../../src/backends/cpu/wasm/gemm.js'
+import { emitGemm, gemmScratchBytes, type Into } from '../../src/backends/cpu/wasm/gemm.js'
+import * as cd from '../../src/index.js'
 
 const memory = new WebAssembly.Memory({ initial: 256 })
 const madds = relaxedSimd() ? [false, true] : [false]
+const ways = ['set', 'add', 'subtract'] as const
 const kernels = new Map<string, (record: number) => void>()
 {
   const m = new Module()
   m.importMemory({ min: 1 })
   for (const type of ['f32', 'f64'] as const)
-    for (const madd of madds)
-      for (const accumulate of [false, true]) emitGemm(m, { type, madd, accumulate }, `${type} ${madd} ${accumulate}`)
+    for (const madd of madds) for (const into of ways) emitGemm(m, { type, madd, into }, `${type} ${madd} ${into}`)
   const bytes = m.finish()
   if (!WebAssembly.validate(bytes)) throw new Error('invalid module')
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } })
@@ -57,7 +58,7 @@ const layOut = (layout: Layout, batch: number, r: number, c: number): Matrix => 
 interface Case {
   readonly type: FloatName
   readonly madd?: boolean
-  readonly accumulate?: boolean
+  readonly into?: Into
   readonly batch?: number
   readonly m: number
   readonly n: number
@@ -70,7 +71,8 @@ interface Case {
 
 /** Runs one product and compares it; everything around C stays untouched. */
 const check = (p: Case): void => {
-  const { type, m, n, k, madd = false, accumulate = false, batch = 1 } = p
+  const { type, m, n, k, madd = false, into = 'set', batch = 1 } = p
+  const sign = into === 'subtract' ? -1 : 1
   const bytes = type === 'f32' ? 4 : 8
   const FloatArray = type === 'f32' ? Float32Array : Float64Array
   let top = 1024
@@ -85,7 +87,7 @@ const check = (p: Case): void => {
   const [aAt, bAt] = [place(a.length), place(b.length)]
   const cAt = place(c.length + 8)
   const scratch = place(0)
-  const scratchBytes = gemmScratchBytes(type, m, n, k)
+  const scratchBytes = gemmScratchBytes(type, m, n, k, batch)
   const end = scratch + scratchBytes + 64
   expect(end).toBeLessThan(memory.buffer.byteLength)
   new Uint8Array(memory.buffer, 0, end).fill(0xa5)
@@ -115,7 +117,7 @@ const check = (p: Case): void => {
     bBatchStride: b.batch * bytes,
   })
   new Int32Array(memory.buffer, 256, gemmRecord.words).set(words)
-  kernels.get(`${type} ${madd} ${accumulate}`)!(256)
+  kernels.get(`${type} ${madd} ${into}`)!(256)
 
   const u = type === 'f32' ? 2 ** -24 : 2 ** -53
   const label = JSON.stringify(p)
@@ -124,10 +126,10 @@ const check = (p: Case): void => {
     for (let i = 0; i < m; i++) {
       for (let j = 0; j < n; j++) {
         const at = c.offset + t * c.batch + i * c.row + j
-        let sum = accumulate ? before[at]! : 0
+        let sum = into === 'set' ? 0 : before[at]!
         let size = Math.abs(sum)
         for (let q = 0; q < k; q++) {
-          const product = A[a.offset + t * a.batch + i * a.row + q * a.col]! * B[b.offset + t * b.batch + q * b.row + j * b.col]!
+          const product = sign * A[a.offset + t * a.batch + i * a.row + q * a.col]! * B[b.offset + t * b.batch + q * b.row + j * b.col]!
           sum += product
           size += Math.abs(product)
         }
@@ -167,13 +169,13 @@ for (const type of ['f32', 'f64'] as const) {
               [8, 8, 8],
               [3, 17, 19],
             ] as const)
-              for (const accumulate of [false, true]) check({ type, madd, m, n, k, a, b, accumulate, c: 'wide' })
+              for (const into of ways) check({ type, madd, m, n, k, a, b, into, c: 'wide' })
       })
       it('shapes that block and pack, in every layout', () => {
         for (const a of layouts)
           for (const b of layouts) {
-            check({ type, madd, m: 37, n: 45, k: 300, a, b, accumulate: below(2) === 1, c: 'wide' })
-            check({ type, madd, m: 131, n: 22, k: 33, a, b, accumulate: below(2) === 1 })
+            check({ type, madd, m: 37, n: 45, k: 300, a, b, into: ways[below(3)]!, c: 'wide' })
+            check({ type, madd, m: 131, n: 22, k: 33, a, b, into: ways[below(3)]! })
           }
         for (const a of ['rows', 'columns'] as const)
           for (const b of ['rows', 'columns'] as const) check({ type, madd, m: 19, n: 1030, k: 263, a, b })
@@ -182,7 +184,7 @@ for (const type of ['f32', 'f64'] as const) {
         for (const a of layouts)
           for (const b of layouts) {
             check({ type, madd, m: 1, n: 37, k: 1500, a, b })
-            check({ type, madd, m: 41, n: 1, k: 1500, a, b, accumulate: true })
+            check({ type, madd, m: 41, n: 1, k: 1500, a, b, into: 'subtract' })
             check({ type, madd, m: 1, n: 1, k: 2500, a, b })
           }
         check({ type, madd, m: 41, n: 1, k: 600, a: 'columns', c: 'wide' })
@@ -197,7 +199,7 @@ for (const type of ['f32', 'f64'] as const) {
                 [4, 1, 9],
                 [17, 20, 300],
               ] as const)
-                check({ type, madd, batch, sharedB, m, n, k, c, accumulate: batch === 2 })
+                check({ type, madd, batch, sharedB, m, n, k, c, into: batch === 2 ? 'add' : 'set' })
       })
       it('random shapes', () => {
         for (let i = 0; i < 300; i++) {
@@ -205,7 +207,7 @@ for (const type of ['f32', 'f64'] as const) {
           check({
             type,
             madd,
-            accumulate: below(2) === 1,
+            into: ways[below(3)]!,
             batch: 1 + below(3),
             sharedB: below(3) === 0,
             m: size(),
@@ -219,19 +221,35 @@ for (const type of ['f32', 'f64'] as const) {
       })
       it('an empty inner axis gives zeros, or leaves C when accumulating', () => {
         check({ type, madd, m: 5, n: 7, k: 0, c: 'wide' })
-        check({ type, madd, m: 5, n: 7, k: 0, c: 'wide', accumulate: true })
+        check({ type, madd, m: 5, n: 7, k: 0, c: 'wide', into: 'add' })
+        check({ type, madd, m: 5, n: 7, k: 0, c: 'wide', into: 'subtract' })
         check({ type, madd, m: 1, n: 1, k: 0 })
       })
     })
   }
 }
 
+describe.each([
+  [100, 3, 200, 32],
+  [300, 1, 300, 64],
+])('%i products of %i x %i matrices with the same %i columns', (batch, m, k, n) => {
+  it('has room for what becomes one tall product, rows of which are turned', () => {
+    const numbers = (length: number): Float64Array => Float64Array.from({ length }, () => 2 * random() - 1)
+    const [x, w] = [cd.tensor(numbers(k * batch * m), [k, batch, m]), cd.tensor(numbers(n * k), [n, k])]
+    const f = (a: cd.AnyExpr, b: cd.AnyExpr): unknown => cd.matmul(cd.transpose(a, [1, 2, 0] as never) as never, cd.transpose(b) as never)
+    const run = (backend: cd.SyncBackend): ArrayLike<number> =>
+      (cd.compile(f as never, backend) as unknown as (a: unknown, b: unknown) => cd.Tensor)(x, w).data
+    const [got, want] = [run(cd.cpu({ poison: true })), run(cd.reference())]
+    for (let i = 0; i < want.length; i++) expect(Math.abs(got[i]! - want[i]!)).toBeLessThan(1e-11)
+  })
+})
+
 describe('gemm and special values', () => {
   const run = (m: number, n: number, k: number, A: number[], B: number[]): number[] => {
     new Float32Array(memory.buffer, 1024, m * k).set(A)
     new Float32Array(memory.buffer, 8192, k * n).set(B)
     new Int32Array(memory.buffer, 256, gemmRecord.words).set([16384, 1024, 8192, m, n, k, n * 4, k * 4, 4, n * 4, 4, 32768, 1, 0, 0, 0])
-    kernels.get('f32 false false')!(256)
+    kernels.get('f32 false set')!(256)
     return [...new Float32Array(memory.buffer, 16384, m * n)]
   }
   it('a NaN or 0 * Infinity reaches exactly its row and column', () => {
@@ -249,6 +267,14 @@ describe('gemm and special values', () => {
     expect(y[10]).toBe(Number.POSITIVE_INFINITY)
     expect(y[21]).toBeNaN()
     expect(y.filter(Number.isNaN).length).toBe(1)
+  })
+  it.each(['add', 'subtract'] as const)('%s: long inner axes, in parts', (into) => {
+    for (const [m, n] of [
+      [1, 5],
+      [6, 1],
+      [5, 9],
+    ] as const)
+      check({ type: 'f32', m, n, k: 9001, into, c: 'wide' })
   })
   it('f32 sums of 100,000 terms keep six digits: blocks, not one accumulator', () => {
     const k = 100_000
@@ -274,7 +300,7 @@ describe('gemm and special values', () => {
         0,
         0,
       ])
-      kernels.get('f32 false false')!(256)
+      kernels.get('f32 false set')!(256)
       for (const y of new Float32Array(memory.buffer, 1024, 2 * n)) expect(Math.abs(y - exact) / exact).toBeLessThan(n === 1 ? 2e-6 : 2e-5)
     }
   })

@@ -6,7 +6,7 @@ import * as cd from '../../src/index.js'
 import { some } from '../depth.js'
 
 type Float = 'f32' | 'f64'
-const SIZES = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 40, 41, 63, 64, 65, 100]
+const SIZES = [1, 2, 3, 7, 8, 9, 14, 15, 16, 17, 24, 31, 33, 34, 35, 36, 37, 40, 41, 48, 49, 63, 64, 65, 97, 100]
 /** Units of rounding that are allowed for each row. */
 const UNITS = 4
 const eps = { f32: 2 ** -24, f64: 2 ** -53 } as const
@@ -63,6 +63,16 @@ const run = (f: (x: cd.AnyExpr) => unknown, a: Matrix, dtype: Float): readonly [
 const little = (a: Matrix, n: number, scale: number, dtype: Float): void =>
   expect(size(a)).toBeLessThanOrEqual(UNITS * n * eps[dtype] * scale + 1e-300)
 
+/** Positive definite, of the same kind: S = B B^T, and on the diagonal more than rounding takes. */
+const definite = (b: Matrix, dtype: Float): Matrix => {
+  const s = times(b, turned(b))
+  for (let i = 0; i < s.n; i++)
+    s.x[i * s.n + i]! += s.n * (s.x[i * s.n + i]! * 64 * eps[dtype] + 1e-30) + 64 * s.n * eps[dtype] * size(s) + 1e-30
+  return s
+}
+const lower = (a: Matrix): Matrix => matrix(a.n, a.n, (i, j) => (j <= i ? a.x[i * a.n + j]! : 0))
+const sizes = (a: Matrix): Matrix => matrix(a.m, a.n, (i, j) => Math.abs(a.x[i * a.n + j]!))
+
 describe.each(['f64', 'f32'] as const)('of %s', (dtype) => {
   describe.each(Object.entries(kinds))('%s', (_name, make) => {
     it.each(some(SIZES, 8))('of %i rows', (n) => {
@@ -84,6 +94,22 @@ describe.each(['f64', 'f32'] as const)('of %s', (dtype) => {
         4 * size(a),
         dtype,
       )
+    })
+    it.each(some(SIZES, 8))('cholesky and triangles of %i rows', (n) => {
+      const [s, { l }] = run((x) => ({ l: cd.cholesky(x as never) }), definite(make(n, n), dtype), dtype)
+      little(minus(times(of(l), turned(of(l))), s), n, size(s), dtype)
+      for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) expect(of(l).x[i * n + j]).toBe(0)
+      for (const k of [1, 3, 67]) {
+        const given = cd.tensor(noise(n, k, 9).x, [n, k], dtype as 'f64')
+        for (const transpose of [false, true]) {
+          const f = (x: cd.AnyExpr): unknown => ({ x: cd.triangularSolve(x as never, given as never, { lower: true, transpose }) })
+          const t = transpose ? turned(lower(of(l))) : lower(of(l))
+          const x = of(run(f, of(l), dtype)[1].x)
+          // |T x - b| <= c n eps |T| |x|, number by number (Higham 2002, 8.5).
+          const [left, bound] = [minus(times(t, x), of(given)), times(sizes(t), sizes(x))]
+          for (let e = 0; e < n * k; e++) expect(Math.abs(left.x[e]!)).toBeLessThanOrEqual(UNITS * n * eps[dtype] * bound.x[e]!)
+        }
+      }
     })
     it.each(some(SIZES, 8))('eigh and svd of %i rows', (n) => {
       const [s, { w, v }] = run((x) => cd.eigh(x as never), symmetric(make(n, n)), dtype)
@@ -123,4 +149,58 @@ it.each([2, 5, 8, 9, 20, 41, 70])('what holds NaN or an infinity ends, %i rows',
       const [, { l, u: upper }] = run((x) => cd.lu(x as never), a, 'f64')
       expect([...of(l).x, ...of(upper).x].some((x) => !Number.isFinite(x))).toBe(true)
     }
+})
+
+describe.each(['f64', 'f32'] as const)('elimination of %s', (dtype) => {
+  it.each(some(SIZES, 6))('of matrices of %i rows and fewer or more columns', (n) => {
+    for (const k of [1, 3, 16, 17, 33, 2 * n + 1])
+      for (const [m, c] of [
+        [n, k],
+        [k, n],
+      ] as const) {
+        const [a, { p, l, u }] = run((x) => cd.lu(x as never), noise(m, c, 6), dtype)
+        const order = of(p).x
+        const permuted = matrix(m, c, (i, j) => a.x[order[i]! * c + j]!)
+        little(minus(times(of(l), of(u)), permuted), Math.max(m, c), 4 * size(a), dtype)
+        for (const x of of(l).x) expect(Math.abs(x)).toBeLessThanOrEqual(1)
+      }
+  })
+  it.each(some(SIZES, 8))('pivots of %i rows that an exact elimination has', (n) => {
+    // A permutation times a triangle of powers of two: nothing is rounded, and each column has one pivot.
+    const next = random(n)
+    const rows = Array.from({ length: n }, (_, i) => i)
+    for (let i = n - 1; i > 0; i--) {
+      const j = Math.floor(next() * (i + 1))
+      ;[rows[i], rows[j]] = [rows[j]!, rows[i]!]
+    }
+    const a = matrix(n, n, (i, j) => (rows[i]! <= j ? 2 ** (((rows[i]! * 5 + j) % 7) - 3) : 0))
+    const f = (x: cd.AnyExpr): unknown => cd.lu(x as never)
+    const [, got] = run(f, a, dtype)
+    const want = (cd.compile(f as never, cd.reference()) as unknown as (x: unknown) => Results)(cd.tensor(a.x, [n, n], dtype as 'f64'))
+    for (const name of ['p', 'l', 'u']) expect(of(got[name]).x).toEqual(of(want[name]).x)
+    expect(Array.from(of(got.p).x, (i) => rows[i])).toEqual(Array.from({ length: n }, (_, i) => i))
+  })
+  it('each matrix of a stack has the bits that it has alone', () => {
+    for (const n of [9, 17, 33, 50]) {
+      const all = Array.from({ length: 3 }, (_, k) => noise(n, n, 20 + k))
+      const x = Float64Array.from(all.flatMap((a) => Array.from(definite(a, dtype).x)))
+      for (const f of [
+        (a: cd.AnyExpr) => cd.cholesky(a as never),
+        (a: cd.AnyExpr) => cd.inv(a as never),
+        (a: cd.AnyExpr) => cd.qr(a as never).q,
+        (a: cd.AnyExpr) => cd.eigh(a as never).v,
+      ]) {
+        const g = cd.compile(f as never, backend) as unknown as (x: unknown) => cd.Tensor
+        const together = Array.from(g(cd.tensor(x, [3, n, n], dtype as 'f64')).data)
+        const alone = all.flatMap((_, k) => Array.from(g(cd.tensor(x.slice(k * n * n, (k + 1) * n * n), [n, n], dtype as 'f64')).data))
+        expect(together).toEqual(alone)
+      }
+    }
+  })
+})
+it('blocks of qr that are twice as wide', () => {
+  const [m, n] = [430, 401]
+  const [x, { q, r }] = run((y) => cd.qr(y as never), noise(m, n), 'f64')
+  little(minus(times(of(q), of(r)), x), m, size(x), 'f64')
+  little(minus(times(turned(of(q)), of(q)), unit(n)), m, Math.sqrt(m), 'f64')
 })

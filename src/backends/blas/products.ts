@@ -3,6 +3,7 @@ import { itemBytes } from '../../core/graph/aval.js'
 import type { Products } from '../cpu/kernel.js'
 import { gemmRecord } from '../cpu/records.js'
 import type { FloatName } from '../cpu/wasm/float.js'
+import type { Into } from '../cpu/wasm/gemm.js'
 import * as OP from '../cpu/wasm/opcodes.js'
 import type { Library } from './library.js'
 
@@ -17,7 +18,7 @@ const TRANSPOSED = 112
 const parametersOf = (type: 'float' | 'double'): string =>
   `int, int, int, int m, int n, int k, ${type} alpha, uintptr_t a, int lda, uintptr_t b, int ldb, ${type} beta, uintptr_t c, int ldc`
 
-/** C = A B, or C + A B: of A and B or their transposes, by addresses and distances of rows. */
+/** C = A B, or C + A B, where `sign` is -1 with the product's sign changed: of A and B or their transposes, by addresses and distances of rows. */
 export type Gemm = (
   ta: boolean,
   tb: boolean,
@@ -31,11 +32,12 @@ export type Gemm = (
   add: boolean,
   c: number,
   ldc: number,
+  sign?: 1 | -1,
 ) => void
 export const gemmOf = (library: Library, type: FloatName): Gemm => {
   const f = library.cblas('void', type === 'f32' ? 'sgemm' : 'dgemm', parametersOf(type === 'f32' ? 'float' : 'double'))
-  return (ta, tb, m, n, k, a, lda, b, ldb, add, c, ldc) =>
-    void f(ROWS, ta ? TRANSPOSED : AS_IS, tb ? TRANSPOSED : AS_IS, m, n, k, 1, a, lda, b, ldb, add ? 1 : 0, c, ldc)
+  return (ta, tb, m, n, k, a, lda, b, ldb, add, c, ldc, sign = 1) =>
+    void f(ROWS, ta ? TRANSPOSED : AS_IS, tb ? TRANSPOSED : AS_IS, m, n, k, sign, a, lda, b, ldb, add ? 1 : 0, c, ldc)
 }
 
 /** Where the words of the memory are, and what its address 0 is to the library: read again after the memory grew. */
@@ -98,9 +100,10 @@ class Copies {
 export const COPYING = 16
 
 /** product(record): whether the library computed it. */
-const productBy = (library: Library, at: Mapped, type: FloatName, accumulate: boolean, copying: number): ((record: number) => number) => {
+const productBy = (library: Library, at: Mapped, type: FloatName, into: Into, copying: number): ((record: number) => number) => {
   const gemm = gemmOf(library, type)
   const size = itemBytes[type]
+  const [add, sign] = [into !== 'set', into === 'subtract' ? -1 : 1] as const
   const copies = new Copies(library, type)
   const { at: of } = gemmRecord
   return (record) => {
@@ -123,7 +126,7 @@ const productBy = (library: Library, at: Mapped, type: FloatName, accumulate: bo
     for (; batch > 0; batch--) {
       const left = a === 0 ? copies.copy(0, at.floats(type), pa / size, m, k, aRow / size, aColumn / size) : base + pa
       const right = b === 0 ? copies.copy(1, at.floats(type), pb / size, k, n, bRow / size, bColumn / size) : base + pb
-      gemm(a < 0, b < 0, m, n, k, left, a === 0 ? k : Math.abs(a), right, b === 0 ? n : Math.abs(b), accumulate, pc, ldc)
+      gemm(a < 0, b < 0, m, n, k, left, a === 0 ? k : Math.abs(a), right, b === 0 ? n : Math.abs(b), add, pc, ldc, sign)
       pa += aStep
       pb += bStep
       pc += cStep
@@ -132,13 +135,14 @@ const productBy = (library: Library, at: Mapped, type: FloatName, accumulate: bo
   }
 }
 
+const wordOf = (type: FloatName, into: Into): string => `product ${type}${{ set: '', add: ' +=', subtract: ' -=' }[into]}`
 /** The backend's products, with the library for those of `least` multiplications and more. */
 export const productsBy = (library: Library, at: Mapped, own: Products, least: number, copying: number): Products => ({
   ...own,
-  emit: (module, type, accumulate, name) => {
-    const word = `product ${type}${accumulate ? ' +=' : ''}`
+  emit: (module, type, into, name) => {
+    const word = wordOf(type, into)
     const library = module.importFunction('js', word, ['i32'], ['i32'])
-    const otherwise = own.emit(module, type, accumulate)
+    const otherwise = own.emit(module, type, into)
     const f = module.kernel(name)
     const record = f.param(0)
     const number = (field: 'm' | 'n' | 'k') => () => f.op(OP.f64_convert_i32_u, () => f.get(record).i32Load(4 * gemmRecord.at[field]))
@@ -154,5 +158,5 @@ export const productsBy = (library: Library, at: Mapped, own: Products, least: n
     f.call(otherwise, record)
     return f
   },
-  imports: (type, accumulate) => ({ [`product ${type}${accumulate ? ' +=' : ''}`]: productBy(library, at, type, accumulate, copying) }),
+  imports: (type, into) => ({ [wordOf(type, into)]: productBy(library, at, type, into, copying) }),
 })

@@ -1,7 +1,8 @@
 /** Kernels in JavaScript whose products of matrices are WebAssembly's: factorisations, which halve a matrix until plain loops are fastest. */
 
 import type { NDArray } from '../../core/graph/ndarray.js'
-import { type Floats, type SubtractProduct, subtractProduct } from '../../core/matrices/product.js'
+import type { Basics } from '../../core/matrices/loops.js'
+import { type SubtractProduct, subtractProduct } from '../../core/matrices/product.js'
 import type { Factorise } from '../../core/ops/linalg/factorisations.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
@@ -9,26 +10,37 @@ import type { Engine } from './engine.js'
 import type { Products } from './kernel.js'
 import { products } from './products.js'
 import { gemmRecord, stepEntry } from './records.js'
+import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 
-/** Products of fewer multiplications are plain loops: a call, and a copy of a factor, would take longer. */
+/** Products of fewer multiplications are plain loops: a call would take longer. */
 const LEAST = 500
 /** Bytes of a table of one step and of its record. */
 const RECORD = aligned(4 * (stepEntry.words + gemmRecord.words), 16)
 
+/** Code beside products that loops of factorisations run in: a module for each type of float, with functions that are called from JavaScript. */
+export interface Panels<L extends Basics> {
+  readonly name: string
+  readonly emit: (module: Module, type: FloatName) => void
+  /** Bytes of room for matrices of so many rows. */
+  readonly bytes: (type: FloatName, rows: number) => number
+  /** `room` is where that lies. */
+  readonly loops: (code: WebAssembly.Exports, subtract: SubtractProduct, room: number, type: FloatName) => L
+}
 /**
- * A primitive that is driven by JavaScript: what runs, the rows and columns of the largest matrix in it, and the numbers that it needs room
+ * A primitive that is driven by JavaScript: what runs, by which loops, the rows and columns of the largest matrix in it, and the numbers that it needs room
  * for. With room its products are of matrices in there, in f64.
  */
-export interface Driven {
-  readonly drive: Factorise<never>
+export interface Driven<L extends Basics> {
+  readonly drive: Factorise<never, L>
+  readonly panels: Panels<L>
   readonly largest: readonly [rows: number, columns: number]
   readonly room?: number
 }
-const typeOf = ({ room }: Driven, type: FloatName): FloatName => (room === undefined ? type : 'f64')
+const typeOf = ({ room }: { readonly room?: number }, type: FloatName): FloatName => (room === undefined ? type : 'f64')
 
-/** Scratch of a driven kernel: its room, a step, its record, a factor with its sign changed, and what the product itself takes. */
-const drivenScratchBytes = (driven: Driven, of: FloatName): number => {
+/** Scratch of a driven kernel: its room, a panel, a step, its record, and what the product itself takes. */
+const drivenScratchBytes = <L extends Basics>(driven: Driven<L>, of: FloatName): number => {
   const [rows, columns] = driven.largest
   const type = typeOf(driven, of)
   const n = Math.max(rows, columns)
@@ -36,84 +48,79 @@ const drivenScratchBytes = (driven: Driven, of: FloatName): number => {
   const size = type === 'f64' ? 8 : 4
   return (
     roomBytes(driven) +
+    panelBytes(driven, type) +
     RECORD +
-    aligned(size * rows * columns, 16) +
     Math.max(products.scratchBytes(type, n, n, n), products.scratchBytes(type, n, n, Math.min(n, 4096)))
   )
 }
-const roomBytes = ({ room = 0 }: Driven): number => aligned(8 * room, 16)
+const panelBytes = <L extends Basics>({ largest: [rows], panels }: Driven<L>, type: FloatName): number =>
+  aligned(panels.bytes(type, rows), 16)
+const roomBytes = ({ room = 0 }: { readonly room?: number }): number => aligned(8 * room, 16)
 
-/** Runs a driven kernel with its products, and its room, in the scratch; `product` says where in the table that of a type lies. */
-const drive = (
-  driven: Driven,
+/** Runs a driven kernel with its loops, and its room, in the scratch. */
+const drive = <L extends Basics>(
+  driven: Driven<L>,
   k: OpaqueKernel,
-  { args, results }: { readonly args: readonly NDArray[]; readonly results: readonly NDArray[] },
+  { args, results }: Arrays,
   scratch: number,
   engine: Engine,
-  product: (type: FloatName) => number,
+  by: Compiled,
 ): void => {
   const type = typeOf(driven, k.results[0]!.dtype as FloatName)
   const { buffer } = engine.memory
-  const subtract = productBy(engine, product(type), buffer, scratch + roomBytes(driven), type)
-  driven.drive(args, k.params as never, results, subtract, (numbers) => new Float64Array(buffer, scratch, numbers))
+  const panel = scratch + roomBytes(driven)
+  const subtract = productBy(engine, by.product(type), buffer, panel + panelBytes(driven, type), type)
+  const loops = driven.panels.loops(by.panels(type), subtract, panel, type)
+  driven.drive(args, k.params as never, results, loops, (numbers) => new Float64Array(buffer, scratch, numbers))
 }
 
-/** -A: [m, n], row by row. */
-const negate = (to: Floats, a: Floats, at: number, row: number, column: number, m: number, n: number): void => {
-  for (let i = 0, next = 0; i < m; i++) for (let l = 0, from = at + i * row; l < n; l++, from += column) to[next++] = -a[from]!
-}
-/** C -= A B as C += (-A) B, or A (-B), by the product in the table at `index`. Its matrices lie in the memory; so does the scratch. */
+/** C -= A B by the product in the table at `index`. Its matrices lie in the memory; so does the scratch. */
 const productBy = (engine: Engine, index: number, buffer: ArrayBuffer, scratch: number, type: FloatName): SubtractProduct => {
   const size = type === 'f64' ? 8 : 4
   const step = new Int32Array(buffer, scratch, stepEntry.words)
   const words = new Int32Array(buffer, scratch + 4 * stepEntry.words, gemmRecord.words)
   const { at } = gemmRecord
-  const negative = new (type === 'f64' ? Float64Array : Float32Array)(buffer, scratch + RECORD)
   step[stepEntry.at.kernel] = index
   step[stepEntry.at.record] = words.byteOffset
   words.fill(0)
   words[at.batch] = 1
+  words[at.scratch] = scratch + RECORD
   return (c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k) => {
     if (m * n * k < LEAST) {
       subtractProduct(c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k)
       return
     }
-    // The smaller factor is the one that is copied.
-    const left = m <= n
-    if (left) negate(negative, a, aAt, aRow, aColumn, m, k)
-    else negate(negative, b, bAt, bRow, bColumn, k, n)
-    const behind = scratch + RECORD + aligned(size * k * Math.min(m, n), 16)
-    const place = (x: Floats, at: number): number => x.byteOffset + size * at
-    words[at.c] = place(c, cAt)
-    words[at.a] = left ? scratch + RECORD : place(a, aAt)
-    words[at.b] = left ? place(b, bAt) : scratch + RECORD
+    words[at.c] = c.byteOffset + size * cAt
+    words[at.a] = a.byteOffset + size * aAt
+    words[at.b] = b.byteOffset + size * bAt
     words[at.m] = m
     words[at.n] = n
     words[at.k] = k
     words[at.cRowStride] = size * cRow
-    words[at.aRowStride] = size * (left ? k : aRow)
-    words[at.aColStride] = size * (left ? 1 : aColumn)
-    words[at.bRowStride] = size * (left ? bRow : n)
-    words[at.bColStride] = size * (left ? bColumn : 1)
-    words[at.scratch] = behind
+    words[at.aRowStride] = size * aRow
+    words[at.aColStride] = size * aColumn
+    words[at.bRowStride] = size * bRow
+    words[at.bColStride] = size * bColumn
     engine.run(scratch, 1)
   }
 }
 
-/** A driven kernel, made ready: the scratch that it takes, what runs, and the products that it is driven with. */
+type Arrays = { readonly args: readonly NDArray[]; readonly results: readonly NDArray[] }
+/** What driven kernels call, by type: where in the table C -= A B lies, and the panels. */
+export interface Compiled {
+  readonly product: (type: FloatName) => number
+  readonly panels: (type: FloatName) => WebAssembly.Exports
+}
+/** A driven kernel, made ready: the scratch that it takes, what runs, and the code that it is driven with. */
 export interface DrivenKernel {
   readonly scratchBytes: (type: FloatName) => number
-  readonly run: (
-    k: OpaqueKernel,
-    arrays: { readonly args: readonly NDArray[]; readonly results: readonly NDArray[] },
-    scratch: number,
-    engine: Engine,
-    product: (type: FloatName) => number,
-  ) => void
+  readonly run: (k: OpaqueKernel, arrays: Arrays, scratch: number, engine: Engine, by: Compiled) => void
   readonly products: Products
+  readonly panels: Pick<Panels<Basics>, 'name' | 'emit'>
 }
-export const driven = (d: Driven): DrivenKernel => ({
+export const driven = <L extends Basics>(d: Driven<L>): DrivenKernel => ({
   scratchBytes: (type) => drivenScratchBytes(d, type),
-  run: (k, arrays, scratch, engine, product) => drive(d, k, arrays, scratch, engine, product),
+  run: (k, arrays, scratch, engine, by) => drive(d, k, arrays, scratch, engine, by),
   products,
+  panels: d.panels,
 })

@@ -70,6 +70,10 @@ export class Engine {
     })
     return { indices, bytes: code.byteLength }
   }
+  /** Compiles a module whose functions are called from JavaScript. */
+  exportsOf(module: Module): WebAssembly.Exports {
+    return new WebAssembly.Instance(new WebAssembly.Module(module.finish()), { env: { memory: this.memory } }).exports
+  }
   private put(f: (record: number) => void): number {
     if (this.vacant.length === 0 && this.slots >= this.table.length) this.table.grow(this.table.length)
     const index = this.vacant.pop() ?? this.slots++

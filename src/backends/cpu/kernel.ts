@@ -9,6 +9,7 @@ import type { DrivenKernel } from './driven.js'
 import type { Views } from './plain.js'
 import type { FuncRef, Limits, Local, Module, Operand } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
+import type { Into } from './wasm/gemm.js'
 import type { Lanes } from './wasm/lanes.js'
 import type { Vec } from './wasm/vec.js'
 
@@ -70,10 +71,10 @@ export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel | un
 
 /** How matrix products are computed: in WebAssembly, with this much scratch, or in JavaScript. */
 export interface Products {
-  readonly emit: (module: Module, type: FloatName, accumulate: boolean, name?: string) => FuncRef
+  readonly emit: (module: Module, type: FloatName, into: Into, name?: string) => FuncRef
   /** What its code imports from `js`. */
-  readonly imports?: (type: FloatName, accumulate: boolean) => WebAssembly.ModuleImports
-  readonly scratchBytes: (type: FloatName, m: number, n: number, k: number) => number
+  readonly imports?: (type: FloatName, into: Into) => WebAssembly.ModuleImports
+  readonly scratchBytes: (type: FloatName, m: number, n: number, k: number, batch?: number) => number
   readonly run: (kernel: GemmKernel, record: Int32Array, views: Views) => void
 }
 

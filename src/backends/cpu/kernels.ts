@@ -8,7 +8,7 @@ import { sizeOf } from '../../core/graph/shape.js'
 import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
-import type { DrivenKernel } from './driven.js'
+import type { Compiled, DrivenKernel } from './driven.js'
 import type { CpuFacets } from './facets.js'
 import type { BlasOver, Cuttable, Products, WholeByLibrary, WholeKernel } from './kernel.js'
 import { runLoop, type Views } from './plain.js'
@@ -105,6 +105,7 @@ const nameBytes = (k: Kernel): number => 256 + (k.kind === 'loop' ? 64 * k.body.
 export class Kernels {
   private readonly byKey = new Map<string, Held>()
   private readonly products = new Map<FloatName, number>()
+  private readonly panels = new Map<string, WebAssembly.Exports>()
   private readonly sharedBy = new Map<string, Shared>()
   private count = 0
   private cached = 0
@@ -257,9 +258,9 @@ export class Kernels {
       return vector
         ? this.single(
             key,
-            (m, name) => products.emit(m, k.dtype, k.accumulate, name),
-            (s) => products.scratchBytes(k.dtype, s[1]!, s[2]!, s[3]!),
-            products.imports?.(k.dtype, k.accumulate),
+            (m, name) => products.emit(m, k.dtype, k.accumulate ? 'add' : 'set', name),
+            (s) => products.scratchBytes(k.dtype, s[1]!, s[2]!, s[3]!, s[0]!),
+            products.imports?.(k.dtype, k.accumulate ? 'add' : 'set'),
           )
         : this.inJs(key, (w, v) => products.run(k, w, v))
     }
@@ -291,24 +292,38 @@ export class Kernels {
     const bytes = own.scratchBytes(k.results[0]!.dtype as FloatName)
     if (bytes === 0) return this.inJs(key, byMeaning(k))
     const engine = this.arena.engine!
-    const product = (type: FloatName): number => this.productOf(type, own.products)
+    const by: Compiled = { product: (type) => this.productOf(type, own.products), panels: (type) => this.panelsOf(type, own.panels) }
     const at = new OpaqueRecord(k.results.length, k.args.length).scratch
     const library = this.blas?.whole(k)
     const run: Run = (record, { buffer }) => {
       const [arrays, scratch] = [arraysOf(k, record, buffer), addressAt(record, at)]
-      if (library === undefined || !library.run(arrays, scratch)) own.run(k, arrays, scratch, engine, product)
+      if (library === undefined || !library.run(arrays, scratch)) own.run(k, arrays, scratch, engine, by)
     }
     const needed = Math.max(bytes, library?.scratchBytes ?? 0)
     return this.inJs(key, run, () => needed)
   }
-  /** C += A B of driven kernels, in the table from its first use on. */
+  /** C -= A B of driven kernels, in the table from its first use on. */
   private productOf(type: FloatName, own: Products): number {
     const known = this.products.get(type)
     if (known !== undefined) return known
     const products = this.byLibrary(own)
-    const { index } = this.emitted((m, name) => products.emit(m, type, true, name), products.imports?.(type, true))
+    const { index } = this.emitted((m, name) => products.emit(m, type, 'subtract', name), products.imports?.(type, 'subtract'))
     this.products.set(type, index)
     return index
+  }
+
+  /** Panels of driven kernels, compiled at their first use. */
+  private panelsOf(type: FloatName, { name, emit }: DrivenKernel['panels']): WebAssembly.Exports {
+    const key = `${name} ${type}`
+    const known = this.panels.get(key)
+    if (known !== undefined) return known
+    const { engine, stats } = this.arena
+    const module = engine!.module()
+    emit(module, type)
+    const code = engine!.exportsOf(module)
+    stats.modules++
+    this.panels.set(key, code)
+    return code
   }
 
   private makeOpaque(key: string, k: OpaqueKernel): Held {

@@ -2,6 +2,7 @@
 import { planned, whole } from '../../core/extend/kernel-table.js'
 import { sizeOf } from '../../core/graph/shape.js'
 import { eighRoom } from '../../core/matrices/eigh.js'
+import type { Reflecting } from '../../core/matrices/loops.js'
 import { svdRoom } from '../../core/matrices/svd.js'
 import type { linalg } from '../../core/ops/families.js'
 import {
@@ -17,8 +18,9 @@ import {
   triangularRun,
 } from '../../core/ops/linalg/factorisations.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
-import { type Driven, driven } from './driven.js'
+import { type DrivenKernel, driven } from './driven.js'
 import { type CpuTable, noElements, type WholeKernelOf } from './kernel.js'
+import { byElimination, byReflections } from './panels.js'
 import { leadingUnits } from './units.js'
 import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
@@ -35,10 +37,10 @@ const stackOf = (k: OpaqueKernel): SmallShape & { readonly count: number } => {
 }
 type Small = (module: Module, shape: SmallShape, name: string, k: OpaqueKernel) => void
 /** A factorisation of its first argument: written out where that is small, else as said. */
-const smallOr = (small: Small, large: (stack: SmallShape, k: OpaqueKernel) => Driven) =>
+const smallOr = (small: Small, large: (stack: SmallShape, k: OpaqueKernel) => DrivenKernel) =>
   whole<WholeKernelOf>((k: OpaqueKernel) => {
     const stack = stackOf(k)
-    if (Math.max(stack.rows, stack.columns) > SMALL) return driven(large(stack, k))
+    if (Math.max(stack.rows, stack.columns) > SMALL) return large(stack, k)
     const { count, ...of } = stack
     if (k.results.every(({ shape }) => sizeOf(shape) === 0)) return noElements
     const sides = k.args[1]?.shape.at(-1)
@@ -50,7 +52,12 @@ const smallOr = (small: Small, large: (stack: SmallShape, k: OpaqueKernel) => Dr
     }
   })
 const factorising = (small: Small, run: Factorise<never>) =>
-  smallOr(small, ({ rows, columns }, k) => ({ drive: run, largest: [rows, Math.max(columns, k.args[1]?.shape.at(-1) ?? columns)] }))
+  smallOr(small, ({ rows, columns }, k) =>
+    driven({ drive: run, panels: byElimination, largest: [rows, Math.max(columns, k.args[1]?.shape.at(-1) ?? columns)] }),
+  )
+/** One by reflections, with room for so many numbers. */
+const reflecting = (drive: Factorise<never, Reflecting>, largest: readonly [number, number], room: number): DrivenKernel =>
+  driven({ drive, panels: byReflections, largest, room })
 const triangular = (module: Module, stack: SmallShape, name: string, k: OpaqueKernel): void => {
   const { lower, transpose, unitDiagonal } = k.params as TriangularParams
   emitSmallTriangular(module, { ...stack, columns: k.args[1]!.shape.at(-1)!, lower, transpose, unit: unitDiagonal }, name)
@@ -65,18 +72,14 @@ export const triangularKernels: Rows<'cholesky' | 'triangularSolve'> = {
 export const qrKernels: Rows<'qr'> = {
   qr: smallOr(
     (module, stack, name, k) => emitSmallQr(module, stack, columnsOfQ(stack, k), name),
-    (stack, k) => ({
-      drive: qrRun,
-      largest: [stack.rows, columnsOfQ(stack, k)],
-      room: qrRoom(stack.rows, stack.columns, k.params as QrParams),
-    }),
+    (stack, k) => reflecting(qrRun, [stack.rows, columnsOfQ(stack, k)], qrRoom(stack.rows, stack.columns, k.params as QrParams)),
   ),
 }
 export const eighKernels: Rows<'eigh'> = {
-  eigh: smallOr(emitSmallEigh, ({ rows }) => ({ drive: eighRun, largest: [rows, rows], room: eighRoom(rows) })),
+  eigh: smallOr(emitSmallEigh, ({ rows }) => reflecting(eighRun, [rows, rows], eighRoom(rows))),
 }
 export const svdKernels: Rows<'svd'> = {
-  svd: smallOr(emitSmallSvd, ({ rows, columns }) => ({ drive: svdRun, largest: [rows, columns], room: svdRoom(rows, columns) })),
+  svd: smallOr(emitSmallSvd, ({ rows, columns }) => reflecting(svdRun, [rows, columns], svdRoom(rows, columns))),
 }
 export const systemKernels: Rows<Exclude<keyof typeof linalg, keyof typeof triangularKernels | 'qr' | 'eigh' | 'svd'>> = {
   lu: factorising(emitSmallLu, luRun),

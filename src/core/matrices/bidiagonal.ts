@@ -5,7 +5,7 @@
 import { type Reduced, reflect } from './reflections.js'
 
 /** Columns of a panel, after which what is left of the matrix is brought up to date. */
-const PANEL = 24
+const PANEL = 16
 
 /** Numbers that it needs room for beside the matrix. */
 export const bidiagonalRoom = (n: number): number => 4 * PANEL * n + n + 2 * PANEL

@@ -1,62 +1,52 @@
-/** Cholesky's factor of a symmetric matrix, in place. Source  Golub and Van Loan 2013, 4.2; halved as LAPACK's potrf2. */
-import { type Floats, halfOf, LEAF, type SubtractProduct } from './product.js'
-import { solveFromRight } from './triangular.js'
+/**
+ * Cholesky's factor of a symmetric matrix. Source  Golub and Van Loan 2013, 4.2; halved as LAPACK's potrf2. It is the upper factor that is
+ * computed, whose rows lie in neighbours, and turned over in the end.
+ */
+import type { Eliminating } from './loops.js'
+import { type Floats, halfOf, LEAF } from './product.js'
+import { solveTriangular } from './triangular.js'
 
-/** The lower triangle of A: [n, n] becomes L with A = L L^T; what is above the diagonal is not read and of no meaning afterwards. False where a pivot is not positive. */
-const factor = (a: Floats, at: number, row: number, n: number, subtract: SubtractProduct): boolean => {
-  if (n > LEAF) {
-    const head = halfOf(n)
-    const tail = n - head
-    const below = at + head * row
-    if (!factor(a, at, row, head, subtract)) return false
-    solveFromRight(a, at, row, head, a, below, row, tail, subtract)
-    subtractSquare(a, below + head, row, a, below, row, tail, head, subtract)
-    return factor(a, below + head, row, tail, subtract)
-  }
-  for (let i = 0; i < n; i++) {
-    const x = at + i * row
-    for (let j = 0; j <= i; j++) {
-      const y = at + j * row
-      let s = a[x + j]!
-      for (let k = 0; k < j; k++) s -= a[x + k]! * a[y + k]!
-      if (j < i) a[x + j] = s / a[y + j]!
-      else if (!(s > 0 && s < Number.POSITIVE_INFINITY)) return false
-      else a[x + j] = Math.sqrt(s)
-    }
-  }
-  return true
+/** The upper triangle of A: [n, n] becomes U with A = U^T U; what is below the diagonal is not read and of no meaning afterwards. False where a pivot is not positive. */
+const factor = (a: Floats, at: number, row: number, n: number, loops: Eliminating): boolean => {
+  if (n <= LEAF) return loops.cholesky(a, at, row, n)
+  const head = halfOf(n)
+  const tail = n - head
+  const right = at + head
+  const corner = right + head * row
+  if (!factor(a, at, row, head, loops)) return false
+  solveTriangular({ data: a, at, row: 1, column: row, lower: true, unit: false }, 0, head, a, right, row, tail, loops)
+  subtractSquare(a, corner, row, right, tail, head, loops)
+  return factor(a, corner, row, tail, loops)
 }
 
-/** The lower triangle of C: [n, n] -= B B^T, for B: [n, k]: squares on the diagonal as a whole, what is right of them not at all. */
-const subtractSquare = (
-  c: Floats,
-  cAt: number,
-  cRow: number,
-  b: Floats,
-  bAt: number,
-  bRow: number,
-  n: number,
-  k: number,
-  subtract: SubtractProduct,
-): void => {
+/** The upper triangle of C: [n, n] -= B^T B, for B: [k, n] in the same array: squares on the diagonal as a whole, what is left of them not at all. */
+const subtractSquare = (a: Floats, cAt: number, row: number, bAt: number, n: number, k: number, loops: Eliminating): void => {
   if (n <= 4 * LEAF) {
-    subtract(c, cAt, cRow, b, bAt, bRow, 1, b, bAt, 1, bRow, n, n, k)
+    loops.subtract(a, cAt, row, a, bAt, 1, row, a, bAt, row, 1, n, n, k)
     return
   }
   const head = halfOf(n)
-  const below = bAt + head * bRow
-  subtractSquare(c, cAt, cRow, b, bAt, bRow, head, k, subtract)
-  subtract(c, cAt + head * cRow, cRow, b, below, bRow, 1, b, bAt, 1, bRow, n - head, head, k)
-  subtractSquare(c, cAt + head * (cRow + 1), cRow, b, below, bRow, n - head, k, subtract)
+  const right = bAt + head
+  subtractSquare(a, cAt, row, bAt, head, k, loops)
+  loops.subtract(a, cAt + head, row, a, bAt, 1, row, a, right, row, 1, head, n - head, k)
+  subtractSquare(a, cAt + head * (row + 1), row, right, n - head, k, loops)
+}
+
+/** The upper triangle of A: [n, n] goes below the diagonal, and zeros take its place. */
+const turnOver = (a: Floats, at: number, n: number, loops: Eliminating): void => {
+  for (let i = 0; i < n; i += LEAF) {
+    const end = Math.min(n, i + LEAF)
+    loops.turn(a, at + end * n + i, n, a, at + i * n + end, n, end - i, n - end)
+    for (let j = i; j < end; j++) {
+      for (let k = j + 1; k < end; k++) a[at + k * n + j] = a[at + j * n + k]!
+      a.fill(0, at + j * n + j + 1, at + (j + 1) * n)
+    }
+  }
 }
 
 /** L of A's lower triangle, with zeros above the diagonal; NaN everywhere where A is not positive definite, or holds NaN. */
-export const cholesky = (a: Floats, l: Floats, at: number, n: number, subtract: SubtractProduct): void => {
-  const size = n * n
-  for (let i = 0; i < size; i++) l[at + i] = a[at + i]!
-  if (!factor(l, at, n, n, subtract)) {
-    l.fill(Number.NaN, at, at + size)
-    return
-  }
-  for (let i = 0; i < n; i++) l.fill(0, at + i * n + i + 1, at + (i + 1) * n)
+export const cholesky = (a: Floats, l: Floats, at: number, n: number, loops: Eliminating): void => {
+  loops.turn(l, at, n, a, at, n, n, n)
+  if (factor(l, at, n, n, loops)) turnOver(l, at, n, loops)
+  else l.fill(Number.NaN, at, at + n * n)
 }

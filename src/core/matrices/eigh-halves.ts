@@ -4,8 +4,8 @@
  */
 import { diagonalise } from './eigh-plain.js'
 import { rotate } from './gauge.js'
+import type { Reflecting } from './loops.js'
 import { combine, deflate, FIRST, type Merge, mergeOf, placesOf, SECOND } from './merge.js'
-import type { SubtractProduct } from './product.js'
 import { exactWeights, type Secular, secularRoot } from './secular.js'
 
 /** Matrices of at most so many rows are diagonalised as they are. */
@@ -41,7 +41,7 @@ const leaf = ({ merge: { a, n, values }, w, beside, small }: Halves, low: number
 /** Rows `low` to `middle` and `middle` to `high` of W become those of both and of `beta` between them. */
 const join = ({ merge, w, c }: Halves, low: number, middle: number, high: number, beta: number): void => {
   if (beta === 0) return
-  const { a, n, values, z, kinds, order, kept, rest, place, d, weights, shares, others, sums } = merge
+  const { a, n, values, z, kinds, order, kept, rest, place, d, weights, shares, products, others, sums, secular: loops } = merge
   const size = high - low
   const factor = Math.sign(beta) * Math.SQRT1_2
   let most = 0
@@ -71,26 +71,27 @@ const join = ({ merge, w, c }: Halves, low: number, middle: number, high: number
   )
   if (k === 0) return
   for (let j = 0; j < k; j++) {
-    d[j] = values[kept[j]!]!
-    shares[j] = z[kept[j]!]!
-    weights[j] = rho * shares[j]! * shares[j]!
+    const share = z[kept[j]!]!
+    a[d + j] = values[kept[j]!]!
+    a[shares + j] = share
+    a[weights + j] = rho * share * share
   }
   for (let j = 0; j < size - k; j++) others[j] = values[rest[j]!]!
-  const equation: Secular = { k, d, weights, squares: false, sums }
-  for (let i = 0; i < k; i++) values[low + i] = secularRoot(equation, i, a, c + i * k)
+  const equation: Secular = { a, k, d, weights, squares: false, sums, loops }
+  for (let i = 0; i < k; i++) values[low + i] = secularRoot(equation, i, c + i * k)
   for (let j = 0; j < size - k; j++) values[low + k + j] = others[j]!
-  exactWeights(equation, a, c, shares)
+  exactWeights(equation, c, shares, products)
   const alone = placesOf(merge, k)
   for (let i = 0; i < k; i++) {
     const row = c + i * k
     let squares = 0
     for (let j = 0; j < k; j++) {
-      const x = shares[j]! / a[row + j]!
-      weights[j] = x
+      const x = a[shares + j]! / a[row + j]!
+      a[weights + j] = x
       squares += x * x
     }
     const length = Math.sqrt(squares)
-    for (let j = 0; j < k; j++) a[row + place[j]!] = weights[j]! / length
+    for (let j = 0; j < k; j++) a[row + place[j]!] = a[weights + j]! / length
   }
   combine(merge, { at: w, low, split: middle, end: high }, size, k, alone, c)
 }
@@ -110,7 +111,8 @@ const solve = (of: Halves, low: number, high: number): boolean => {
 
 /**
  * Of the matrix with diagonal d, and e beside it: its eigenvalues, in no order, go to d, its eigenvectors to the rows of W: [n, n] at `w`
- * in `a`; at `room` there is room for 2 n n numbers. False where a step finds no end.
+ * in `a`; at `room` there is room for 2 n n numbers, at `equation` for those
+ * of one. False where a step finds no end.
  */
 export const byHalves = (
   a: Float64Array,
@@ -119,9 +121,10 @@ export const byHalves = (
   room: number,
   d: Float64Array,
   e: Float64Array,
-  subtract: SubtractProduct,
+  loops: Reflecting,
+  equation: number,
 ): boolean => {
-  const merge = mergeOf(a, subtract, n, room)
+  const merge = mergeOf(a, loops, n, room, equation)
   merge.values.set(d)
   a.fill(0, w, w + n * n)
   const found = solve({ merge, w, c: room + n * n, beside: e, small: new Float64Array(LEAF * (LEAF + 2)) }, 0, n)

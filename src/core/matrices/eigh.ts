@@ -4,13 +4,15 @@
  */
 import { byHalves } from './eigh-halves.js'
 import { diagonalise, tridiagonalise } from './eigh-plain.js'
-import { flips, largestOf, scaleOf, sorted } from './gauge.js'
-import type { Floats, SubtractProduct } from './product.js'
+import { columnsOf, largestOf, scaleOf, signsOf, sorted } from './gauge.js'
+import type { Reflecting } from './loops.js'
+import { equationRoom } from './merge.js'
+import { type Floats, LEAF } from './product.js'
 import { applyToRows, BLOCK } from './reflections.js'
 import { tridiagonalise as inPanels, tridiagonalRoom } from './tridiagonal.js'
 
 /** Up to so many rows the plain loops are as fast. */
-const FEW = 48
+const FEW = 36
 
 /** Numbers that it needs room for. */
 export const eighRoom = (n: number): number => (n <= FEW ? n * n + 3 * n : blockedLayout(n).size)
@@ -20,24 +22,37 @@ const blockedLayout = (n: number) => {
   const [w, room, panel] = [n * n, 2 * n * n, 4 * n * n]
   const wide = Math.min(BLOCK, n)
   const [v, t, strip] = [panel, panel + n * wide, panel + (n + wide) * wide]
-  return { w, room, panel, wide, v, t, strip, size: panel + Math.max(tridiagonalRoom(n), (3 * n + wide) * wide) }
+  return { w, room, panel, wide, v, t, strip, size: panel + Math.max(tridiagonalRoom(n), equationRoom(n), (3 * n + wide) * wide) }
 }
 /** Eigenvalues go to d, and their vectors to the rows of V^T at 0. */
 const plain = (work: Float64Array, n: number, d: number): boolean => {
   tridiagonalise(work, n, d, d + n)
   return diagonalise(work, n, d, d + n)
 }
-/** By products of matrices. */
-const blocked = (a: Float64Array, n: number, values: number, subtract: SubtractProduct): boolean => {
+/** By products of matrices: vectors are columns, at the layout's `room`. */
+const blocked = (a: Float64Array, n: number, values: number, loops: Reflecting): boolean => {
+  const { subtract } = loops
   const { w, room, panel, wide, v, t, strip } = blockedLayout(n)
   const [d, e, tau] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)]
   inPanels({ a, at: 0, n, room: panel, subtract, d, e, tau })
-  if (!byHalves(a, n, w, room, d, e, subtract)) return false
+  if (!byHalves(a, n, w, room, d, e, loops, panel)) return false
   const chain = { count: n - 1, from: 1, row: 1, column: n, tau }
-  applyToRows({ a, subtract, rows: n - 1, wide, v, t, strip }, chain, w, n, 1, room)
-  a.copyWithin(0, w, w + n * n)
+  applyToRows({ a, loops, rows: n - 1, wide, v, t, strip }, chain, w, n, 1, room)
   a.set(d, values)
   return true
+}
+
+/** The matrix at 0 whose lower triangle is that of A, and the upper one as well. */
+const symmetric = (a: Floats, at: number, work: Float64Array, n: number, loops: Reflecting): void => {
+  for (let i = 0; i < n; i++) {
+    const row = at + i * n
+    for (let j = 0; j <= i; j++) work[i * n + j] = a[row + j]!
+  }
+  for (let i = 0; i < n; i += LEAF) {
+    const end = Math.min(n, i + LEAF)
+    loops.turn(work, i * n + end, n, work, end * n + i, n, n - end, end - i)
+    for (let j = i; j < end; j++) for (let k = j + 1; k < end; k++) work[j * n + k] = work[k * n + j]!
+  }
 }
 
 /**
@@ -52,24 +67,22 @@ export const eigh = (
   vectors: Floats,
   n: number,
   work: Float64Array,
-  subtract: SubtractProduct,
+  loops: Reflecting,
 ): void => {
-  for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) work[i * n + j] = work[j * n + i] = a[at + i * n + j]!
+  const few = n <= FEW
+  symmetric(a, at, work, n, loops)
   const size = largestOf(work, 0, n * n)
   const scale = scaleOf(size)
   for (let i = 0; i < n * n; i++) work[i]! /= scale
-  const [d, order] = [n * n, n * n + 2 * n]
-  const found = !Number.isNaN(size) && (n === 0 || (n <= FEW ? plain(work, n, d) : blocked(work, n, d, subtract)))
+  const d = n * n
+  const found = !Number.isNaN(size) && (n === 0 || (few ? plain(work, n, d) : blocked(work, n, d, loops)))
   if (!found) {
     w.fill(Number.NaN, wAt, wAt + n)
     vectors.fill(Number.NaN, at, at + n * n)
     return
   }
-  sorted(work, d, order, n)
-  for (let k = 0; k < n; k++) {
-    const i = work[order + k]!
-    const sign = flips(work, i * n, n) ? -1 : 1
-    w[wAt + k] = scale * work[d + i]!
-    for (let j = 0; j < n; j++) vectors[at + j * n + k] = sign * work[i * n + j]!
-  }
+  const order = sorted(work, d, n)
+  for (let k = 0; k < n; k++) w[wAt + k] = scale * work[d + order[k]!]!
+  const own = few ? { at: 0, vector: n, element: 1 } : { at: blockedLayout(n).room, vector: 1, element: n }
+  columnsOf(work, own, order, signsOf(work, own, n, n), vectors, at, n)
 }

@@ -1,16 +1,61 @@
+import type { Floats } from './product.js'
+
 /** Signs of vectors that are unique but for it: the component that is largest in size, the first of equals, is positive. */
 export const flips = (v: Float64Array, at: number, n: number): boolean => {
   let most = 0
   let size = -1
   for (let i = 0; i < n; i++) {
     const x = Math.abs(v[at + i]!)
-    // Components that are equal to four digits count as equal, so that it is the first of them whatever rounds them.
-    if (x > size * 1.0001) {
+    if (x > size * NEARLY) {
       size = x
       most = i
     }
   }
   return n > 0 && v[at + most]! < 0
+}
+/** Components that are equal to four digits count as equal, so that it is the first of them whatever rounds them. */
+const NEARLY = 1.0001
+
+/** Where vectors are found: the first element of the first, the distance of vectors, and of elements. */
+export interface Vectors {
+  readonly at: number
+  readonly vector: number
+  readonly element: number
+}
+/** -1 for each of `count` vectors of n elements that `flips`, else 1. */
+export const signsOf = (a: Float64Array, { at, vector, element }: Vectors, count: number, n: number): Float64Array => {
+  const signs = new Float64Array(count)
+  if (element === 1) {
+    for (let k = 0; k < count; k++) signs[k] = flips(a, at + k * vector, n) ? -1 : 1
+    return signs
+  }
+  const sizes = new Float64Array(count).fill(-1)
+  for (let j = 0; j < n; j++)
+    for (let k = 0, from = at + j * element; k < count; k++, from += vector) {
+      const x = a[from]!
+      const size = Math.abs(x)
+      if (size > sizes[k]! * NEARLY) {
+        sizes[k] = size
+        signs[k] = x < 0 ? -1 : 1
+      }
+    }
+  return signs
+}
+/** The vectors in this order, each times its sign, become the columns of a matrix: [n, count]. */
+export const columnsOf = (
+  a: Float64Array,
+  { at, vector, element }: Vectors,
+  order: Int32Array,
+  signs: Float64Array,
+  to: Floats,
+  toAt: number,
+  n: number,
+): void => {
+  const count = order.length
+  for (let j = 0; j < n; j++) {
+    const [from, row] = [at + j * element, toAt + j * count]
+    for (let k = 0; k < count; k++) to[row + k] = signs[order[k]!]! * a[from + order[k]! * vector]!
+  }
 }
 /** x and y, rotated: x' = c x + s y, y' = c y - s x, for rows of a matrix. */
 export const rotate = (v: Float64Array, x: number, y: number, n: number, c: number, s: number): void => {
@@ -38,19 +83,20 @@ export const hypotenuse = (x: number, y: number): number => {
   const square = x * x + y * y
   return square > 2 ** -900 && square < Number.POSITIVE_INFINITY ? Math.sqrt(square) : Math.hypot(x, y)
 }
-/** Numbers 0 to n - 1 in ascending order of the keys at `keys`, equal ones in their own, go to `order`. */
-export const sorted = (work: Float64Array, keys: number, order: number, n: number): void => {
+/** Numbers 0 to n - 1 in ascending order of the keys from `keys` on, equal ones in their own. */
+export const sorted = (work: Float64Array, keys: number, n: number): Int32Array => {
+  const order = new Int32Array(n)
   if (n > 32) {
-    for (let i = 0; i < n; i++) work[order + i] = i
-    work.subarray(order, order + n).sort((i, j) => work[keys + i]! - work[keys + j]! || i - j)
-    return
+    for (let i = 0; i < n; i++) order[i] = i
+    return order.sort((i, j) => work[keys + i]! - work[keys + j]! || i - j)
   }
   for (let i = 0; i < n; i++) {
     const key = work[keys + i]!
-    let at = order + i
-    for (; at > order && work[keys + work[at - 1]!]! > key; at--) work[at] = work[at - 1]!
-    work[at] = i
+    let at = i
+    for (; at > 0 && work[keys + order[at - 1]!]! > key; at--) order[at] = order[at - 1]!
+    order[at] = i
   }
+  return order
 }
 /** Beside a matrix whose largest number is near 1, what is no larger counts as 0: rotations by numbers with few digits would be none. */
 export const TINY = 2 ** -966

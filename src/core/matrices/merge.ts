@@ -2,6 +2,7 @@
  * What dividing and conquering of eigenvalues and of singular values share: rows that hold vectors of two halves become those of the whole.
  * Source  Gu and Eisenstat 1994 and 1995; LAPACK laed2 and lasd2.
  */
+import type { Reflecting, SecularLoops } from './loops.js'
 import type { SubtractProduct } from './product.js'
 
 /** Which columns a row has numbers in: those of the first half, of both, of the second. */
@@ -13,6 +14,7 @@ export const SECOND = 2
 export interface Merge {
   readonly a: Float64Array
   readonly subtract: SubtractProduct
+  readonly secular: SecularLoops | undefined
   /** The distance of rows. */
   readonly n: number
   /** Room for copies of rows, n n numbers. */
@@ -25,18 +27,25 @@ export interface Merge {
   readonly order: Int32Array
   readonly kept: Int32Array
   readonly rest: Int32Array
-  /** Of each that takes part its place among them by kind; poles, weights and shares of the equation. */
+  /** Of each that takes part its place among them by kind. */
   readonly place: Int32Array
-  readonly d: Float64Array
-  readonly weights: Float64Array
-  readonly shares: Float64Array
+  /** Where poles, weights and shares of the equation lie. */
+  readonly d: number
+  readonly weights: number
+  readonly shares: number
+  /** Room for n numbers, and for four. */
+  readonly products: number
+  readonly sums: number
   /** Values of those that stay. */
   readonly others: Float64Array
-  readonly sums: Float64Array
 }
-export const mergeOf = (a: Float64Array, subtract: SubtractProduct, n: number, copies: number): Merge => ({
+/** Numbers of the equation. */
+export const equationRoom = (n: number): number => 4 * n + 4
+/** `equation` is where there is room for what is computed with it. */
+export const mergeOf = (a: Float64Array, { subtract, secular }: Reflecting, n: number, copies: number, equation: number): Merge => ({
   a,
   subtract,
+  secular,
   n,
   copies,
   values: new Float64Array(n),
@@ -46,11 +55,12 @@ export const mergeOf = (a: Float64Array, subtract: SubtractProduct, n: number, c
   kept: new Int32Array(n),
   rest: new Int32Array(n),
   place: new Int32Array(n),
-  d: new Float64Array(n),
-  weights: new Float64Array(n),
-  shares: new Float64Array(n),
+  d: equation,
+  weights: equation + n,
+  shares: equation + 2 * n,
+  products: equation + 3 * n,
+  sums: equation + 4 * n,
   others: new Float64Array(n),
-  sums: new Float64Array(4),
 })
 
 /**

@@ -3,20 +3,25 @@
  * applied to what is right of it as I - V T V^T, so that most of the work is products. Source  Golub and Van Loan 2013, 5.2; Elmroth and Gustavson 2000.
  */
 import { largestOf, scaleOf } from './gauge.js'
-import type { Floats, SubtractProduct } from './product.js'
+import type { Reflecting } from './loops.js'
+import type { Floats } from './product.js'
 import { applyTogether, BLOCK, joinT, type Reflections, reflect, tAt, unpack } from './reflections.js'
 
 /** Columns whose reflections are applied one by one. */
 const LEAF = 8
-/** Up to so many columns reflections are applied one by one: products are too small to pay. */
+/** Up to so many columns reflections are applied one by one: products are too small to pay; and where a backend reduces panels. */
 const FEW = 40
+const FEW_REDUCED = 14
+/** From so many columns on blocks are twice as wide. */
+const MANY = 400
 
 /** Where the parts lie in the workspace: A with R and the vectors; Q; a T for each block, which has its square; two strips; V^T or a column. */
 interface Layout {
   readonly m: number
   readonly n: number
-  /** Columns of Q. */
+  /** Columns of Q, and of a block. */
   readonly columns: number
+  readonly block: number
   readonly q: number
   readonly t: number
   readonly strip: number
@@ -24,12 +29,12 @@ interface Layout {
   readonly size: number
 }
 export const qrLayout = (m: number, n: number, columns: number): Layout => {
-  const block = Math.min(BLOCK, n)
+  const block = Math.min(n < MANY ? BLOCK : 2 * BLOCK, n)
   const q = m * n
   const t = q + m * columns
-  const strip = t + Math.ceil(n / BLOCK) * block * block
+  const strip = t + Math.ceil(n / Math.max(1, block)) * block * block
   const v = strip + 2 * block * Math.max(columns, n, block)
-  return { m, n, columns, q, t, strip, v, size: v + m * block }
+  return { m, n, columns, block, q, t, strip, v, size: v + m * block }
 }
 
 /** B: [count, columns] becomes (I - tau v v^T) B; v without its first element is in the column of A after `from`. */
@@ -58,16 +63,16 @@ const apply = (
   }
 }
 
-/** One factorisation: where it works, and the product that it works by. */
+/** One factorisation: where it works, and what it works by. */
 interface Work {
   readonly of: Layout
   readonly a: Float64Array
-  readonly subtract: SubtractProduct
+  readonly loops: Reflecting
 }
 /** The reflections of columns from `start` on. */
-const blockOf = ({ of, a, subtract }: Work, start: number): Reflections => {
-  const wide = Math.min(BLOCK, of.n)
-  return { a, subtract, rows: of.m - start, wide, v: of.v, t: of.t + Math.floor(start / BLOCK) * wide * wide, strip: of.strip }
+const blockOf = ({ of, a, loops }: Work, start: number): Reflections => {
+  const wide = of.block
+  return { a, loops, rows: of.m - start, wide, v: of.v, t: of.t + start * wide, strip: of.strip }
 }
 /** R and the reflections of n columns from number `first` of the block at `start` on, with V and T. */
 const factor = (work: Work, b: Reflections, start: number, first: number, n: number): void => {
@@ -80,6 +85,12 @@ const factor = (work: Work, b: Reflections, start: number, first: number, n: num
     applyTogether(b, first, head, own + first * (of.n + 1) + head, of.n, tail, true)
     factor(work, b, start, first + head, tail)
     joinT(b, first, head, tail)
+    return
+  }
+  const { reflect: columns } = work.loops
+  if (columns !== undefined) {
+    unpack(b, first, n, own, of.n, 1, first)
+    columns(a, own + first * (of.n + 1), of.n, b.rows - first, n, tAt(b, first), b.wide, b.v + first * (b.wide + 1), b.wide)
     return
   }
   for (let j = 0; j < n; j++) {
@@ -96,17 +107,18 @@ const factor = (work: Work, b: Reflections, start: number, first: number, n: num
 /** Q of all columns at once, block by block from the last. */
 const together = (work: Work): void => {
   const { of, a } = work
-  for (let k = 0; k < of.n; k += BLOCK) {
+  const { block } = of
+  for (let k = 0; k < of.n; k += block) {
     const b = blockOf(work, k)
-    const n = Math.min(BLOCK, of.n - k)
+    const n = Math.min(block, of.n - k)
     a.fill(0, b.t, b.t + b.wide * b.wide)
     factor(work, b, k, 0, n)
     applyTogether(b, 0, n, k * of.n + k + n, of.n, of.n - k - n, true)
   }
   identity(work)
-  for (let k = BLOCK * Math.floor((of.n - 1) / BLOCK); k >= 0; k -= BLOCK) {
+  for (let k = block * Math.floor((of.n - 1) / block); k >= 0; k -= block) {
     const b = blockOf(work, k)
-    const n = Math.min(BLOCK, of.n - k)
+    const n = Math.min(block, of.n - k)
     unpack(b, 0, n, k * (of.n + 1), of.n, 1)
     applyTogether(b, 0, n, of.q + k * of.columns + k, of.columns, of.columns - k, false)
   }
@@ -139,16 +151,23 @@ export const qr = (
   rAt: number,
   of: Layout,
   work: Float64Array,
-  subtract: SubtractProduct,
+  loops: Reflecting,
 ): void => {
   const { m, n, columns } = of
   const scale = scaleOf(largestOf(a, aAt, m * n))
   for (let i = 0; i < m * n; i++) work[i] = a[aAt + i]! / scale
-  if (n > FEW) together({ of, a: work, subtract })
-  else oneByOne({ of, a: work, subtract })
+  if (n > (loops.reflect === undefined ? FEW : FEW_REDUCED)) together({ of, a: work, loops })
+  else oneByOne({ of, a: work, loops })
+  const signs = new Float64Array(columns).fill(1)
   for (let i = 0; i < columns; i++) {
-    const sign = i < n && work[i * n + i]! < 0 ? -1 : 1
-    for (let j = 0; j < n; j++) r[rAt + i * n + j] = j < i || i >= n ? 0 : sign * scale * work[i * n + j]!
-    for (let k = 0; k < m; k++) q[qAt + k * columns + i] = sign * work[of.q + k * columns + i]!
+    const from = i * n
+    if (i < n && work[from + i]! < 0) signs[i] = -1
+    const by = signs[i]! * scale
+    const to = rAt + i * n
+    for (let j = 0; j < n; j++) r[to + j] = j < i || i >= n ? 0 : by * work[from + j]!
+  }
+  for (let k = 0; k < m; k++) {
+    const [from, to] = [of.q + k * columns, qAt + k * columns]
+    for (let i = 0; i < columns; i++) q[to + i] = signs[i]! * work[from + i]!
   }
 }

@@ -2,10 +2,11 @@
  * Householder's reflections, and several of them together as I - V T V^T, so that applying them is products of matrices.
  * Source  Golub and Van Loan 2013, 5.1 and 5.2; Schreiber and Van Loan 1989.
  */
+import type { Reflecting } from './loops.js'
 import type { SubtractProduct } from './product.js'
 
 /** Reflections that are applied together, at most. */
-export const BLOCK = 64
+export const BLOCK = 32
 
 /**
  * Vectors as columns of V: [rows, wide], with their ones and zeros, T: [wide, wide], and two strips, all in `a`. What reflections are
@@ -13,7 +14,7 @@ export const BLOCK = 64
  */
 export interface Reflections {
   readonly a: Float64Array
-  readonly subtract: SubtractProduct
+  readonly loops: Reflecting
   readonly rows: number
   readonly wide: number
   readonly v: number
@@ -63,9 +64,9 @@ export const reflect = (a: Float64Array, from: number, row: number, count: numbe
   return (length - x) / length
 }
 
-/** The vectors of n reflections from `first` on become columns of V: element i of number j is at from + i row + j column. */
-export const unpack = (b: Reflections, first: number, n: number, from: number, row: number, column: number): void => {
-  const { a, rows } = b
+/** The vectors of n reflections from `first` on become columns of V, or the first rows of it: element i of number j is at from + i row + j column. */
+export const unpack = (b: Reflections, first: number, n: number, from: number, row: number, column: number, rows = b.rows): void => {
+  const { a } = b
   for (let i = 0; i < rows; i++) {
     const to = vAt(b, first, i)
     for (let j = 0; j < n; j++) {
@@ -86,7 +87,11 @@ export const applyTogether = (
   transposed: boolean,
 ): void => {
   if (columns <= 0) return
-  const { a, subtract, wide } = b
+  const {
+    a,
+    loops: { subtract },
+    wide,
+  } = b
   const [x, y] = [b.strip, b.strip + n * columns]
   const rows = b.rows - first
   const v = vAt(b, first, first)
@@ -98,7 +103,11 @@ export const applyTogether = (
 
 /** T of head + tail reflections from those of both: beside them, where zeros are, stands -T1 (V1^T V2) T2. */
 export const joinT = (b: Reflections, first: number, head: number, tail: number): void => {
-  const { a, subtract, wide } = b
+  const {
+    a,
+    loops: { subtract },
+    wide,
+  } = b
   const next = first + head
   const [x, y, corner] = [b.strip, b.strip + head * tail, tAt(b, first) + head]
   a.fill(0, x, x + 2 * head * tail)
@@ -137,10 +146,8 @@ export const applyChain = (b: Reflections, { count, from, row, column, tau }: Ch
     applyTogether(own, 0, n, bAt + k * bRow, bRow, columns, false)
   }
 }
-/** Rows of W: [n, n], at `w`, become those of W' with W'^T = H1 H2 ... W^T, for reflections of elements from `first` on; `room` is for as much. */
-export const applyToRows = (b: Reflections, chain: Chain, w: number, n: number, first: number, room: number): void => {
-  const { a } = b
-  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) a[room + j * n + i] = a[w + i * n + j]!
-  applyChain(b, chain, room + first * n, n, n)
-  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) a[w + i * n + j] = a[room + j * n + i]!
+/** W'^T = H1 H2 ... W^T for W: [n, n] at `w`, and reflections of elements from `first` on, goes to `to`. */
+export const applyToRows = (b: Reflections, chain: Chain, w: number, n: number, first: number, to: number): void => {
+  b.loops.turn(b.a, to, n, b.a, w, n, n, n)
+  applyChain(b, chain, to + first * n, n, n)
 }

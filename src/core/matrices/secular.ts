@@ -4,42 +4,51 @@
  * Source  Li 1993 (the middle way); Gu and Eisenstat 1994 and 1995.
  */
 
+import type { SecularLoops } from './loops.js'
+
 /** Steps for one root: five are usual. */
 const STEPS = 100
 
-/** The equation: k poles in ascending order, and positive weights. */
+/** The equation: k poles in ascending order, and positive weights. They and what is computed lie in `a`. */
 export interface Secular {
+  readonly a: Float64Array
   readonly k: number
-  readonly d: Float64Array
-  readonly weights: Float64Array
+  readonly d: number
+  readonly weights: number
   /** Poles are d^2, and so are roots x. */
   readonly squares: boolean
   /** Room for four numbers. */
-  readonly sums: Float64Array
+  readonly sums: number
+  /** A backend's, where it has some. */
+  readonly loops: SecularLoops | undefined
 }
 
-/** Of the poles `from` to `to` at the root d[origin] + tau: their part of the sum, and its derivative, go to sums[slot] and after; p_j - x to `gaps`. */
-const partAt = (of: Secular, from: number, to: number, origin: number, tau: number, gaps: Float64Array, at: number, slot: number): void => {
-  const { d, weights, squares, sums } = of
-  const own = d[origin]!
+/** Of the poles `from` to `to` at the root d[origin] + tau: their part of the sum, and its derivative, go to sums + slot and after; p_j - x to `gaps`. */
+const partAt = (of: Secular, from: number, to: number, origin: number, tau: number, gaps: number, slot: number): void => {
+  const { a, d, weights, squares, sums, loops } = of
+  const own = a[d + origin]!
+  if (loops !== undefined) {
+    loops.part(a, d + from, weights + from, to - from, own, tau, squares, gaps + from, sums + slot)
+    return
+  }
   const root = own + tau
   let sum = 0
   let slope = 0
   for (let j = from; j < to; j++) {
-    const distance = d[j]! - own - tau
-    const gap = squares ? distance * (d[j]! + root) : distance
-    gaps[at + j] = gap
-    const share = weights[j]! / gap
+    const distance = a[d + j]! - own - tau
+    const gap = squares ? distance * (a[d + j]! + root) : distance
+    a[gaps + j] = gap
+    const share = a[weights + j]! / gap
     sum += share
     slope += share / gap
   }
-  sums[slot] = sum
-  sums[slot + 1] = slope
+  a[sums + slot] = sum
+  a[sums + slot + 1] = slope
 }
 /** The root of the equation x further than d[origin] + tau, as a distance from d[origin]. */
-const moved = ({ d, squares }: Secular, origin: number, tau: number, x: number): number => {
+const moved = ({ a, d, squares }: Secular, origin: number, tau: number, x: number): number => {
   if (!squares) return tau + x
-  const root = d[origin]! + tau
+  const root = a[d + origin]! + tau
   return tau + x / (root + Math.sqrt(root * root + x))
 }
 /** After a step by a root x of c x^2 - a x + b = 0 that leads into the open interval from lo to hi; or its middle. */
@@ -52,35 +61,36 @@ const step = (of: Secular, origin: number, tau: number, a: number, b: number, c:
   return second > lo && second < hi ? second : (lo + hi) / 2
 }
 /** p_j - p_l. */
-const between = ({ d, squares }: Secular, j: number, l: number): number => (d[j]! - d[l]!) * (squares ? d[j]! + d[l]! : 1)
+const between = ({ a, d, squares }: Secular, j: number, l: number): number =>
+  (a[d + j]! - a[d + l]!) * (squares ? a[d + j]! + a[d + l]! : 1)
 /** How far the last root may be from the last pole, as values of d. */
-const reach = ({ k, d, weights, squares }: Secular): number => {
+const reach = ({ a, k, d, weights, squares }: Secular): number => {
   let total = 0
-  for (let j = 0; j < k; j++) total += weights[j]!
-  const last = d[k - 1]!
+  for (let j = 0; j < k; j++) total += a[weights + j]!
+  const last = a[d + k - 1]!
   return squares ? total / (last + Math.sqrt(last * last + total)) : total
 }
 
-/** Root number i, as a value of d; p_j minus the root of the equation goes to gaps[at + j]. */
-export const secularRoot = (of: Secular, i: number, gaps: Float64Array, at: number): number => {
-  const { k, d, weights, squares, sums } = of
+/** Root number i, as a value of d; p_j minus the root of the equation goes to gaps + j. */
+export const secularRoot = (of: Secular, i: number, gaps: number): number => {
+  const { a, k, d, weights, squares, sums } = of
   let lo = 0
-  let hi = i < k - 1 ? d[i + 1]! - d[i]! : reach(of)
+  let hi = i < k - 1 ? a[d + i + 1]! - a[d + i]! : reach(of)
   if (k === 1) {
-    gaps[at] = -weights[0]!
-    return d[0]! + hi
+    a[gaps] = -a[weights]!
+    return a[d]! + hi
   }
   // The two poles whose neighbourhood is looked at: those around the root, or the last two.
   const left = Math.min(i, k - 2)
   const right = left + 1
   let origin = i
   let tau = hi / 2
-  partAt(of, 0, right, origin, tau, gaps, at, 0)
-  partAt(of, right, k, origin, tau, gaps, at, 2)
-  const middle = 1 + sums[0]! + sums[2]!
+  partAt(of, 0, right, origin, tau, gaps, 0)
+  partAt(of, right, k, origin, tau, gaps, 2)
+  const middle = 1 + a[sums]! + a[sums + 2]!
   // What other poles add is taken as in the middle: the first guess.
-  const [u, v] = [weights[left]!, weights[right]!]
-  const rest = middle - u / gaps[at + left]! - v / gaps[at + right]!
+  const [u, v] = [a[weights + left]!, a[weights + right]!]
+  const rest = middle - u / a[gaps + left]! - v / a[gaps + right]!
   if (middle >= 0) hi = tau
   else if (i < k - 1) {
     origin = right
@@ -90,37 +100,43 @@ export const secularRoot = (of: Secular, i: number, gaps: Float64Array, at: numb
   const [x, y] = [between(of, left, origin), between(of, right, origin)]
   tau = step(of, origin, 0, rest * (x + y) + u + v, rest * x * y + u * y + v * x, rest, lo, hi)
   for (let n = 1; ; n++) {
-    partAt(of, 0, right, origin, tau, gaps, at, 0)
-    partAt(of, right, k, origin, tau, gaps, at, 2)
-    const [s, t] = [sums[0]!, sums[2]!]
+    partAt(of, 0, right, origin, tau, gaps, 0)
+    partAt(of, right, k, origin, tau, gaps, 2)
+    const [s, t] = [a[sums]!, a[sums + 2]!]
     const f = 1 + s + t
     if (f < 0) lo = tau
     else hi = tau
-    const slope = sums[1]! + sums[3]!
-    const moves = Math.abs(tau) * slope * (squares ? 2 * (d[origin]! + tau) : 1)
+    const slope = a[sums + 1]! + a[sums + 3]!
+    const moves = Math.abs(tau) * slope * (squares ? 2 * (a[d + origin]! + tau) : 1)
     if (n === STEPS || Math.abs(f) <= Number.EPSILON * (4 * (1 + Math.abs(s) + Math.abs(t)) + moves)) break
-    const [l, r] = [gaps[at + left]!, gaps[at + right]!]
+    const [l, r] = [a[gaps + left]!, a[gaps + right]!]
     // Where a few steps were not enough, every third halves what is left.
     const next =
       n % 3 === 0 && n > 12
         ? (lo + hi) / 2
-        : step(of, origin, tau, (l + r) * f - l * r * slope, l * r * f, f - l * sums[1]! - r * sums[3]!, lo, hi)
+        : step(of, origin, tau, (l + r) * f - l * r * slope, l * r * f, f - l * a[sums + 1]! - r * a[sums + 3]!, lo, hi)
     if (next === tau) break
     tau = next
   }
-  return d[origin]! + tau
+  return a[d + origin]! + tau
 }
 
 /**
- * The square roots of the weights for which the numbers found are the roots to the last digit, with the signs of z: vectors made of these
- * are orthogonal. Row i of `gaps` is what belongs to root i.
+ * The square roots of the weights for which the numbers found are the roots to the last digit, with the signs of what is at `z`: vectors made
+ * of these are orthogonal. Row i of `gaps` is what belongs to root i; at `products` there is room for k numbers.
  */
-export const exactWeights = (of: Secular, gaps: Float64Array, at: number, z: Float64Array): void => {
-  const { k } = of
-  const products = new Float64Array(k).fill(1)
+export const exactWeights = (of: Secular, gaps: number, z: number, products: number): void => {
+  const { a, k, d, squares, loops } = of
+  a.fill(1, products, products + k)
   for (let i = 0; i < k; i++) {
-    const row = at + i * k
-    for (let j = 0; j < k; j++) products[j]! *= j === i ? gaps[row + j]! : gaps[row + j]! / between(of, j, i)
+    const row = gaps + i * k
+    a[products + i]! *= a[row + i]!
+    if (loops !== undefined) {
+      const own = a[d + i]!
+      const next = i + 1
+      loops.weigh(a, products, row, d, i, own, squares)
+      loops.weigh(a, products + next, row + next, d + next, k - next, own, squares)
+    } else for (let j = 0; j < k; j++) if (j !== i) a[products + j]! *= a[row + j]! / between(of, j, i)
   }
-  for (let j = 0; j < k; j++) z[j] = Math.sqrt(Math.abs(products[j]!)) * (z[j]! < 0 ? -1 : 1)
+  for (let j = 0; j < k; j++) a[z + j] = Math.sqrt(Math.abs(a[products + j]!)) * (a[z + j]! < 0 ? -1 : 1)
 }

@@ -3,8 +3,8 @@
  * Source  Gu and Eisenstat 1994; LAPACK bdsdc.
  */
 import { hypotenuse, rotate, scaleOf, TINY } from './gauge.js'
+import type { Reflecting } from './loops.js'
 import { BOTH, combine, deflate, FIRST, type Merge, mergeOf, placesOf, SECOND } from './merge.js'
-import type { SubtractProduct } from './product.js'
 import { ENLARGED, isFaint } from './reflections.js'
 import { exactWeights, type Secular, secularRoot } from './secular.js'
 import { diagonalise, svdLayout } from './svd-plain.js'
@@ -79,22 +79,22 @@ const shares = ({ merge, u, v, d, e }: Halves, low: number, middle: number, high
 
 /** Rows of C, for right vectors, and of the matrix after it, for left ones, from p_j minus each root. */
 const coefficients = ({ merge, c }: Halves, k: number, left: number): void => {
-  const { a, d, shares: z, weights, place } = merge
+  const { a, d, shares, weights, place } = merge
   for (let i = 0; i < k; i++) {
     const row = c + i * k
     const other = left + i * k
     let [right, both] = [0, 1]
     for (let j = 0; j < k; j++) {
-      const x = z[j]! / a[row + j]!
-      const y = d[j]! * x
-      weights[j] = x
+      const x = a[shares + j]! / a[row + j]!
+      const y = a[d + j]! * x
+      a[weights + j] = x
       right += x * x
       both += y * y
     }
     const [p, q] = [Math.sqrt(right), Math.sqrt(both)]
     for (let j = 0; j < k; j++) {
-      a[row + place[j]!] = weights[j]! / p
-      a[other + place[j]!] = (d[j]! * weights[j]!) / q
+      a[row + place[j]!] = a[weights + j]! / p
+      a[other + place[j]!] = (a[d + j]! * a[weights + j]!) / q
     }
     a[other + place[0]!] = -1 / q
   }
@@ -102,7 +102,7 @@ const coefficients = ({ merge, c }: Halves, k: number, left: number): void => {
 
 const join = (of: Halves, low: number, middle: number, high: number): void => {
   const { merge, u, v, c } = of
-  const { a, n, values, z, kept, rest, d, weights, others, sums } = merge
+  const { a, n, values, z, kept, rest, d, weights, shares: own, products, others, sums, secular: loops } = merge
   const [size, end] = [high - low, Math.min(n, high + 1)]
   let most = Math.max(Math.abs(of.d[middle]!), Math.abs(of.e[middle]!))
   for (let i = low; i < high; i++) if (i !== middle) most = Math.max(most, values[i]!)
@@ -124,15 +124,16 @@ const join = (of: Halves, low: number, middle: number, high: number): void => {
     },
   )
   for (let j = 0; j < k; j++) {
-    d[j] = j === 1 ? Math.max(values[kept[j]!]!, least / 2) : values[kept[j]!]!
-    merge.shares[j] = z[kept[j]!]!
-    weights[j] = merge.shares[j]! * merge.shares[j]!
+    const share = z[kept[j]!]!
+    a[d + j] = j === 1 ? Math.max(values[kept[j]!]!, least / 2) : values[kept[j]!]!
+    a[own + j] = share
+    a[weights + j] = share * share
   }
-  const equation: Secular = { k, d, weights, squares: true, sums }
+  const equation: Secular = { a, k, d, weights, squares: true, sums, loops }
   for (let j = 0; j < size - k; j++) others[j] = scale * values[rest[j]!]!
-  for (let i = 0; i < k; i++) values[low + i] = scale * secularRoot(equation, i, a, c + i * k)
+  for (let i = 0; i < k; i++) values[low + i] = scale * secularRoot(equation, i, c + i * k)
   for (let j = 0; j < size - k; j++) values[low + k + j] = others[j]!
-  exactWeights(equation, a, c, merge.shares)
+  exactWeights(equation, c, own, products)
   const alone = placesOf(merge, k)
   const left = c + n * n
   coefficients(of, k, left)
@@ -150,7 +151,8 @@ const solve = (of: Halves, low: number, high: number): boolean => {
 
 /**
  * Of the upper bidiagonal matrix with diagonal d and e beside it: its singular values, in no order, go to d, left and right vectors to the
- * rows of [n, n] matrices at `u` and `v` in `a`; at `room` there is room for 3 n n numbers. False where a step finds no end.
+ * rows of [n, n] matrices at `u` and `v` in `a`; at `room` there is room for 3 n n numbers, at `equation` for
+ * those of one. False where a step finds no end.
  */
 export const byHalves = (
   a: Float64Array,
@@ -160,10 +162,11 @@ export const byHalves = (
   room: number,
   d: Float64Array,
   e: Float64Array,
-  subtract: SubtractProduct,
+  loops: Reflecting,
+  equation: number,
 ): boolean => {
   for (const x of [d, e]) for (let i = 0; i < x.length; i++) if (Math.abs(x[i]!) <= TINY) x[i] = 0
-  const merge = mergeOf(a, subtract, n, room)
+  const merge = mergeOf(a, loops, n, room, equation)
   a.fill(0, u, u + n * n)
   a.fill(0, v, v + n * n)
   const small = new Float64Array(svdLayout(LEAF + 1, LEAF + 1).size)

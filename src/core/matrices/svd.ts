@@ -3,15 +3,17 @@
  * reflections applied together, which are mostly products of matrices. Of tall ones the factor R of A = Q R takes the place of A.
  */
 import { bidiagonalRoom, bidiagonalise as inPanels } from './bidiagonal.js'
-import { flips, largestOf, scaleOf, sorted } from './gauge.js'
-import type { Floats, SubtractProduct } from './product.js'
+import { columnsOf, largestOf, scaleOf, signsOf, sorted, type Vectors } from './gauge.js'
+import type { Reflecting } from './loops.js'
+import { equationRoom } from './merge.js'
+import type { Floats } from './product.js'
 import { qr, qrLayout } from './qr.js'
 import { applyToRows, BLOCK } from './reflections.js'
 import { byHalves } from './svd-halves.js'
 import { bidiagonalise, diagonalise, generate, svdLayout } from './svd-plain.js'
 
 /** Up to so many columns the plain loops are as fast. */
-const FEW = 40
+const FEW = 34
 /** Of so many columns, and twice as many rows, R is worth its while for plain loops too. */
 const TALL = 8
 
@@ -23,7 +25,7 @@ const blockedLayout = (n: number) => {
   const [u, v, room, panel] = [square, 2 * square, 3 * square, 6 * square]
   const wide = Math.min(BLOCK, n)
   const [own, t, strip] = [panel, panel + n * wide, panel + (n + wide) * wide]
-  return { u, v, room, panel, wide, own, t, strip, size: panel + Math.max(bidiagonalRoom(n), (3 * n + wide) * wide) }
+  return { u, v, room, panel, wide, own, t, strip, size: panel + Math.max(bidiagonalRoom(n), equationRoom(n), (3 * n + wide) * wide) }
 }
 /** Of a tall matrix: A, and U later; Q; R; what the factorisation needs. What R needs comes first. */
 const tallLayout = (m: number, n: number) => {
@@ -34,20 +36,14 @@ const tallLayout = (m: number, n: number) => {
 }
 const ownRoom = (m: number, n: number): number => (n <= FEW ? svdLayout(m, n).size : blockedLayout(n).size)
 /** Numbers that it needs room for. */
-export const svdRoom = (m: number, n: number): number => sortRoom(m, n) + 2 * n
-/** Where the room for keys and an order begins. */
+export const svdRoom = (m: number, n: number): number => sortRoom(m, n) + n
+/** Where the room for keys begins. */
 const sortRoom = (m: number, n: number): number => (isTall(m, n) ? tallLayout(m, n).size : ownRoom(m, n))
 
-/** Where vectors are found: the first element of the first, the distance of vectors, and of elements. */
-interface Vectors {
-  readonly at: number
-  readonly vector: number
-  readonly element: number
-}
-/** U and V^T, and singular values of either sign, in no order. */
+/** Left and right vectors, and singular values of either sign, in no order. */
 interface Found {
   readonly u: Vectors
-  readonly v: number
+  readonly v: Vectors
   readonly s: number
 }
 
@@ -58,49 +54,43 @@ const plain = (a: Float64Array, m: number, n: number): Found | undefined => {
   bidiagonalise(a, of)
   generate(a, of)
   if (!diagonalise(a, of)) return undefined
-  return { u: { at: of.u, vector: m, element: 1 }, v: of.v, s: of.s }
+  return { u: { at: of.u, vector: m, element: 1 }, v: { at: of.v, vector: n, element: 1 }, s: of.s }
 }
 /** Of A, which is at 0, by products of matrices. */
-const blocked = (a: Float64Array, n: number, subtract: SubtractProduct): Found | undefined => {
+const blocked = (a: Float64Array, n: number, loops: Reflecting): Found | undefined => {
+  const { subtract } = loops
   const { u, v, room, panel, wide, own, t, strip } = blockedLayout(n)
   const [d, e, tauLeft, tauRight] = [new Float64Array(n), new Float64Array(n), new Float64Array(n), new Float64Array(n)]
   inPanels({ a, at: 0, n, room: panel, subtract, d, e, tauLeft, tauRight })
-  if (!byHalves(a, n, u, v, room, d, e, subtract)) return undefined
-  const together = { a, subtract, rows: n, wide, v: own, t, strip }
-  applyToRows(together, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, n, 0, room)
-  applyToRows({ ...together, rows: n - 1 }, { count: n - 1, from: 1, row: 1, column: n, tau: tauRight }, v, n, 1, room)
-  a.set(d, room)
-  return { u: { at: u, vector: n, element: 1 }, v, s: room }
+  if (!byHalves(a, n, u, v, room, d, e, loops, panel)) return undefined
+  const together = { a, loops, rows: n, wide, v: own, t, strip }
+  const [left, right] = [room, room + n * n]
+  applyToRows(together, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, n, 0, left)
+  applyToRows({ ...together, rows: n - 1 }, { count: n - 1, from: 1, row: 1, column: n, tau: tauRight }, v, n, 1, right)
+  a.set(d, u)
+  return { u: { at: left, vector: 1, element: n }, v: { at: right, vector: 1, element: n }, s: u }
 }
 /** Of the matrix at `at` of `from`, over `scale`; `from` may be the workspace, behind what is used here. */
-type Find = (
-  from: Floats,
-  at: number,
-  m: number,
-  n: number,
-  scale: number,
-  work: Float64Array,
-  subtract: SubtractProduct,
-) => Found | undefined
-const own: Find = (from, at, m, n, scale, work, subtract) => {
+type Find = (from: Floats, at: number, m: number, n: number, scale: number, work: Float64Array, loops: Reflecting) => Found | undefined
+const own: Find = (from, at, m, n, scale, work, loops) => {
   if (n > FEW) {
     for (let i = 0; i < n * n; i++) work[i] = from[at + i]! / scale
-    return blocked(work, n, subtract)
+    return blocked(work, n, loops)
   }
   for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) work[j * m + i] = from[at + i * n + j]! / scale
   return plain(work, m, n)
 }
 /** A = Q R: U of A is Q times that of R. */
-const tall: Find = (from, at, m, n, scale, work, subtract) => {
+const tall: Find = (from, at, m, n, scale, work, loops) => {
   const { of, a, q, r, work: room } = tallLayout(m, n)
   for (let i = 0; i < m * n; i++) work[a + i] = from[at + i]! / scale
-  qr(work, a, work, q, work, r, of, work.subarray(room), subtract)
-  const found = own(work, r, n, n, 1, work, subtract)
+  qr(work, a, work, q, work, r, of, work.subarray(room), loops)
+  const found = own(work, r, n, n, 1, work, loops)
   if (found === undefined) return undefined
   const { u, v, s } = found
   // -Q U, which is as good with -V.
   work.fill(0, a, a + m * n)
-  subtract(work, a, n, work, q, n, 1, work, u.at, u.element, u.vector, m, n, n)
+  loops.subtract(work, a, n, work, q, n, 1, work, u.at, u.element, u.vector, m, n, n)
   for (let k = 0; k < n; k++) work[s + k] = -work[s + k]!
   return { u: { at: a, vector: 1, element: n }, v, s }
 }
@@ -118,13 +108,13 @@ export const svd = (
   m: number,
   n: number,
   work: Float64Array,
-  subtract: SubtractProduct,
+  loops: Reflecting,
 ): void => {
   const [at, sAt, vAt] = [matrix * m * n, matrix * n, matrix * n * n]
   const size = largestOf(a, at, m * n)
   const scale = scaleOf(size)
   if (n === 0) return
-  const found = Number.isNaN(size) ? undefined : (isTall(m, n) ? tall : own)(a, at, m, n, scale, work, subtract)
+  const found = Number.isNaN(size) ? undefined : (isTall(m, n) ? tall : own)(a, at, m, n, scale, work, loops)
   if (found === undefined) {
     u.fill(Number.NaN, at, at + m * n)
     s.fill(Number.NaN, sAt, sAt + n)
@@ -133,15 +123,10 @@ export const svd = (
   }
   const keys = sortRoom(m, n)
   for (let k = 0; k < n; k++) work[keys + k] = -Math.abs(work[found.s + k]!)
-  sorted(work, keys, keys + n, n)
-  for (let k = 0; k < n; k++) {
-    const i = work[keys + n + k]!
-    const value = work[found.s + i]!
-    const sign = flips(work, found.v + i * n, n) ? -1 : 1
-    const both = value < 0 ? -sign : sign
-    s[sAt + k] = scale * Math.abs(value)
-    const from = found.u.at + i * found.u.vector
-    for (let j = 0; j < m; j++) u[at + j * n + k] = both * work[from + j * found.u.element]!
-    for (let j = 0; j < n; j++) v[vAt + j * n + k] = sign * work[found.v + i * n + j]!
-  }
+  const order = sorted(work, keys, n)
+  for (let k = 0; k < n; k++) s[sAt + k] = scale * Math.abs(work[found.s + order[k]!]!)
+  const signs = signsOf(work, found.v, n, n)
+  columnsOf(work, found.v, order, signs, v, vAt, n)
+  for (let k = 0; k < n; k++) if (work[found.s + k]! < 0) signs[k] = -signs[k]!
+  columnsOf(work, found.u, order, signs, u, at, m)
 }

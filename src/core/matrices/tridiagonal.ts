@@ -5,7 +5,7 @@
 import { type Reduced, reflect } from './reflections.js'
 
 /** Columns of a panel, after which what is left of the matrix is brought up to date. */
-const PANEL = 24
+const PANEL = 16
 /** Rows of what is left that are brought up to date together: what is left of them is not. */
 const STRIP = 64
 

@@ -164,7 +164,7 @@ class Taps {
       for (let v = 0; v < wide; v++) {
         const lanes = v === wide - 1 ? lastLanes : F.lanes
         const offset = v * F.lanes * xs.output
-        if (xs.output === F.bytes) storeResult(f, F, out, this.result(c, v), lanes, offset, accumulate)
+        if (xs.output === F.bytes) storeResult(f, F, out, this.result(c, v), lanes, offset, accumulate ? F.vadd : undefined)
         else for (let lane = 0; lane < lanes; lane++) this.storeLane(this.result(c, v), lane, offset + lane * xs.output)
       }
       if (c < height - 1) f.increment(out, channels.output)

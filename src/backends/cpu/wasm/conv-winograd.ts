@@ -363,7 +363,7 @@ export class Transforms {
             .get(m1)
             .i32x4Shuffle(2 * part, 4 + 2 * part, 2 * part + 1, 5 + 2 * part)
             .set(m2)
-          storeResult(f, F, to, m2, lanes, 4 * r * g.columns + 16 * part, accumulate)
+          storeResult(f, F, to, m2, lanes, 4 * r * g.columns + 16 * part, accumulate ? F.vadd : undefined)
         }
       }
     }

@@ -86,6 +86,11 @@ const f64: Float = {
 
 export const floats: Readonly<Record<FloatName, Float>> = { f32, f64 }
 
+/** How products are made: with the relaxed multiply-add; taken from what C holds instead of added to it. */
+export interface Multiply {
+  readonly madd: boolean
+  readonly subtract: boolean
+}
 /** acc += a b on vectors, fused when `madd`. */
 export function multiplyAdd(f: FunctionBuilder, F: Float, madd: boolean, acc: Local, a: Operand, b: Operand): void {
   if (madd) f.op(F.vmadd, a, b, acc).set(acc)

@@ -25,8 +25,8 @@ export const partSizes = (m: number, n: number): readonly [m: number, n: number,
   longestPart,
 ]
 
-/** long(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc), as `product` is, whatever k. */
-export function emitLong(module: Module, product: FuncRef): FuncRef {
+/** long(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc), as `product` is, whatever k. Where that subtracts, so do parts, from zeros. */
+export function emitLong(module: Module, product: FuncRef, subtract: boolean): FuncRef {
   const f = module.func(undefined, new Array(13).fill('i32'))
   const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = f.parameters(13)
   const i32 = address(f)
@@ -87,10 +87,24 @@ export function emitLong(module: Module, product: FuncRef): FuncRef {
         .push(i32.mul(i32.mul(mb, nb), 8))
         .memoryFill()
       blocks(l, kb, k, longestPart, () => {
+        if (subtract)
+          f.get(part)
+            .i32Const(0)
+            .push(i32.mul(i32.mul(mb, nb), 4))
+            .memoryFill()
         f.get(part)
           .push(i32.add(a, i32.mul(i, ars), i32.mul(l, acs)))
           .push(i32.add(b, i32.mul(l, brs), i32.mul(j, bcs)))
-        f.get(mb).get(nb).get(kb).push(i32.mul(nb, 4)).get(ars).get(acs).get(brs).get(bcs).get(free).i32Const(0)
+        f.get(mb)
+          .get(nb)
+          .get(kb)
+          .push(i32.mul(nb, 4))
+          .get(ars)
+          .get(acs)
+          .get(brs)
+          .get(bcs)
+          .get(free)
+          .i32Const(subtract ? 1 : 0)
         f.call(product)
         addPart()
       })

@@ -2,7 +2,7 @@
  * Packing of matrix panels, and vectors that load and store only part of themselves.
  */
 
-import type { FuncRef, FunctionBuilder, Local, Module } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local, Module, Op } from './encoder.js'
 import { address, type Float } from './float.js'
 import * as OP from './opcodes.js'
 
@@ -23,7 +23,7 @@ export function storePartial(f: FunctionBuilder, F: Float, pointer: Local, value
   if (count !== 2) F.storeLane(f.get(pointer).get(value), count - 1, offset + (count - 1) * F.bytes)
 }
 
-/** Writes the first `count` elements of a vector, or adds them to what is there; `value` may change. */
+/** Writes the first `count` elements of a vector, or joins what is there with them by an opcode, as a sum or a difference; `value` may change. */
 export function storeResult(
   f: FunctionBuilder,
   F: Float,
@@ -31,18 +31,18 @@ export function storeResult(
   value: Local,
   count: number,
   offset: number,
-  accumulate: boolean,
+  join: Op | undefined,
 ): void {
   if (count === F.lanes) {
     f.get(pointer)
-    if (accumulate) f.op(F.vadd, () => f.get(pointer).v128Load(offset), value)
+    if (join !== undefined) f.op(join, () => f.get(pointer).v128Load(offset), value)
     else f.get(value)
     f.v128Store(offset)
     return
   }
-  if (accumulate) {
+  if (join !== undefined) {
     loadPartial(f, F, pointer, count, offset)
-    f.get(value).op(F.vadd).set(value)
+    f.get(value).op(join).set(value)
   }
   storePartial(f, F, pointer, value, count, offset)
 }
@@ -127,7 +127,7 @@ function copyElement(f: FunctionBuilder, F: Float, to: Local, offset: number, fr
 }
 
 /** Hands the rows of the transposed lanes x lanes block, one by one, to `use`. */
-function transposed(f: FunctionBuilder, F: Float, block: readonly Local[], use: (row: number, value: () => void) => void): void {
+export function transposed(f: FunctionBuilder, F: Float, block: readonly Local[], use: (row: number, value: () => void) => void): void {
   const [a, b, c, d] = block as [Local, Local, Local, Local]
   if (F.name === 'f64') {
     use(0, () => f.get(a).get(b).i64x2Shuffle(0, 2))

@@ -2,8 +2,8 @@
  * The inner loops of a blocked matrix product: tiles of C in registers, down one panel of columns.
  */
 
-import type { FuncRef, FunctionBuilder, Local, Module } from './encoder.js'
-import { address, type Float, multiplyAdd, zeroVector } from './float.js'
+import type { FuncRef, FunctionBuilder, Local, Module, Op } from './encoder.js'
+import { address, type Float, type Multiply, multiplyAdd, zeroVector } from './float.js'
 import { loadPartial, storeResult } from './gemm-pack.js'
 import * as OP from './opcodes.js'
 
@@ -15,11 +15,11 @@ export const panelWidths = (F: Float): number[] => [2 * F.lanes, ...Array.from({
 
 /**
  * sweep(kb, rows, a, ars, acs, tileStep, b, ldb, c, ldc, acc): one column panel of C, all its rows, tiles of 4, 2 and 1 rows.
- * `tileStep` is the distance between tiles of 4 rows, which differs from 4 ars when A is packed.
+ * `tileStep` is the distance between tiles of 4 rows, which differs from 4 ars when A is packed. With acc, C is joined with them.
  */
-export function emitSweep(module: Module, F: Float, madd: boolean, width: number): FuncRef {
+export function emitSweep(module: Module, F: Float, by: Multiply, width: number): FuncRef {
   const f = module.func(undefined, new Array(11).fill('i32'))
-  new Sweep(f, F, madd, width).emit()
+  new Sweep(f, F, by, width).emit()
   return f
 }
 
@@ -41,7 +41,7 @@ class Sweep {
   constructor(
     private readonly f: FunctionBuilder,
     private readonly F: Float,
-    private readonly madd: boolean,
+    private readonly by: Multiply,
     width: number,
   ) {
     this.given = givenTo(f)
@@ -89,8 +89,8 @@ class Sweep {
     )
     f.ifThen(
       acc,
-      () => this.store(height, true),
-      () => this.store(height, false),
+      () => this.store(height, this.by.subtract ? this.F.vsub : this.F.vadd),
+      () => this.store(height, undefined),
     )
   }
   private step(height: number): void {
@@ -104,7 +104,7 @@ class Sweep {
     for (let r = 0; r < height; r++) {
       F.loadSplat(f.get(this.rowPointers[r]!), 0).set(this.splat)
       columns.forEach((column, v) => {
-        multiplyAdd(f, F, this.madd, this.results[r * this.vectors + v]!, this.splat, column)
+        multiplyAdd(f, F, this.by.madd, this.results[r * this.vectors + v]!, this.splat, column)
       })
     }
   }
@@ -112,12 +112,12 @@ class Sweep {
     for (let r = 0; r < height; r++) this.f.increment(this.rowPointers[r]!, aBytes)
     this.f.increment(this.bp, bBytes)
   }
-  private store(height: number, accumulate: boolean): void {
+  private store(height: number, join: Op | undefined): void {
     const { f, F, cp, vectors } = this
     const { c, ldc } = this.given
     f.set(cp, c)
     for (let r = 0; r < height; r++) {
-      for (let v = 0; v < vectors; v++) storeResult(f, F, cp, this.results[r * vectors + v]!, this.lastLanes, v * 16, accumulate)
+      for (let v = 0; v < vectors; v++) storeResult(f, F, cp, this.results[r * vectors + v]!, this.lastLanes, v * 16, join)
       if (r < height - 1) f.increment(cp, ldc)
     }
   }

@@ -1,5 +1,5 @@
 /*
- * Matrix times vector, y = M x (+ y), for the products with one row or one column.
+ * Matrix times vector, y = M x, y + M x or y - M x, for the products with one row or one column.
  *
  *   columns of M contiguous   32 (f32) or 16 (f64) elements of y in registers, one multiply-add a column; k in blocks of 64
  *   rows of M contiguous      dot products, four rows at once; sums of 256 elements are added up in f64
@@ -7,7 +7,7 @@
  */
 
 import type { FuncRef, FunctionBuilder, Local, Module } from './encoder.js'
-import { address, type Float, multiplyAdd, zeroVector } from './float.js'
+import { address, type Float, type Multiply, multiplyAdd, zeroVector } from './float.js'
 import * as OP from './opcodes.js'
 
 const columnBlock = 64
@@ -16,11 +16,11 @@ const dotBlock = 256
 type Params = [Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local]
 
 /** matvec(y, yStride, M, rowStride, colStride, x, xStride, rows, k, scratch, acc) for positive rows and k; strides in bytes. */
-export function emitMatvec(module: Module, F: Float, madd: boolean): FuncRef {
+export function emitMatvec(module: Module, F: Float, by: Multiply): FuncRef {
   const e = F.bytes
-  const columns = emitColumns(module, F, madd)
-  const dots = emitDots(module, F, madd)
-  const strided = emitStrided(module, F)
+  const columns = emitColumns(module, F, by)
+  const dots = emitDots(module, F, by)
+  const strided = emitStrided(module, F, by)
   const f = module.func(undefined, new Array(11).fill('i32'))
   const [y, ys, M, rs, cs, x, xs, rows, k, scratch, acc] = Array.from({ length: 11 }, (_, i) => f.param(i)) as Params
   const i32 = address(f)
@@ -47,7 +47,7 @@ export function emitMatvec(module: Module, F: Float, madd: boolean): FuncRef {
 }
 
 /** columns(y, M, colStride, x, xStride, rows, k, acc): y and the columns of M are contiguous. */
-function emitColumns(module: Module, F: Float, madd: boolean): FuncRef {
+function emitColumns(module: Module, F: Float, { madd, subtract }: Multiply): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(8).fill('i32'))
   const [y, M, cs, x, xs, rows, k, acc] = f.parameters(8)
@@ -69,7 +69,7 @@ function emitColumns(module: Module, F: Float, madd: boolean): FuncRef {
     const store = (accumulate: boolean): void => {
       used.forEach((s, v) => {
         f.get(yp)
-        if (accumulate) f.op(F.vadd, () => (single ? F.loadOne(f.get(yp)) : f.get(yp).v128Load(v * 16)), s)
+        if (accumulate) f.op(subtract ? F.vsub : F.vadd, () => (single ? F.loadOne(f.get(yp)) : f.get(yp).v128Load(v * 16)), s)
         else f.get(s)
         if (single) F.storeLane(f, 0)
         else f.v128Store(v * 16)
@@ -106,7 +106,7 @@ function emitColumns(module: Module, F: Float, madd: boolean): FuncRef {
 }
 
 /** dots(y, yStride, M, rowStride, x, rows, k, acc): x and the rows of M are contiguous. */
-function emitDots(module: Module, F: Float, madd: boolean): FuncRef {
+function emitDots(module: Module, F: Float, { madd, subtract }: Multiply): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(8).fill('i32'))
   const [y, ys, M, rs, x, rows, k, acc] = f.parameters(8)
@@ -166,7 +166,7 @@ function emitDots(module: Module, F: Float, madd: boolean): FuncRef {
     })
     for (let r = 0; r < height; r++) {
       f.get(totals[r]!).f64x2ExtractLane(0).get(totals[r]!).f64x2ExtractLane(1).op(OP.f64_add).set(total)
-      finish(f, F, y, total, acc)
+      finish(f, F, subtract, y, total, acc)
       f.increment(y, ys)
     }
     f.increment(M, i32.mul(rs, height))
@@ -192,12 +192,12 @@ function addToTotal(f: FunctionBuilder, F: Float, total: Local, sum: Local): voi
   f.get(sum).get(sum).i32x4Shuffle(2, 3, 2, 3).op(OP.f64x2_promote_low_f32x4).op(OP.f64x2_add).set(total)
 }
 
-/** *y = total (+ *y when acc), total an f64. */
-function finish(f: FunctionBuilder, F: Float, y: Local, total: Local, acc: Local): void {
+/** *y = total, or *y + total (*y - total) when acc; total is an f64. */
+function finish(f: FunctionBuilder, F: Float, subtract: boolean, y: Local, total: Local, acc: Local): void {
   f.ifThen(acc, () => {
-    F.load(f.get(total).get(y))
+    F.load(f.get(y))
     if (F.name === 'f32') f.op(OP.f64_promote_f32)
-    f.op(OP.f64_add).set(total)
+    f.op(subtract ? OP.f64_sub : OP.f64_add, total).set(total)
   })
   f.get(y).get(total)
   if (F.name === 'f32') f.op(OP.f32_demote_f64)
@@ -205,7 +205,7 @@ function finish(f: FunctionBuilder, F: Float, y: Local, total: Local, acc: Local
 }
 
 /** strided(y, yStride, M, rowStride, colStride, x, xStride, rows, k, acc) */
-function emitStrided(module: Module, F: Float): FuncRef {
+function emitStrided(module: Module, F: Float, { subtract }: Multiply): FuncRef {
   const f = module.func(undefined, new Array(10).fill('i32'))
   const [y, ys, M, rs, cs, x, xs, rows, k, acc] = f.parameters(10)
   const [mp, xp, count] = f.locals('i32', 3)
@@ -227,7 +227,7 @@ function emitStrided(module: Module, F: Float): FuncRef {
       ).set(total)
       f.increment(mp, cs).increment(xp, xs)
     })
-    finish(f, F, y, total, acc)
+    finish(f, F, subtract, y, total, acc)
     f.increment(y, ys).increment(M, rs)
   })
   return f

@@ -1,5 +1,5 @@
 /*
- * Batched matrix product C = A B (+ C) on strided matrices, emitted as a kernel (i32 record) -> (); gemmRecord is the record.
+ * Batched matrix product C = A B, C + A B or C - A B on strided matrices, emitted as a kernel (i32 record) -> (); gemmRecord is the record.
  *
  * One product goes to one of two forms:
  *   matvec    when m or n is 1 (gemm-vector.ts)
@@ -11,27 +11,29 @@
 import { aligned } from '../../plan/memory.js'
 import { gemmRecord } from '../records.js'
 import type { FuncRef, FunctionBuilder, Local, Module } from './encoder.js'
-import { address, type Float, type FloatName, floats } from './float.js'
+import { address, type Float, type FloatName, floats, type Multiply } from './float.js'
 import { emitLong, longestPart, longScratchBytes, partSizes } from './gemm-long.js'
 import { emitPack, emitPackNarrow } from './gemm-pack.js'
 import { emitSweep, panelWidths, rowsPerTile } from './gemm-sweep.js'
 import { emitMatvec } from './gemm-vector.js'
 import * as OP from './opcodes.js'
 
+/** What becomes of C: A B; C + A B; C - A B. */
+export type Into = 'set' | 'add' | 'subtract'
 interface GemmOptions {
   readonly type: FloatName
   /** Use relaxed multiply-add; needs relaxed SIMD. */
   readonly madd: boolean
-  /** C += A B instead of C = A B. */
-  readonly accumulate: boolean
+  readonly into: Into
 }
 
 const blockK = 256
 const blockM = 128
 const blockN = 1024
 
-/** Bytes of scratch that an m x k by k x n product may use, whatever its strides. */
-export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number): number {
+/** Bytes of scratch that `batch` products of m x k by k x n matrices may use, whatever their strides: as one tall product too. */
+export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number, batch = 1): number {
+  if (batch > 1) return Math.max(gemmScratchBytes(type, m, n, k), gemmScratchBytes(type, batch * m, n, k))
   const { bytes } = floats[type]
   if (m === 0 || n === 0 || k === 0) return 0
   if (type === 'f32' && k > longestPart) return longScratchBytes(m, n) + gemmScratchBytes(type, ...partSizes(m, n))
@@ -44,14 +46,17 @@ export function gemmScratchBytes(type: FloatName, m: number, n: number, k: numbe
 // The product itself is shared by the accumulating and the plain kernel of one module.
 const products = /* @__PURE__ */ new WeakMap<Module, Map<string, FuncRef>>()
 
-/** product(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc) for positive m and n, made once in a module; strides in bytes. */
-export function productOf(module: Module, type: FloatName, madd: boolean): FuncRef {
+/**
+ * product(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc) for positive m and n, made once in a module; strides in bytes. C becomes
+ * A B, or with acc C + A B. One that subtracts takes acc alone.
+ */
+export function productOf(module: Module, type: FloatName, madd: boolean, subtract = false): FuncRef {
   const known = products.get(module) ?? new Map<string, FuncRef>()
   products.set(module, known)
-  const key = `${type} ${madd}`
+  const key = `${type} ${madd} ${subtract}`
   const make = (): FuncRef => {
-    const made = emitProduct(module, floats[type], madd)
-    return type === 'f32' ? emitLong(module, made) : made
+    const made = emitProduct(module, floats[type], { madd, subtract })
+    return type === 'f32' ? emitLong(module, made, subtract) : made
   }
   const product = known.get(key) ?? make()
   known.set(key, product)
@@ -59,8 +64,8 @@ export function productOf(module: Module, type: FloatName, madd: boolean): FuncR
 }
 
 /** Adds the kernel to the module. */
-export function emitGemm(module: Module, { type, madd, accumulate }: GemmOptions, name?: string): FunctionBuilder {
-  const product = productOf(module, type, madd)
+export function emitGemm(module: Module, { type, madd, into }: GemmOptions, name?: string): FunctionBuilder {
+  const product = productOf(module, type, madd, into === 'subtract')
   const f = module.kernel(name)
   const record = f.param(0)
   const i32 = address(f)
@@ -83,7 +88,7 @@ export function emitGemm(module: Module, { type, madd, accumulate }: GemmOptions
     const shared = i32.and(i32.eq(bStep, 0), i32.and(i32.eq(aStep, i32.mul(m, ars)), i32.eq(cStep, i32.mul(m, ldc))))
     f.ifThen(shared, () => f.set(m, i32.mul(m, batch)).set(batch, 1))
     f.countDown(batch, () => {
-      f.call(product, c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, accumulate ? 1 : 0)
+      f.call(product, c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, into === 'set' ? 0 : 1)
       f.increment(c, cStep).increment(a, aStep).increment(b, bStep)
     })
   })
@@ -91,14 +96,14 @@ export function emitGemm(module: Module, { type, madd, accumulate }: GemmOptions
 }
 
 /** product(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc) for positive m and n. */
-function emitProduct(module: Module, F: Float, madd: boolean): FuncRef {
+function emitProduct(module: Module, F: Float, by: Multiply): FuncRef {
   const widths = panelWidths(F)
   const parts: Parts = {
-    sweeps: widths.map((width) => emitSweep(module, F, madd, width)),
+    sweeps: widths.map((width) => emitSweep(module, F, by, width)),
     packB: emitPack(module, F, widths[0]!),
     packA: emitPack(module, F, rowsPerTile),
     packNarrow: emitPackNarrow(module, F),
-    matvec: emitMatvec(module, F, madd),
+    matvec: emitMatvec(module, F, by),
   }
   const f = module.func(undefined, new Array(13).fill('i32'))
   new Product(f, F, widths, parts).emit()

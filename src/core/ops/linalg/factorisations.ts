@@ -8,8 +8,9 @@ import { NO_PARAMS, type NoParams, type Primitive, primitive, type SampleArg } f
 import { sameShape, sizeOf } from '../../graph/shape.js'
 import { cholesky } from '../../matrices/cholesky.js'
 import { eigh, eighRoom } from '../../matrices/eigh.js'
+import { type Basics, type Eliminating, plainBasics, plainEliminating, type Reflecting } from '../../matrices/loops.js'
 import { lu } from '../../matrices/lu.js'
-import { type Floats, type SubtractProduct, subtractProduct } from '../../matrices/product.js'
+import type { Floats } from '../../matrices/product.js'
 import { qr, qrLayout } from '../../matrices/qr.js'
 import { svd, svdRoom } from '../../matrices/svd.js'
 import { solveTriangular } from '../../matrices/triangular.js'
@@ -52,21 +53,21 @@ export const systemShape = (op: string, a: Aval, b: Aval, rows: number): Aval =>
   return b
 }
 
-/** What a factorisation does, given C -= A B, and room for so many numbers where it needs some, in which that product works too. */
-export type Factorise<P> = (
+/** What a factorisation does, given its loops, and room for so many numbers where it needs some, in which those work too. */
+export type Factorise<P, L extends Basics = Eliminating> = (
   args: readonly NDArray[],
   params: P,
   outs: readonly NDArray[],
-  subtract: SubtractProduct,
+  loops: L,
   room: (numbers: number) => Float64Array,
 ) => void
 const floats = (x: NDArray): Floats => x.data as Floats
 const count = (x: NDArray): number => sizeOf(x.shape.slice(0, -2))
 const axesOf = (x: NDArray): readonly [m: number, n: number] => [x.shape[x.shape.length - 2]!, x.shape[x.shape.length - 1]!]
 const plainly =
-  <P>(run: Factorise<P>): Primitive<string, P>['meaning'] =>
+  <P, L extends Basics>(run: Factorise<P, L>, loops: L): Primitive<string, P>['meaning'] =>
   (args, params, outs) =>
-    run(args, params, outs, subtractProduct, (numbers) => new Float64Array(numbers))
+    run(args, params, outs, loops, (numbers) => new Float64Array(numbers))
 
 // ---- samples -----------------------------------------------------------------------------------------------------------
 
@@ -108,9 +109,9 @@ const nearlyEqual = (gap: number, symmetric: boolean): SampleArg => ({
 
 // ---- cholesky ----------------------------------------------------------------------------------------------------------
 
-export const choleskyRun: Factorise<NoParams> = ([a], _params, [l], subtract) => {
+export const choleskyRun: Factorise<NoParams> = ([a], _params, [l], loops) => {
   const [, n] = axesOf(a!)
-  for (let k = count(a!), at = 0; k > 0; k--, at += n * n) cholesky(floats(a!), floats(l!), at, n, subtract)
+  for (let k = count(a!), at = 0; k > 0; k--, at += n * n) cholesky(floats(a!), floats(l!), at, n, loops)
 }
 /** Reads the lower triangle alone: its gradient lies there. */
 export const choleskyPrimitive: Primitive<'cholesky', NoParams, readonly ['float']> = primitive({
@@ -123,7 +124,7 @@ export const choleskyPrimitive: Primitive<'cholesky', NoParams, readonly ['float
     squareAxes(a!.shape, 'cholesky')
     return a!
   },
-  meaning: plainly(choleskyRun),
+  meaning: plainly(choleskyRun, plainEliminating),
   cost: 100,
   samples: [
     { args: [square([3, 3], definite)], params: NO_PARAMS },
@@ -142,13 +143,13 @@ export interface TriangularParams {
   readonly transpose: boolean
   readonly unitDiagonal: boolean
 }
-export const triangularRun: Factorise<TriangularParams> = ([a, b], { lower, transpose, unitDiagonal }, [x], subtract) => {
+export const triangularRun: Factorise<TriangularParams> = ([a, b], { lower, transpose, unitDiagonal }, [x], loops) => {
   const [n, k] = axesOf(b!)
   const to = floats(x!)
   to.set(floats(b!))
   for (let c = count(b!), at = 0, bAt = 0; c > 0; c--, at += n * n, bAt += n * k) {
     const [row, column] = transpose ? [1, n] : [n, 1]
-    solveTriangular({ data: floats(a!), at, row, column, lower: lower !== transpose, unit: unitDiagonal }, 0, n, to, bAt, k, k, subtract)
+    solveTriangular({ data: floats(a!), at, row, column, lower: lower !== transpose, unit: unitDiagonal }, 0, n, to, bAt, k, k, loops)
   }
 }
 const sides = (shape: readonly number[]): SampleArg => ({ shape })
@@ -160,7 +161,7 @@ export const triangularSolvePrimitive: Primitive<'triangularSolve', TriangularPa
   dtypes: ['float', 'float'],
   codec: record({ lower: boolean, transpose: boolean, unitDiagonal: boolean }),
   shapeRule: ([a, b]) => systemShape('triangularSolve', a!, b!, squareAxes(a!.shape, 'triangularSolve').n),
-  meaning: plainly(triangularRun),
+  meaning: plainly(triangularRun, plainEliminating),
   cost: 100,
   samples: [
     { args: [square([3, 3], dominant), sides([3, 2])], params: { lower: true, transpose: false, unitDiagonal: false } },
@@ -177,10 +178,10 @@ export const triangularNode = (a: Node, b: Node, params: TriangularParams): Node
 
 // ---- lu ----------------------------------------------------------------------------------------------------------------
 
-export const luRun: Factorise<NoParams> = ([a], _params, [packed, pivots, order], subtract) => {
+export const luRun: Factorise<NoParams> = ([a], _params, [packed, pivots, order], loops) => {
   const [m, n] = axesOf(a!)
   const [swaps, rows] = [pivots!.data as Int32Array, order!.data as Int32Array]
-  for (let k = 0; k < count(a!); k++) lu(floats(a!), floats(packed!), swaps, rows, k, m, n, subtract)
+  for (let k = 0; k < count(a!); k++) lu(floats(a!), floats(packed!), swaps, rows, k, m, n, loops)
 }
 /** L and U in one matrix; which row was swapped with each of the first; the rows of A in their new order. */
 export const luPrimitive: Primitive<'lu', NoParams, readonly ['float']> = primitive({
@@ -194,7 +195,7 @@ export const luPrimitive: Primitive<'lu', NoParams, readonly ['float']> = primit
     const { lead, rows, columns } = matrixAxes(a!.shape, 'lu')
     return [a!, aval([...lead, Math.min(rows, columns)], 'i32'), aval([...lead, rows], 'i32')]
   },
-  meaning: plainly(luRun),
+  meaning: plainly(luRun, plainEliminating),
   cost: 100,
   samples: [
     { args: [square([3, 3], pivoted)], params: NO_PARAMS },
@@ -217,12 +218,12 @@ export interface QrParams {
 const qrLayoutOf = (m: number, n: number, { complete }: QrParams): ReturnType<typeof qrLayout> => qrLayout(m, n, complete ? m : n)
 /** Numbers that it needs room for. */
 export const qrRoom = (m: number, n: number, params: QrParams): number => qrLayoutOf(m, n, params).size
-export const qrRun: Factorise<QrParams> = ([a], params, [q, r], subtract, room) => {
+export const qrRun: Factorise<QrParams, Reflecting> = ([a], params, [q, r], loops, room) => {
   const [m, n] = axesOf(a!)
   const of = qrLayoutOf(m, n, params)
   const work = room(of.size)
   for (let k = 0; k < count(a!); k++)
-    qr(floats(a!), k * m * n, floats(q!), k * m * of.columns, floats(r!), k * of.columns * n, of, work, subtract)
+    qr(floats(a!), k * m * n, floats(q!), k * m * of.columns, floats(r!), k * of.columns * n, of, work, loops)
 }
 export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primitive({
   name: 'qr',
@@ -237,7 +238,7 @@ export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primit
     const own = complete ? rows : columns
     return [aval([...lead, rows, own], args[0]!.dtype), aval([...lead, own, columns], args[0]!.dtype)]
   },
-  meaning: plainly(qrRun),
+  meaning: plainly(qrRun, plainBasics),
   cost: 200,
   samples: [
     { args: [square([3, 3], dominant)], params: { complete: false } },
@@ -254,10 +255,10 @@ export const qrNodes = (a: Node, params: QrParams): readonly [q: Node, r: Node] 
 
 // ---- eigh --------------------------------------------------------------------------------------------------------------
 
-export const eighRun: Factorise<NoParams> = ([a], _params, [w, v], subtract, room) => {
+export const eighRun: Factorise<NoParams, Reflecting> = ([a], _params, [w, v], loops, room) => {
   const [, n] = axesOf(a!)
   const work = room(eighRoom(n))
-  for (let k = 0; k < count(a!); k++) eigh(floats(a!), k * n * n, floats(w!), k * n, floats(v!), n, work, subtract)
+  for (let k = 0; k < count(a!); k++) eigh(floats(a!), k * n * n, floats(w!), k * n, floats(v!), n, work, loops)
 }
 /** Reads the lower triangle alone: its gradient lies there. */
 export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = primitive({
@@ -271,7 +272,7 @@ export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = pr
     const { lead, n } = squareAxes(a!.shape, 'eigh')
     return [aval([...lead, n], a!.dtype), a!]
   },
-  meaning: plainly(eighRun),
+  meaning: plainly(eighRun, plainBasics),
   cost: 300,
   samples: [
     { args: [square([3, 3], spread)], params: NO_PARAMS },
@@ -290,10 +291,10 @@ export const eighNodes = (a: Node): readonly [w: Node, v: Node] =>
 
 // ---- svd ---------------------------------------------------------------------------------------------------------------
 
-export const svdRun: Factorise<NoParams> = ([a], _params, [u, s, v], subtract, room) => {
+export const svdRun: Factorise<NoParams, Reflecting> = ([a], _params, [u, s, v], loops, room) => {
   const [m, n] = axesOf(a!)
   const work = room(svdRoom(m, n))
-  for (let k = 0; k < count(a!); k++) svd(floats(a!), floats(u!), floats(s!), floats(v!), k, m, n, work, subtract)
+  for (let k = 0; k < count(a!); k++) svd(floats(a!), floats(u!), floats(s!), floats(v!), k, m, n, work, loops)
 }
 /** U, singular values and V (not its transpose). */
 export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = primitive({
@@ -308,7 +309,7 @@ export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = prim
     const { dtype } = args[0]!
     return [args[0]!, aval([...lead, columns], dtype), aval([...lead, columns, columns], dtype)]
   },
-  meaning: plainly(svdRun),
+  meaning: plainly(svdRun, plainBasics),
   cost: 500,
   samples: [
     { args: [square([3, 3], spread)], params: NO_PARAMS },

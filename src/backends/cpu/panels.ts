@@ -1,0 +1,61 @@
+/** The loops of factorisations (core/matrices/loops.ts) in WebAssembly, on matrices in the memory of the backend. */
+import type { Eliminating, Reflecting } from '../../core/matrices/loops.js'
+import { type Floats, LEAF, type SubtractProduct } from '../../core/matrices/product.js'
+import type { Panels } from './driven.js'
+import type { FloatName } from './wasm/float.js'
+import { emitReflections, type ReflectionCode } from './wasm/panel-reflections.js'
+import { emitPanels, type PanelCode, turnedBytes } from './wasm/panels.js'
+
+/** Where elements lie, for matrices in the memory. */
+const placeBy =
+  (size: number) =>
+  (x: Floats, at: number): number =>
+    x.byteOffset + size * at
+/** The loops of elimination in WebAssembly. */
+const eliminatingBy = (by: PanelCode, subtract: SubtractProduct, panel: number, type: FloatName): Eliminating => {
+  const size = type === 'f64' ? 8 : 4
+  const place = placeBy(size)
+  return {
+    subtract,
+    turn: (to, toAt, toRow, from, fromAt, fromRow, m, n) =>
+      by.turn(place(to, toAt), size * toRow, place(from, fromAt), size * fromRow, m, n),
+    solve: (t, tAt, tRow, tColumn, unit, b, bAt, bRow, n, columns) =>
+      by.solve(place(t, tAt), size * tRow, size * tColumn, place(b, bAt), size * bRow, n, columns, unit ? 1 : 0),
+    cholesky: (a, at, row, n) => by.cholesky(place(a, at), size * row, n) === 1,
+    lu: (a, at, row, m, n, first, pivots, pAt) =>
+      by.lu(place(a, at), size * row, m, n, first, pivots.byteOffset + 4 * pAt, panel, turnedBytes(type, m)),
+    swap: (a, at, row, columns, pivots, pAt, first, count) =>
+      by.swap(place(a, at), size * row, columns, pivots.byteOffset + 4 * pAt, first, count),
+    leaf: 2 * LEAF,
+  }
+}
+/** Those of reflections, in f64. */
+const reflectingBy = (by: ReflectionCode, subtract: SubtractProduct, panel: number): Reflecting => {
+  const place = placeBy(8)
+  return {
+    subtract,
+    turn: (to, toAt, toRow, from, fromAt, fromRow, m, n) => by.turn(place(to, toAt), 8 * toRow, place(from, fromAt), 8 * fromRow, m, n),
+    reflect: (a, at, row, m, n, t, tRow, v, vRow) =>
+      by.reflect(place(a, at), 8 * row, m, n, place(a, t), 8 * tRow, place(a, v), 8 * vRow, panel, turnedBytes('f64', m)),
+    secular: {
+      part: (a, d, w, n, own, tau, squares, gaps, sums) =>
+        by.part(place(a, d), place(a, w), n, own, tau, squares ? 1 : 0, place(a, gaps), place(a, sums)),
+      weigh: (a, to, gaps, d, n, own, squares) => by.weigh(place(a, to), place(a, gaps), place(a, d), n, own, squares ? 1 : 0),
+    },
+  }
+}
+
+/** Columns of a panel lie turned in its room. */
+const bytes = (type: FloatName, rows: number): number => LEAF * turnedBytes(type, rows)
+export const byElimination: Panels<Eliminating> = {
+  name: 'elimination',
+  emit: emitPanels,
+  bytes,
+  loops: (code, subtract, panel, type) => eliminatingBy(code as unknown as PanelCode, subtract, panel, type),
+}
+export const byReflections: Panels<Reflecting> = {
+  name: 'reflections',
+  emit: emitReflections,
+  bytes,
+  loops: (code, subtract, panel) => reflectingBy(code as unknown as ReflectionCode, subtract, panel),
+}

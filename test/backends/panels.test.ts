@@ -1,0 +1,272 @@
+/**
+ * The loops of factorisations in WebAssembly (panels.ts, panel-reflections.ts) beside the plain ones: in every width of a strip and beyond, at odd places
+ * with distances between rows, with all that lies around. Both round each operation or fewer, so that they differ by a few units for each row.
+ */
+import { describe, expect, it } from 'vitest'
+import type { Panels } from '../../src/backends/cpu/driven.js'
+import { byElimination, byReflections } from '../../src/backends/cpu/panels.js'
+import { Module } from '../../src/backends/cpu/wasm/encoder.js'
+import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
+import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
+import { random } from '../../src/check/index.js'
+import { type Basics, type Eliminating, plainEliminating, type Reflecting } from '../../src/core/matrices/loops.js'
+import { type Floats, LEAF, subtractProduct } from '../../src/core/matrices/product.js'
+import { reflect } from '../../src/core/matrices/reflections.js'
+
+const ROOM = 1 << 20
+const COUNT = 16_000
+const next = random(5)
+const below = (n: number): number => Math.floor(next() * n)
+const floats = { f32: Float32Array, f64: Float64Array } as const
+const tolerance = { f32: 2e-5, f64: 4e-14 } as const
+const variants = (['f32', 'f64'] as const).flatMap((type) => (relaxedSimd() ? [false, true] : [false]).map((madd) => [type, madd] as const))
+
+/** Loops on a memory of their own: numbers from 0 on, the room behind. */
+const loopsOf = <L extends Basics>(panels: Panels<L>, type: FloatName, madd: boolean): { readonly all: Floats; readonly loops: L } => {
+  const memory = new WebAssembly.Memory({ initial: 2 * (ROOM >> 16) })
+  const module = new Module(madd)
+  module.importMemory({ min: 1 })
+  panels.emit(module, type)
+  const code = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), { env: { memory } }).exports
+  return { all: new floats[type](memory.buffer, 0, COUNT), loops: panels.loops(code, subtractProduct, ROOM, type) }
+}
+const noise = Float64Array.from({ length: COUNT }, () => 2 * next() - 1)
+/** Fills all with noise; what both make of it: equal where the plain loops write nothing, and near elsewhere. */
+const compare = <X>(all: Floats, type: FloatName, own: (x: Floats) => X, plain: (x: Floats) => X, fill?: (x: Floats) => void): void => {
+  all.set(noise)
+  fill?.(all)
+  const before = all.slice()
+  const want = all.slice()
+  expect(own(all)).toEqual(plain(want))
+  for (let i = 0; i < all.length; i++) {
+    const [x, y] = [all[i]!, want[i]!]
+    if (Object.is(x, y) || Object.is(x, -y)) continue
+    if (Object.is(y, before[i]) || !(Math.abs(x - y) <= tolerance[type] * (1 + Math.abs(y))))
+      throw new Error(`number ${i} is ${x}, not ${y}`)
+  }
+}
+/** A matrix at an odd place, with something between its rows. */
+const placed = (columns: number): readonly [at: number, row: number] => [1 + below(5), columns + below(4)]
+
+describe.each(variants)('elimination of %s, relaxed: %s', (type, madd) => {
+  const { all, loops } = loopsOf(byElimination, type, madd)
+  const sizes = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32]
+  const columns = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 23, 31, 32, 33, 47, 63, 71]
+
+  it('solves with lower and upper triangles, of rows or of columns', () => {
+    for (const n of sizes)
+      for (const k of columns) {
+        const [at, row] = placed(n)
+        const [b, bRow] = [10_000 + below(7), k + below(4)]
+        const [unit, upper, turned] = [below(2) === 0, below(2) === 0, below(2) === 0]
+        const [r, c] = turned ? [1, row] : [row, 1]
+        const run = (by: Eliminating) => (x: Floats) =>
+          upper
+            ? by.solve(x, at + (n - 1) * (r + c), -r, -c, unit, x, b + (n - 1) * bRow, -bRow, n, k)
+            : by.solve(x, at, r, c, unit, x, b, bRow, n, k)
+        compare(all, type, run(loops), run(plainEliminating), (x) => {
+          for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) x[at + i * row + j] = i === j ? 1 + next() : (next() - 0.5) / n
+        })
+      }
+  })
+  it('a zero on the diagonal gives infinities and NaN there, and nowhere else', () => {
+    all.fill(0)
+    for (let i = 0; i < 3; i++) all[4 * i] = i === 1 ? 0 : 2
+    all.fill(1, 100, 103)
+    loops.solve(all, 0, 3, 1, false, all, 100, 1, 3, 1)
+    expect(Array.from(all.subarray(100, 103))).toEqual([0.5, Number.POSITIVE_INFINITY, Number.NaN])
+  })
+  it('Cholesky: the upper factor, and what is below the diagonal stays', () => {
+    for (const n of [...sizes.filter((x) => x <= LEAF), 6, 10, 11, 12, 13, 14]) {
+      const [at, row] = placed(n)
+      const run = (by: Eliminating) => (x: Floats) => by.cholesky(x, at, row, n)
+      compare(all, type, run(loops), run(plainEliminating), (x) => {
+        for (let i = 0; i < n; i++) x[at + i * (row + 1)] = n + next()
+      })
+    }
+  })
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('Cholesky: a pivot that is %d is found, wherever it is', (bad) => {
+    for (let place = 0; place < 9; place++) {
+      all.fill(0)
+      for (let i = 0; i < 9; i++) all[10 * i] = i === place ? bad : 2
+      expect(loops.cholesky(all, 0, 9, 9)).toBe(false)
+    }
+  })
+  const pivots = (by: Eliminating, x: Floats, at: number, row: number, m: number, n: number): readonly number[] => {
+    // In the memory, where the panels' own is.
+    const own = new Int32Array(x === all ? all.buffer : new ArrayBuffer(400_000), x === all ? ROOM + (ROOM >> 1) : 0, LEAF)
+    own.fill(0)
+    by.lu(x, at, row, m, n, 100, own, 0)
+    return Array.from(own)
+  }
+  it('LU of panels: pivots, and both factors', () => {
+    for (const m of [...sizes, 33, 70, 141])
+      for (const n of [1, 2, 3, 5, 8, 13, 15, LEAF]) {
+        const [at, row] = placed(n)
+        compare(
+          all,
+          type,
+          (x) => pivots(loops, x, at, row, m, n),
+          (x) => pivots(plainEliminating, x, at, row, m, n),
+          // Pivots far from one another, in an order of their own, so that rounding does not choose.
+          (x) => {
+            for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) x[at + i * row + j]! *= i === (7 * j + 3) % m ? 4 : 0.5 / m
+          },
+        )
+      }
+  })
+  it('LU: the first of equals, the first NaN, and columns of zeros', () => {
+    const panel = (rows: readonly (readonly number[])[]): readonly number[] => {
+      rows.flat().forEach((x, i) => {
+        all[i] = x
+      })
+      return pivots(loops, all, 0, rows[0]!.length, rows.length, rows[0]!.length).slice(0, rows[0]!.length)
+    }
+    expect(
+      panel([
+        [1, 2],
+        [-1, 1],
+        [1, 6],
+      ]),
+    ).toEqual([100, 102])
+    expect(panel([[1], [Number.NaN], [7], [Number.NaN]])).toEqual([101])
+    expect(
+      panel([
+        [0, 1],
+        [0, 3],
+        [0, -4],
+      ]),
+    ).toEqual([100, 102])
+    expect(Array.from(all.subarray(0, 6))).toEqual([0, 1, 0, -4, 0, -0.75])
+    expect(panel([[1], [Number.POSITIVE_INFINITY], [7]])).toEqual([101])
+  })
+  it('swaps rows', () => {
+    for (const k of columns) {
+      const [at, row] = placed(k)
+      const names = Int32Array.from({ length: 20 }, (_, i) => i + below(20 - i))
+      const own = new Int32Array(all.buffer, ROOM, 20)
+      own.set(names)
+      const [first, count] = [below(6), 1 + below(14)]
+      compare(
+        all,
+        type,
+        (x) => loops.swap(x, at, row, k, own, 0, first, count),
+        (x) => plainEliminating.swap(x, at, row, k, names, 0, first, count),
+      )
+    }
+  })
+  it('turns matrices, of any number of rows and columns', () => {
+    for (let m = 0; m <= 9; m++)
+      for (const n of [0, 1, 2, 3, 4, 5, 7, 8, 63, 64, 65, 66, 129, 131]) {
+        const [from, fromRow] = placed(n)
+        const [to, toRow] = [10_000 + below(7), m + below(4)]
+        const run = (by: Basics) => (x: Floats) => by.turn(x, to, toRow, x, from, fromRow, m, n)
+        compare(all, type, run(loops), run(plainEliminating))
+      }
+  })
+  it('results do not depend on where a matrix lies', () => {
+    const given = Float64Array.from({ length: 400 }, () => 2 * next() - 1)
+    const at = (place: number): ArrayLike<number> => {
+      all.fill(0)
+      all.set(given, place)
+      pivots(loops, all, place, 7, 53, 7)
+      loops.solve(all, place, 7, 1, true, all, place + 21, 19, 3, 18)
+      return all.slice(place, place + 400)
+    }
+    const first = at(0)
+    for (let place = 1; place < 9; place++) expect(at(place)).toEqual(first)
+  })
+})
+
+/** Columns that reflections reduce, in plain loops: R with the vectors, V and T, as `Reflecting.reflect` has them. */
+const reflected: NonNullable<Reflecting['reflect']> = (a, at, row, m, n, t, tRow, v, vRow) => {
+  for (let j = 0; j < n; j++) {
+    const from = at + j * (row + 1)
+    const tau = reflect(a, from, row, m - j)
+    for (let i = 0; i < m; i++) a[v + i * vRow + j] = i < j ? 0 : i === j ? 1 : a[at + i * row + j]!
+    for (let k = j + 1; k < n; k++) {
+      let s = 0
+      for (let i = j; i < m; i++) s += a[v + i * vRow + j]! * a[at + i * row + k]!
+      for (let i = j; i < m; i++) a[at + i * row + k]! -= tau * s * a[v + i * vRow + j]!
+    }
+    const z = Array.from({ length: j }, (_, k) => {
+      let s = 0
+      for (let i = 0; i < m; i++) s += a[v + i * vRow + k]! * a[v + i * vRow + j]!
+      return s
+    })
+    for (let k = 0; k < j; k++) {
+      let s = 0
+      for (let l = k; l < j; l++) s += a[t + k * tRow + l]! * z[l]!
+      a[t + k * tRow + j] = -tau * s
+    }
+    a[t + j * (tRow + 1)] = tau
+  }
+}
+
+describe.each(variants.filter(([type]) => type === 'f64'))('reflections of %s, relaxed: %s', (_type, madd) => {
+  const { all, loops } = loopsOf(byReflections, 'f64', madd)
+  const f64 = all as Float64Array
+  const each = (fill?: (x: Floats, at: number, row: number, m: number) => void): void => {
+    for (const n of [1, 2, 3, 5, 7, 8])
+      for (const m of [n, n + 1, n + 2, n + 7, n + 8, n + 9, 40, 101]) {
+        const [at, row] = placed(n)
+        const [t, tRow] = [5000 + below(5), n + below(4)]
+        const [v, vRow] = [7000 + below(5), n + below(4)]
+        const run = (by: NonNullable<Reflecting['reflect']>) => (x: Floats) => by(x as Float64Array, at, row, m, n, t, tRow, v, vRow)
+        compare(all, 'f64', run(loops.reflect!), run(reflected), (x) => fill?.(x, at, row, m))
+      }
+  }
+  it('reduce columns', () => each())
+  it('reduce columns of zeros, of numbers near the smallest, and those whose first number is alone', () => {
+    each((x, at, row, m) => {
+      for (let i = 0; i < m; i++) {
+        x[at + i * row] = 0
+        x[at + i * row + 1]! *= 2 ** -1000
+        x[at + i * row + 2]! *= i === 2 ? 1 : 0
+      }
+    })
+  })
+  it('what is left of a column of numbers near the smallest is as small', () => {
+    const x = Float64Array.from({ length: 9 }, (_, i) => (1 + i) * 2 ** -1000)
+    f64.set(x)
+    loops.reflect!(f64, 0, 1, 9, 1, 5000, 1, 7000, 1)
+    expect(f64[0]! / (-Math.sqrt(285) * 2 ** -1000)).toBeCloseTo(1, 14)
+    expect(f64[5000]!).toBeCloseTo(1 + 1 / Math.sqrt(285), 14)
+  })
+  it('NaN and infinities are in the result', () => {
+    for (const bad of [Number.NaN, Number.POSITIVE_INFINITY])
+      for (const place of [0, 1, 20]) {
+        for (let i = 0; i < 63; i++) all[i] = 2 * next() - 1
+        all[3 * place] = bad
+        loops.reflect!(f64, 0, 3, 21, 3, 5000, 3, 7000, 3)
+        expect(Array.from(all.subarray(0, 63)).some(Number.isNaN)).toBe(true)
+      }
+  })
+  it('sums of secular equations, of d and of squares', () => {
+    for (const squares of [false, true])
+      for (let n = 0; n <= 17; n++) {
+        const [d, w, gaps, sums] = [1 + below(4), 100 + below(4), 200 + below(4), 300 + below(4)]
+        const [own, tau] = [0.7, 0.013]
+        const plain = (a: Floats): void => {
+          let [s, t] = [0, 0]
+          for (let j = 0; j < n; j++) {
+            const distance = a[d + j]! - own - tau
+            const gap = squares ? distance * (a[d + j]! + own + tau) : distance
+            a[gaps + j] = gap
+            s += a[w + j]! / gap
+            t += a[w + j]! / gap / gap
+          }
+          a[sums] = s
+          a[sums + 1] = t
+        }
+        const fill = (a: Floats): void => {
+          for (let j = 0; j < n; j++) a[d + j] = 1 + j
+        }
+        compare(all, 'f64', (x) => loops.secular!.part(x as Float64Array, d, w, n, own, tau, squares, gaps, sums), plain, fill)
+        const weigh = (a: Floats): void => {
+          for (let j = 0; j < n; j++) a[w + j]! *= a[gaps + j]! / ((a[d + j]! - own) * (squares ? a[d + j]! + own : 1))
+        }
+        compare(all, 'f64', (x) => loops.secular!.weigh(x as Float64Array, w, gaps, d, n, own, squares), weigh, fill)
+      }
+  })
+})
