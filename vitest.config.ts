@@ -27,8 +27,7 @@ const shared = {
 }
 // Which tests depend on what changed is found in the graph of what the runner transforms, and a watcher transforms what is new.
 const once = process.argv.includes('run') && !process.argv.some((a) => a.startsWith('--changed'))
-// In depth the runner transforms src: there the order in which modules load decides which samples are drawn, and that of plain modules is another.
-const plugins = once && !deep ? [native(root)] : []
+const plugins = once ? [native(root)] : []
 
 export default defineConfig({
   test: {

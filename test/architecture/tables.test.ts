@@ -8,9 +8,10 @@ import { type KernelTable, kernelTable } from '../../src/core/extend/kernel-tabl
 import { type Plugin, pluginMonoid } from '../../src/core/extend/plugin.js'
 import { aval } from '../../src/core/graph/aval.js'
 import { applyAny, input } from '../../src/core/graph/expr.js'
+import { primitivesIn } from '../../src/core/graph/operation.js'
 import { type AnyPrimitive, isPrimitive } from '../../src/core/graph/primitive.js'
 import { makeProgram } from '../../src/core/graph/program.js'
-import { families } from '../../src/core/ops/families.js'
+import { arithmetic, exponentials, families, gamma, trigonometric } from '../../src/core/ops/families.js'
 import { corePlugin } from '../../src/instance/plugins.js'
 import { cpuFamilies, ruleFamilies } from '../../src/packs/all.js'
 
@@ -31,6 +32,16 @@ describe('the tables', () => {
     expect(new Set(all.map(([, p]) => p.name)).size).toBe(all.length)
     for (const [family, table] of Object.entries(families))
       for (const [name, p] of Object.entries(table)) expect([p.name, p.family]).toEqual([name, family])
+  })
+
+  it('are in the order of names, however a loader orders exports: what is drawn from them is the same everywhere', () => {
+    const { elementwise, ...others } = families
+    expect(Object.keys(elementwise)).toEqual([arithmetic, exponentials, trigonometric, gamma].flatMap((table) => Object.keys(table)))
+    for (const table of [arithmetic, exponentials, trigonometric, gamma, ...Object.values(others)]) {
+      const names = Object.keys(table)
+      expect(names).toEqual([...names].sort())
+      expect(Object.keys(primitivesIn(Object.fromEntries(Object.entries(table).reverse())))).toEqual(names)
+    }
   })
 
   it('have a row for every primitive and no other', () => {

@@ -44,6 +44,8 @@ beforeAll(() => {
     '--emitDeclarationOnly',
     '--noEmit',
     'false',
+    // What is wrong in src `npm run check:types` says; here it would take twice as long as the declarations.
+    '--noCheck',
     '--outDir',
     join(work, 'src'),
     '--rootDir',

@@ -9,7 +9,7 @@ import { compile } from './harness.js'
 const declared = ['x', 'd', 'i', 'b']
 // 0 and 1, which go beside booleans too.
 const undeclared = ['1', '[1, 0]', 'a.ones([2])', 'a.where(b, 1, 0)']
-const names = Object.keys(operations)
+const names = Object.keys(operations).sort()
 
 /** The dtypes that the compiler gives to expressions; undefined for those that do not compile, or give no single array. */
 const typesOf = (expressions: readonly string[]): readonly (string | undefined)[] => {

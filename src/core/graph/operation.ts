@@ -17,11 +17,16 @@ export const primitiveIn = (x: unknown): AnyPrimitive | undefined => {
   const { primitive, shapeRule } = (x ?? {}) as { readonly primitive?: AnyPrimitive; readonly shapeRule?: unknown }
   return primitive ?? (typeof shapeRule === 'function' ? (x as AnyPrimitive) : undefined)
 }
-/** The table of a family: every primitive that its modules export, itself or as an operation that knows it. */
+/**
+ * The table of a family: every primitive that its modules export, itself or as an operation that knows it, in the order of their names. What is drawn from a table is so the same
+ * everywhere: the exports of a module have one order where a loader keeps that of its text, and another where it is an engine's own module.
+ */
 export const primitivesIn = <M extends object>(exports: M): Primitives<M> =>
   Object.fromEntries(
-    Object.values(exports).flatMap((x) => {
-      const p = primitiveIn(x)
-      return p === undefined ? [] : [[p.name, p]]
-    }),
+    Object.values(exports)
+      .flatMap((x): readonly (readonly [string, AnyPrimitive])[] => {
+        const p = primitiveIn(x)
+        return p === undefined ? [] : [[p.name, p]]
+      })
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
   ) as Primitives<M>

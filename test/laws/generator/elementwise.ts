@@ -15,12 +15,14 @@ export interface Row {
   readonly scalar?: boolean
 }
 
-/** Elementwise operations of the library that are one primitive, by name. */
+/** Elementwise operations of the library that are one primitive, by name and in the order of names: programs are drawn from them. */
 export const primitiveOps: ReadonlyMap<string, AnyPrimitive> = new Map(
-  Object.entries(shipped).flatMap(([name, f]) => {
-    const primitive = (f as { readonly primitive?: AnyPrimitive } | null)?.primitive
-    return typeof f === 'function' && primitive?.class === 'elementwise' ? [[name, primitive] as const] : []
-  }),
+  Object.entries(shipped)
+    .flatMap(([name, f]) => {
+      const primitive = (f as { readonly primitive?: AnyPrimitive } | null)?.primitive
+      return typeof f === 'function' && primitive?.class === 'elementwise' ? [[name, primitive] as const] : []
+    })
+    .sort(([a], [b]) => (a < b ? -1 : 1)),
 )
 const domainOf = (p: AnyPrimitive, i: number): readonly [number, number] => p.samples[0]?.args[i]?.domain ?? [-2, 2]
 
