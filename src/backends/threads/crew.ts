@@ -10,6 +10,8 @@ import { type Message, type Told, workerText } from './worker.js'
 
 /** Pages of the largest memory: 4 GiB less one page. A shared one has to say so; no memory is taken for it. */
 const MOST_PAGES = 65535
+/** A shared memory that grows detaches nothing; so many pages spare small programs the messages. */
+const FIRST_PAGES = 64
 const LIMITS = { min: 1, max: MOST_PAGES, shared: true } as const
 /** Jobs that the caller runs alone: all of them. */
 const ALWAYS = 0x7fff_ffff
@@ -25,7 +27,7 @@ export interface Working {
 }
 
 class ThreadCrew implements Crew {
-  readonly memory = new WebAssembly.Memory({ initial: 2, maximum: MOST_PAGES, shared: true })
+  readonly memory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: MOST_PAGES, shared: true })
   readonly limits = LIMITS
   private readonly words = new Int32Array(this.memory.buffer)
   /** Kernels of the table, and which of them the threads know. */
