@@ -45,7 +45,6 @@ const drivenScratchBytes = <L extends Basics>(driven: Driven<L>, of: FloatName):
   const type = typeOf(driven, of)
   const n = Math.max(rows, columns)
   if (rows * columns * n < LEAST) return 0
-  const size = type === 'f64' ? 8 : 4
   return (
     roomBytes(driven) +
     panelBytes(driven, type) +

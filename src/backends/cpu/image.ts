@@ -239,7 +239,8 @@ const writeFork = (words: Words, kernel: number, of: number, cut: Cut): number =
   words.put(at.moving, cut.moves.length)
   words.put(at.scratch, 4 * cut.scratch)
   words.put(at.scratchBytes, cut.scratchBytes)
-  words.put(at.long, Math.ceil(LOOKS * Math.min(2 * cut.microseconds + 100, 1e6)))
+  words.put(at.long, Math.ceil(LOOKS * Math.min((2 * cut.microseconds) / cut.parts + 100, 1e6)))
+  words.put(at.microseconds, Math.ceil(Math.min(cut.microseconds, 1e9)))
   return record
 }
 

@@ -138,7 +138,7 @@ export interface Cut {
   readonly scratchBytes: number
   /** Words of the record. */
   readonly words: number
-  /** A part takes so many microseconds, about. */
+  /** All of it takes so many microseconds, about. */
   readonly microseconds: number
 }
 /** Threads that share a memory. */

@@ -29,9 +29,14 @@ export const moveEntry = /*#__PURE__*/ layout('word by')
 
 /**
  * A step that threads share: its kernel, its record and how many words that has; its parts, the units of a part and the word that counts units; the words that move with each part
- * (`moveEntry`, whose words are bytes from the record's beginning); the word of the scratch, and the bytes of it that a thread takes; the looks after which a wait for others was long.
+ * (`moveEntry`, whose words are bytes from the record's beginning); the word of the scratch, and the bytes of it that a thread takes; the looks after which a wait for others was long, and the microseconds of the whole step, about.
  */
-export const forkRecord = /*#__PURE__*/ layout('kernel record words', 'parts units axis moves moving', 'scratch scratchBytes long')
+export const forkRecord = /*#__PURE__*/ layout(
+  'kernel record words',
+  'parts units axis moves moving',
+  'scratch scratchBytes',
+  'long microseconds',
+)
 
 /** C = A B. C has unit column stride. */
 export const gemmRecord = /*#__PURE__*/ layout(

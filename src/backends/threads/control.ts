@@ -4,7 +4,7 @@ import { layout } from '../record.js'
 /**
  * `next` and `epoch` are one number of 64 bits, so that one exchange takes a part of the job that it was read for, or none: the next part of the job that is open, and the number of that job.
  * `done`: parts that are done. `sleepers`: threads that sleep until there is another epoch. `version`: messages to threads so far; one that has seen fewer takes no part. `failed`: threads that
- * ended within a part. `job`: the record of the open job. `alone`: jobs that the caller runs alone before it asks others again, and `penalty`: how many it will be after another long wait.
+ * ended within a part. `job`: the record of the open job. `alone`: microseconds of jobs that the caller runs alone before it asks others again, and `penalty`: how many it will be after another long wait.
  * `busy`: a job is open. `helped`: parts that were done by others than the caller. `returned`: bits of
  * the parts that need JavaScript, which only the caller has. `turn` and `delay` are for tests: parts in another order, and pauses before them.
  */

@@ -65,7 +65,7 @@ const cutAlong = (
     scratch: scratch.word,
     scratchBytes: aligned(scratch.bytes(units - part * (parts - 1)), 64),
     words: scratch.words,
-    microseconds: microseconds / parts,
+    microseconds,
   }
 }
 

@@ -18,8 +18,9 @@ const EXCHANGE64 = [0x49, 3] as const
 /** Looks at the memory before a thread without work sleeps, about 20 microseconds; and before a caller that waits asks whether others still run. */
 const LOOKS = 10_000
 const ASK = 2 ** 24
-/** Jobs that the caller runs alone at most, before it asks again. */
-const MOST_ALONE = 1024
+/** Microseconds of jobs that the caller runs alone after a long wait: at first, and at most. */
+const LEAST_ALONE = 2000
+const MOST_ALONE = 100_000
 /** In the place of the next part, where no job is open. */
 const CLOSED = 0x7fff_ffff
 
@@ -187,7 +188,7 @@ const emitFork = (m: Module, run: FuncRef, take: FuncRef, { late, failed, left }
   f.ifThen(words.load('busy'), () => f.call(left))
   f.set(alone, words.load('alone'))
   f.ifThen(alone, () => {
-    words.store('alone', i32.sub(alone, 1))
+    words.store('alone', i32.sub(alone, i32.min(alone, field('microseconds'))))
     f.push(field('record')).push(field('kernel')).callIndirect(['i32']).op(OP.return)
   })
   f.set(parts, field('parts'))
@@ -219,11 +220,15 @@ const emitFork = (m: Module, run: FuncRef, take: FuncRef, { late, failed, left }
   f.ifThen(
     i32.atLeast(looks, field('long')),
     () => {
-      f.set(penalty, i32.min(i32.add(i32.mul(penalty, 2), 16), MOST_ALONE))
+      f.set(penalty, i32.min(i32.add(i32.mul(penalty, 2), LEAST_ALONE), MOST_ALONE))
       words.store('penalty', penalty)
       words.store('alone', penalty)
     },
-    () => f.ifThen(penalty, () => words.store('penalty', i32.sub(penalty, 1))),
+    () =>
+      words.store(
+        'penalty',
+        i32.sub(penalty, () => f.op(OP.i32_shr_u, penalty, 3)),
+      ),
   )
   f.ifThen(words.load('failed'), () => f.call(failed))
 }
