@@ -46,17 +46,6 @@ const cases: readonly Case[] = [
     cut: 1,
   },
   {
-    name: 'functions that call into JavaScript for some arguments, and for all',
-    inputs: { x: [[2000], 'f64'], y: [[1003], 'f32'], z: [[501], 'f64'] },
-    // The sine of small numbers first, then of huge ones.
-    f: ({ x, y, z }) => [
-      op.sin!(op.mul!(x, op.exp!(op.mul!(0.04, op.arange!(2000))))),
-      op.cos!(op.mul!(1e9, y)),
-      op.gammainc!(op.add!(2, z), op.square!(z)),
-    ],
-    cut: 2,
-  },
-  {
     name: 'folds along each axis and rows that are broadcast',
     inputs: { x: [[37, 5, 29], 'f32'], r: [[29], 'f32'] },
     f: ({ x, r }) => {

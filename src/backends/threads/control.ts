@@ -5,20 +5,14 @@ import { layout } from '../record.js'
  * `next` and `epoch` are one number of 64 bits, so that one exchange takes a part of the job that it was read for, or none: the next part of the job that is open, and the number of that job.
  * `done`: parts that are done. `sleepers`: threads that sleep until there is another epoch. `version`: messages to threads so far; one that has seen fewer takes no part. `failed`: threads that
  * ended within a part. `job`: the record of the open job. `alone`: microseconds of jobs that the caller runs alone before it asks others again, and `penalty`: how many it will be after another long wait.
- * `busy`: a job is open. `helped`: parts that were done by others than the caller. `returned`: bits of
- * the parts that need JavaScript, which only the caller has. `turn` and `delay` are for tests: parts in another order, and pauses before them.
+ * `busy`: a job is open. `helped`: parts that were done by others than the caller. `turn` and `delay` are for tests: parts in another order, and pauses before them.
  */
-export const control = /*#__PURE__*/ layout(
-  'next epoch done sleepers version failed job alone penalty busy helped turn delay',
-  'returned1 returned2 returned3 returned4',
-)
+export const control = /*#__PURE__*/ layout('next epoch done sleepers version failed job alone penalty busy helped turn delay')
 /** Its address, and that of one of its words. */
 export const CONTROL = 1024
 export const addressOf = (word: keyof typeof control.at): number => CONTROL + 4 * control.at[word]
 
-/** As many parts as there are bits for them. */
-export const MOST_PARTS = 128
-/** Each thread has its own copy of the record of the part that it runs; the number of the part is in the last word of its room. */
+/** Each thread has its own copy of the record of the part that it runs. */
 export const RECORDS = 4096
 /** Bytes of the longest record that is shared. */
 export const RECORD = 2048

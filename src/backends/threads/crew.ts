@@ -2,7 +2,7 @@
 import { raise } from '../../core/errors/explain.js'
 import type { Crew } from '../cpu/kernel.js'
 import { forkRecord } from '../cpu/records.js'
-import { addressOf, type control, RECORD, RECORDS } from './control.js'
+import { addressOf, type control } from './control.js'
 import { cutOf, type Sharing } from './cut.js'
 import { type Driver, makeDriver } from './driver.js'
 import type { Started, Starter } from './system.js'
@@ -91,12 +91,7 @@ class ThreadCrew implements Crew {
   }
   begin(): void {
     if (this.driver === undefined || this.others.length > 0 || this.ending.size > 0) return
-    const text = workerText({
-      failed: addressOf('failed'),
-      done: addressOf('done'),
-      returned: addressOf('returned1'),
-      part: `${RECORDS + RECORD - 4} + ${RECORD} * thread`,
-    })
+    const text = workerText(addressOf('failed'), addressOf('done'))
     this.gone = []
     this.set('version', 0)
     this.set('alone', 0)

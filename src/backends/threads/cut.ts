@@ -6,7 +6,7 @@ import { gemmRecord, LoopRecord, OpaqueRecord } from '../cpu/records.js'
 import type { GemmKernel, Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
 import type { Step } from '../plan/step.js'
-import { MOST_PARTS, RECORD } from './control.js'
+import { RECORD } from './control.js'
 
 type Work = Pick<Step, 'sizes' | 'reads' | 'writes' | 'flops'>
 
@@ -51,8 +51,8 @@ const cutAlong = (
   { threads, least, part: shortest }: Sharing,
   scratch: Scratch,
 ): Cut | undefined => {
-  if (microseconds < least || 4 * (scratch.words + 1) > RECORD) return undefined
-  const wanted = Math.min(PARTS * threads, MOST_PARTS, Math.floor(microseconds / shortest))
+  if (microseconds < least || 4 * scratch.words > RECORD) return undefined
+  const wanted = Math.min(PARTS * threads, Math.floor(microseconds / shortest))
   const part = multiple * Math.max(1, Math.ceil(units / wanted / multiple))
   // What is left goes to the last part, so that none is smaller than the others.
   const parts = Math.floor(units / part)
@@ -160,14 +160,9 @@ const cutOpaque = (k: OpaqueKernel, { flops }: Work, { units, sizes, scratch }: 
   )
 }
 
-/** May a part be run again, after another thread has run some of it? Not where it writes what it reads. */
-const again = (k: Kernel, { reads, writes }: Work): boolean =>
-  k.kind === 'loop' &&
-  k.outputs.every((o) => o.fold?.accumulate !== true) &&
-  writes.every((w) => reads.every((r) => r.storage !== w.storage))
-/** How a step is shared; undefined where one thread is as quick. Parts of a kernel that calls into JavaScript come back to the caller where they do call. */
+/** How a step is shared; undefined where one is as quick, or where its kernel calls into JavaScript. */
 export const cutOf = (k: Kernel, work: Work, installed: Cuttable, sharing: Sharing): Cut | undefined => {
-  if (installed.calls === true && !again(k, work)) return undefined
+  if (installed.calls === true) return undefined
   if (k.kind === 'loop') return cutLoop(k, work, installed, sharing)
   return k.kind === 'gemm' ? cutGemm(k, work, installed, sharing) : cutOpaque(k, work, installed, sharing)
 }

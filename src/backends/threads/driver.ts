@@ -78,58 +78,21 @@ class Words {
   }
 }
 
-/** part(job, part, thread): runs a part on a thread's copy of the record. */
-const emitPart = (m: Module): FunctionBuilder => {
-  const f = m.func(undefined, ['i32', 'i32', 'i32'])
-  const { job, part, thread } = f.namedParameters('job part thread')
-  const { own, k, move, at, n } = f.namedLocals('i32', 'own k move at n')
-  const i32 = address(f)
-  const field = (word: keyof typeof forkRecord.at) => () => f.get(job).i32Load(4 * forkRecord.at[word])
-  const within = (offset: Operand) => () => f.op(OP.i32_add, own, offset)
-  f.set(own, i32.add(i32.mul(thread, RECORD), RECORDS))
-  f.get(own)
-    .get(part)
-    .i32Store(RECORD - 4)
-  f.get(own)
-    .push(field('record'))
-    .push(i32.mul(field('words'), 4))
-    .memoryCopy()
-  f.set(move, field('moves')).set(k, field('moving'))
-  const moved = (word: number) => () => f.get(move).i32Load(4 * word)
-  f.ifThen(k, () =>
-    f.countDown(k, () => {
-      f.set(at, within(moved(moveEntry.at.word)))
-      f.get(at)
-      f.op(OP.i32_add, () => f.get(at).i32Load(), i32.mul(part, moved(moveEntry.at.by))).i32Store()
-      f.increment(move, 4 * moveEntry.words)
-    }),
-  )
-  f.set(at, within(field('axis'))).set(n, field('units'))
-  f.ifThen(i32.eq(i32.add(part, 1), field('parts')), () =>
-    f.set(
-      n,
-      i32.sub(() => f.get(at).i32Load(), i32.mul(part, n)),
-    ),
-  )
-  f.get(at).get(n).i32Store()
-  f.set(at, within(field('scratch'))).get(at)
-  f.op(OP.i32_add, () => f.get(at).i32Load(), i32.mul(thread, field('scratchBytes'))).i32Store()
-  f.get(own).push(field('kernel')).callIndirect(['i32'])
-  return f
-}
-
 /** take(thread, version): runs parts of the open job until there are no more, or there is a message that this thread has not seen. */
-const emitTake = (m: Module, run: FuncRef): FunctionBuilder => {
+const emitTake = (m: Module): FunctionBuilder => {
   const f = m.func(undefined, ['i32', 'i32'])
   const { thread, version } = f.namedParameters('thread version')
-  const { job, parts, part } = f.namedLocals('i32', 'job parts part')
+  const { job, parts, part, own, k, move, at, n } = f.namedLocals('i32', 'job parts part own k move at n')
   const ticket = f.local('i64')
   const i32 = address(f)
   const words = new Words(f)
+  const field = (word: keyof typeof forkRecord.at) => () => f.get(job).i32Load(4 * forkRecord.at[word])
+  const own_ = (offset: Operand) => () => f.op(OP.i32_add, own, offset)
+  f.set(own, i32.add(i32.mul(thread, RECORD), RECORDS))
   f.loop((again) => {
     f.set(ticket, words.ticket())
     f.op(OP.i32_wrap_i64, ticket).set(part)
-    f.set(job, words.load('job')).set(parts, () => f.get(job).i32Load(4 * forkRecord.at.parts))
+    f.set(job, words.load('job')).set(parts, field('parts'))
     // Where no job is open, the record may be anything by now; what is read here of a job that another replaces is not used, since then the exchange fails.
     f.ifThen(i32.or(i32.eq(part, CLOSED), i32.atLeast(part, parts)), () => f.op(OP.return))
     f.ifThen(i32.ne(words.load('version'), version), () => f.op(OP.return))
@@ -139,7 +102,32 @@ const emitTake = (m: Module, run: FuncRef): FunctionBuilder => {
       .atomic(...EXCHANGE64)
     f.get(ticket).op(OP.i64_ne).brIf(again)
     reorder(f, words, part, parts)
-    f.call(run, job, part, thread)
+    // This thread's copy of the record, moved to the part.
+    f.get(own)
+      .push(field('record'))
+      .push(i32.mul(field('words'), 4))
+      .memoryCopy()
+    f.set(move, field('moves')).set(k, field('moving'))
+    const moved = (word: number) => () => f.get(move).i32Load(4 * word)
+    f.ifThen(k, () =>
+      f.countDown(k, () => {
+        f.set(at, own_(moved(moveEntry.at.word)))
+        f.get(at)
+        f.op(OP.i32_add, () => f.get(at).i32Load(), i32.mul(part, moved(moveEntry.at.by))).i32Store()
+        f.increment(move, 4 * moveEntry.words)
+      }),
+    )
+    f.set(at, own_(field('axis'))).set(n, field('units'))
+    f.ifThen(i32.eq(i32.add(part, 1), parts), () =>
+      f.set(
+        n,
+        i32.sub(() => f.get(at).i32Load(), i32.mul(part, n)),
+      ),
+    )
+    f.get(at).get(n).i32Store()
+    f.set(at, own_(field('scratch'))).get(at)
+    f.op(OP.i32_add, () => f.get(at).i32Load(), i32.mul(thread, field('scratchBytes'))).i32Store()
+    f.get(own).push(field('kernel')).callIndirect(['i32'])
     f.ifThen(thread, () => f.push(words.add('helped', 1)).op(OP.drop))
     f.push(words.add('done', 1)).op(OP.drop).br(again)
   })
@@ -168,16 +156,15 @@ export const makeDriver = (
   const late = m.importFunction('js', 'late', [])
   const failed = m.importFunction('js', 'failed', [])
   const left = m.importFunction('js', 'left', [])
-  const run = emitPart(m)
-  const take = emitTake(m, run)
-  emitFork(m, run, take, { late, failed, left })
+  const take = emitTake(m)
+  emitFork(m, take, { late, failed, left })
   emitWork(m, take)
   const module = new WebAssembly.Module(m.finish())
   const { exports } = new WebAssembly.Instance(module, { env: { memory, table }, js: { ...js } })
   return { driver: exports as unknown as Driver, module }
 }
 
-const emitFork = (m: Module, run: FuncRef, take: FuncRef, { late, failed, left }: Readonly<Record<keyof Asked, FuncRef>>): void => {
+const emitFork = (m: Module, take: FunctionBuilder, { late, failed, left }: Readonly<Record<keyof Asked, FuncRef>>): void => {
   const f = m.kernel('fork')
   const record = f.param(0)
   const { epoch, looks, penalty, parts, alone } = f.namedLocals('i32', 'epoch looks penalty parts alone')
@@ -213,7 +200,6 @@ const emitFork = (m: Module, run: FuncRef, take: FuncRef, { late, failed, left }
     }),
   )
   words.issue(epoch, CLOSED)
-  comeBack(f, words, run, record)
   words.store('busy', 0)
   // A thread that has a part and no core keeps the caller waiting: for some time it asks nobody, and twice as long when that happens again.
   f.set(penalty, words.load('penalty'))
@@ -233,25 +219,7 @@ const emitFork = (m: Module, run: FuncRef, take: FuncRef, { late, failed, left }
   f.ifThen(words.load('failed'), () => f.call(failed))
 }
 
-/** Runs the parts that others gave back, since they call into JavaScript. */
-const comeBack = (f: FunctionBuilder, words: Words, run: FuncRef, record: Local): void => {
-  const i32 = address(f)
-  const [bits, part] = f.locals('i32', 2)
-  const returned = ['returned1', 'returned2', 'returned3', 'returned4'] as const
-  for (const [k, word] of returned.entries()) {
-    f.set(bits, words.load(word))
-    f.ifThen(bits, () => {
-      words.store(word, 0)
-      f.loop((next) => {
-        f.op(OP.i32_ctz, bits).set(part)
-        f.call(run, record, i32.add(part, 32 * k), 0)
-        f.set(bits, i32.and(bits, i32.sub(bits, 1))).brIf(next, bits)
-      })
-    })
-  }
-}
-
-const emitWork = (m: Module, take: FuncRef): void => {
+const emitWork = (m: Module, take: FunctionBuilder): void => {
   const f = m.func('work', ['i32', 'i32'])
   const { thread, version } = f.namedParameters('thread version')
   const looks = f.local('i32')

@@ -13,29 +13,21 @@ export interface Message {
   readonly gone: readonly number[]
 }
 
-/** The addresses of words in the memory. `part`, where a thread has the number of its part, is an expression of `thread`. */
-export interface Places {
-  readonly failed: number
-  readonly done: number
-  readonly returned: number
-  readonly part: string
-}
 /**
  * It handles messages one by one, and between them takes parts until there is another message. What ends it within a part is told by a word that the caller reads; the part counts as
- * done, so that nobody waits for it. A part that calls into JavaScript goes back to the caller, who has the functions.
+ * done, so that nobody waits for it. `failed` and `done` are the addresses of these words.
  */
-export const workerText = ({ failed, done, returned, part }: Places): string => `
+export const workerText = (failed: number, done: number): string => `
 'use strict'
 const port = typeof require === 'function' ? require('node:worker_threads').parentPort : self
 let memory, table, work, thread, version = 0
-const ABSENT = new Error('a function of another thread')
-const absent = () => { throw ABSENT }
+const unused = new Proxy({}, { get: () => () => { throw new Error('a kernel of another thread calls into JavaScript') } })
 const instances = new WeakMap()
 const exportsOf = (module) => {
   let made = instances.get(module)
   if (made === undefined) {
     const js = {}
-    for (const { module: from, name } of WebAssembly.Module.imports(module)) if (from === 'js') js[name] = absent
+    for (const { module: from, name } of WebAssembly.Module.imports(module)) if (from === 'js') js[name] = unused[name]
     made = new WebAssembly.Instance(module, { env: { memory, table }, js }).exports
     instances.set(module, made)
   }
@@ -54,19 +46,13 @@ const on = ({ begin, kernels, gone }) => {
     table.set(index, exportsOf(module)[name])
   }
   version++
-  const words = new Int32Array(memory.buffer)
-  for (let going = true; going; ) {
-    going = false
-    try {
-      work(thread, version)
-    } catch (e) {
-      going = e === ABSENT
-      const part = words[(${part}) / 4]
-      if (going) Atomics.or(words, ${returned / 4} + (part >> 5), 1 << (part & 31))
-      else Atomics.store(words, ${failed / 4}, 1)
-      Atomics.add(words, ${done / 4}, 1)
-      if (!going) throw e
-    }
+  try {
+    work(thread, version)
+  } catch (e) {
+    const words = new Int32Array(memory.buffer)
+    Atomics.store(words, ${failed / 4}, 1)
+    Atomics.add(words, ${done / 4}, 1)
+    throw e
   }
 }
 if (port.on) port.on('message', on)
