@@ -5,8 +5,8 @@ import type { Sharing } from '../../src/backends/threads/cut.js'
 import { starter } from '../../src/backends/threads/system.js'
 import { threadsBy } from '../../src/backends/threads/threads.js'
 
-/** Every step that can be cut is. */
-export const fine = (threads: number): Sharing => ({ threads, least: 0, part: 1e-9, line: 4 })
+/** Every step that can be cut is, and no wait for others is long. */
+export const fine = (threads: number): Sharing => ({ threads, least: 0, part: 1e-9, line: 4, looks: Number.POSITIVE_INFINITY })
 
 /** A backend of its own with its crew, which comes with the first program. */
 export const threaded = (

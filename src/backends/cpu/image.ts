@@ -218,8 +218,6 @@ const writeLoops = (words: Words, table: Table, moving: Moving[], loops: readonl
   return { records, lists, moves }
 }
 
-/** Looks at the memory in a microsecond, at most. */
-const LOOKS = 1000
 /** The record of a step that threads share, behind that of the step. */
 const writeFork = (words: Words, kernel: number, of: number, cut: Cut): number => {
   const list = words.begin()
@@ -239,8 +237,8 @@ const writeFork = (words: Words, kernel: number, of: number, cut: Cut): number =
   words.put(at.moving, cut.moves.length)
   words.put(at.scratch, 4 * cut.scratch)
   words.put(at.scratchBytes, cut.scratchBytes)
-  words.put(at.long, Math.ceil(LOOKS * Math.min((2 * cut.microseconds) / cut.parts + 100, 1e6)))
-  words.put(at.microseconds, Math.ceil(Math.min(cut.microseconds, 1e9)))
+  words.put(at.long, cut.long)
+  words.put(at.microseconds, cut.microseconds)
   return record
 }
 

@@ -138,6 +138,8 @@ export interface Cut {
   readonly scratchBytes: number
   /** Words of the record. */
   readonly words: number
+  /** Looks at the memory after which a wait for others was long. */
+  readonly long: number
   /** All of it takes so many microseconds, about. */
   readonly microseconds: number
 }

@@ -18,9 +18,11 @@ export interface Sharing {
   readonly part: number
   /** Parts of an innermost axis have a multiple of so many elements: whole lines of the cache, and whole vectors. */
   readonly line: number
+  /** Looks at the memory in a microsecond, at most: by them a wait for others is known to be long. */
+  readonly looks: number
 }
 /** What pays. */
-export const sharingOf = (threads: number): Sharing => ({ threads, least: 60, part: 15, line: 256 })
+export const sharingOf = (threads: number): Sharing => ({ threads, least: 60, part: 15, line: 256, looks: 1000 })
 /** Parts for each thread: where one is late, others take what it would have taken. */
 const PARTS = 4
 
@@ -29,6 +31,8 @@ const NS = { f32: 0.035, f64: 0.07, operation: 0.12, byte: 0.06, whole: 0.06 } a
 
 /** Rows and columns of a product that its kernel may compute together: what is left of them is summed in another order, so that parts are multiples. */
 const ROWS = 8
+
+const MOST_LOOKS = 2 ** 31 - 1
 
 interface Along {
   /** The units along the axis, and of how many a part is a multiple. */
@@ -48,7 +52,7 @@ interface Scratch {
 const cutAlong = (
   { units, multiple, axis, steps }: Along,
   microseconds: number,
-  { threads, least, part: shortest }: Sharing,
+  { threads, least, part: shortest, looks }: Sharing,
   scratch: Scratch,
 ): Cut | undefined => {
   if (microseconds < least || 4 * scratch.words > RECORD) return undefined
@@ -65,7 +69,8 @@ const cutAlong = (
     scratch: scratch.word,
     scratchBytes: aligned(scratch.bytes(units - part * (parts - 1)), 64),
     words: scratch.words,
-    microseconds,
+    long: Math.min(Math.ceil(looks * ((2 * microseconds) / parts + 100)), MOST_LOOKS),
+    microseconds: Math.min(Math.ceil(microseconds), MOST_LOOKS),
   }
 }
 
