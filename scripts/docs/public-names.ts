@@ -21,6 +21,7 @@ export const entries: Readonly<Record<string, string>> = {
   'codual/prob': join(root, 'src/prob/index.ts'),
   'codual/random': join(root, 'src/random/index.ts'),
   'codual/solve': join(root, 'src/solve/index.ts'),
+  'codual/threads': join(root, 'src/backends/threads/index.ts'),
   'codual/train': join(root, 'src/train/index.ts'),
   'codual/train/node': join(root, 'src/train/node.ts'),
 }

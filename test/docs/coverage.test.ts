@@ -4,6 +4,7 @@ import { examplesOf as examples } from '../../scripts/docs/described.js'
 import { entries, exportsOf, type PublicName, publicNames, shortPath } from '../../scripts/docs/public-names.js'
 import * as blas from '../../src/backends/blas/index.js'
 import * as onnxruntime from '../../src/backends/onnxruntime/index.js'
+import * as threads from '../../src/backends/threads/index.js'
 import * as check from '../../src/check/index.js'
 import * as property from '../../src/check/property.js'
 import * as display from '../../src/display/index.js'
@@ -28,6 +29,7 @@ const values: Readonly<Record<string, unknown>> = {
   ...nn,
   ...onnx,
   ...onnxruntime,
+  ...threads,
   ...optim,
   ...prob,
   ...random,
