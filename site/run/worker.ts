@@ -5,6 +5,7 @@
 
 import * as fpEither from 'fp-ts/lib/Either.js'
 import * as fpFunction from 'fp-ts/lib/function.js'
+import * as threads from '../../src/backends/threads/index.js'
 import * as check from '../../src/check/index.js'
 import * as display from '../../src/display/index.js'
 import * as codual from '../../src/index.js'
@@ -108,6 +109,7 @@ const modules: Readonly<Record<string, object>> = {
   'codual/random': random,
   'codual/reference': reference,
   'codual/solve': solve,
+  'codual/threads': threads,
   'codual/train': train,
   'fp-ts/lib/Either.js': fpEither,
   'fp-ts/lib/function.js': fpFunction,
