@@ -14,8 +14,7 @@ export const runnerScript = async (): Promise<string> => {
     target: 'es2022',
     minify: true,
     legalComments: 'none',
-    // The page makes base64 of it, which takes no other characters.
-    charset: 'ascii',
+    charset: 'utf8',
     logLevel: 'error',
   })
   return `${outputFiles[0]!.text}\n//# sourceURL=https://codual.invalid/library/codual.js`

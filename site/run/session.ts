@@ -24,12 +24,22 @@ interface Waiting {
   readonly progress?: (done: number, of: number) => void
 }
 
+/**
+ * The worker's first script: loads the one it is sent. That one has no limit of size then; Chromium starts no worker by an address of more than 2 MiB, and tells nobody.
+ */
+const FIRST = `addEventListener('message', ({ data }) => importScripts(URL.createObjectURL(data)), { once: true })`
+
 /** What starts a worker, once the page stands and the script has come. A data: URL gives the worker an opaque origin. */
 const loadWorkers = async (): Promise<() => Worker> => {
   await painted()
   const { default: script } = await import('virtual:runner')
-  const url = `data:text/javascript;charset=utf-8;base64,${btoa(script)}`
-  return () => new Worker(url)
+  const library = new Blob([script], { type: 'text/javascript;charset=utf-8' })
+  const url = `data:text/javascript,${encodeURIComponent(FIRST)}`
+  return () => {
+    const worker = new Worker(url)
+    worker.postMessage(library)
+    return worker
+  }
 }
 
 /** `on` hears what the current run tells. */
