@@ -4,6 +4,7 @@ import { itemBytes } from '../../core/graph/aval.js'
 import { sizeOf } from '../../core/graph/shape.js'
 import type { indexing } from '../../core/ops/families.js'
 import type { SearchParams } from '../../core/ops/indexing/along.js'
+import type { WindowParams } from '../../core/ops/indexing/dynamic.js'
 import type { GatherParams } from '../../core/ops/indexing/gather.js'
 import type { AxisParams } from '../../core/ops/layout/join.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
@@ -13,9 +14,9 @@ import { type CpuTable, noElements } from './kernel.js'
 import { addingAlong, addingRows } from './wasm/scatter.js'
 import { emitSearch } from './wasm/search.js'
 import { type Along, alongSizes, areLines, emitGather, emitTakeAlong, type Rows, rowSizes } from './wasm/take-along.js'
+import { settingRows, type WindowUse, windowKernel } from './wasm/windows.js'
 
 const ADDRESSES = 'addresses come from data: bound by memory, and SIMD has no gather'
-const WINDOW = 'rows are copied whole; where they lie is known only when it runs'
 
 const arrays = (k: OpaqueKernel) => k.args as readonly [OpaqueKernel['args'][0], OpaqueKernel['args'][0]]
 const rowsOf = (k: OpaqueKernel): Rows => {
@@ -36,6 +37,12 @@ const alongOf = (k: OpaqueKernel): Along => {
 }
 const numberOf = (k: OpaqueKernel) => k.args[0]!.dtype as Exclude<DType, 'bool'>
 
+const window = (use: WindowUse) =>
+  whole((k: OpaqueKernel) => {
+    const [{ shape, dtype }] = arrays(k)
+    return windowKernel(use, dtype, shape, k.params as WindowParams)
+  })
+
 /** One row per primitive of the family `indexing`. */
 export const indexingKernels: CpuTable<typeof indexing> = {
   gather: whole((k: OpaqueKernel) => {
@@ -48,7 +55,7 @@ export const indexingKernels: CpuTable<typeof indexing> = {
     }
   }),
   scatterAdd: whole((k: OpaqueKernel) => addingRows(numberOf(k), rowsOf(k))),
-  setAt: byMeaning(ADDRESSES),
+  setAt: whole((k: OpaqueKernel) => settingRows(rowsOf(k))),
   scatterReduce: byMeaning(ADDRESSES),
   takeAlongAxis: whole((k: OpaqueKernel) => {
     const along = alongOf(k)
@@ -74,7 +81,7 @@ export const indexingKernels: CpuTable<typeof indexing> = {
       shared: { code: `searchsorted ${JSON.stringify(search)}`, sizes: [batches, count] },
     }
   }),
-  dynamicSlice: byMeaning(WINDOW),
-  dynamicSliceAdd: byMeaning(WINDOW),
-  dynamicUpdateSlice: byMeaning(WINDOW),
+  dynamicSlice: window('read'),
+  dynamicSliceAdd: window('add'),
+  dynamicUpdateSlice: window('write'),
 }

@@ -91,12 +91,12 @@ export interface Rows {
 /** The sizes of its record: those of `Rows` but for the bytes, in this order. */
 export const rowSizes = ({ batches, outer, size, count }: Rows): readonly number[] => [batches, outer, size, count]
 /** Rows of at most so many bytes are copied by vectors. */
-const WRITTEN_OUT = 128
+export const WRITTEN_OUT = 128
 
-/** Copies a row, of so many bytes. */
-const copyRow = (f: FunctionBuilder, to: Local, from: Local, bytes: number): void => {
-  if (bytes > WRITTEN_OUT) {
-    f.get(to).get(from).i32Const(bytes).memoryCopy()
+/** Copies a row, of so many bytes: a number, or one that the record has. */
+export const copyRow = (f: FunctionBuilder, to: Local, from: Local, bytes: number | Local): void => {
+  if (typeof bytes !== 'number' || bytes > WRITTEN_OUT) {
+    f.get(to).get(from).push(bytes).memoryCopy()
     return
   }
   let at = 0
