@@ -70,11 +70,11 @@ class RepeatEmitter {
 
   /** What says whether an iteration is taken. */
   private flag(homes: readonly Home[], placeOf: (i: number) => Place): Pick<Loop, 'flag'> {
-    const { carries, until } = this.repeat
+    const { carries, until, masked } = this.repeat
     if (until === undefined) return {}
     const ends = until < carries
     const place = ends ? homes[until]!.before : this.row(placeOf(until))
-    return { flag: { ...this.at.places.start(place, 'bool'), strides: [], ends } }
+    return { flag: { ...this.at.places.start(place, 'bool'), strides: [], ends, masked } }
   }
   /** One entry for each loop around. */
   private moves(p: Place): readonly number[] {

@@ -63,7 +63,7 @@ export class Values {
     const { nodes, index } = orderOf(roots)
     const first = nodes.find((n) => loopPlanner(n) !== undefined)
     this.loops = first && loopPlanner(first)
-    this.needed = this.loops?.neededOf(nodes, roots)
+    this.needed = this.loops?.neededOf(nodes, roots, without)
     this.inputs = program.inputs.map((x) => (index.has(x) ? this.input(x) : -1))
     const byTensor = new Map<Tensor, number>()
     for (const x of program.captured) {

@@ -133,6 +133,9 @@ const livesOf = ({
       }
   })
   for (const o of outputs) if (o.storage >= 0) last[o.storage] = steps.length
+  // A flag is read before each iteration.
+  for (const { flag, end } of loops)
+    if (flag !== undefined && flag.storage >= 0) last[flag.storage] = Math.max(last[flag.storage]!, end - 1)
   // Inner loops first: what lives as long as one may be forgotten by the next.
   for (let l = loops.length - 1; l >= 0; l--) {
     const { first: from, end } = loops[l]!

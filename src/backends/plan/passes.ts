@@ -15,6 +15,7 @@
  * - `recycle`: memory is used again
  * - `loops`: a loop stays one, whose step is planned once
  * - `carry`: the next state of a loop is made where the last one lies
+ * - `unmask`: steps that a loop leaves out are not masked too
  * - `collapse`: neighbouring axes are walked as one
  * - `tiles`: arrays in different orders are walked in tiles
  */
@@ -33,6 +34,7 @@ export const passes = [
   'recycle',
   'loops',
   'carry',
+  'unmask',
   'collapse',
   'tiles',
 ] as const

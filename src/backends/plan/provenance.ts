@@ -11,10 +11,11 @@ import type { DType } from '../../core/types/dtype.js'
 import type { Start } from './f16-storage.js'
 import type { GemmKernel, LoopKernel, OpaqueKernel } from './kernel.js'
 import type { Plan } from './plan.js'
-import { eachRun, type Loop, movedStep, timesOf } from './repeat.js'
+import { type Loop, movedOperand, movedStep, type Part, partsOf, timesOf } from './repeat.js'
 import { argumentsOf, type Operand, type Step } from './step.js'
 import {
   capturedSymbol,
+  choice,
   foldOf,
   inputSymbol,
   literalSymbol,
@@ -84,6 +85,32 @@ class Arena {
     this.readPoint = new Int32Array(n)
     this.writeStep = new Int32Array(n).fill(NEVER)
   }
+  /** What lay where something was written since the journal was begun, by unit; undefined while none is kept. */
+  private journal: Map<number, { readonly symbol: number; readonly width: number }> | undefined
+  private note(u: number): void {
+    const { journal } = this
+    if (journal !== undefined && !journal.has(u)) journal.set(u, { symbol: this.symbols[u]!, width: this.width[u]! })
+  }
+  /**
+   * Runs what may be left out: afterwards an element is what `either` makes of what was written and what lay there before, and where there was no such element before, or none is left, none may be
+   * read.
+   */
+  perhaps(run: () => void, either: (written: number, before: number) => number): void {
+    const outer = this.journal
+    const journal = new Map<number, { readonly symbol: number; readonly width: number }>()
+    this.journal = journal
+    run()
+    this.journal = outer
+    for (const [u, { symbol, width }] of journal) {
+      if (outer !== undefined && !outer.has(u)) outer.set(u, { symbol, width })
+      if (this.width[u] !== width) this.width[u] = 0
+      else if (width !== 0 && width !== INSIDE) this.symbols[u] = either(this.symbols[u]!, symbol)
+    }
+  }
+  /** The symbol of an element, looked at. */
+  peek(byte: number): number {
+    return this.symbols[byte / this.unit]!
+  }
   read(byte: number, bytes: number, step: number, point: number, where: () => string): number {
     const u = byte / this.unit
     const w = this.width[u]!
@@ -102,15 +129,22 @@ class Arena {
     // What begins before and reaches in here is no element any more.
     let start = u
     while (this.width[start] === INSIDE) start--
-    if (start < u) this.width[start] = 0
+    if (start < u) {
+      this.note(start)
+      this.width[start] = 0
+    }
     for (let i = u; i < u + w; i++) {
+      this.note(i)
       if (this.readStep[i] === step && (point < 0 || this.readPoint[i] !== point))
         fail('nothing is overwritten in the step that reads it, but by the point that did', where())
       if (this.writeStep[i] === step) fail('a step writes each element once', where())
       this.writeStep[i] = step
       this.width[i] = INSIDE
     }
-    for (let i = u + w; this.width[i] === INSIDE; i++) this.width[i] = 0
+    for (let i = u + w; this.width[i] === INSIDE; i++) {
+      this.note(i)
+      this.width[i] = 0
+    }
     this.width[u] = w
     this.symbols[u] = symbol
   }
@@ -123,6 +157,7 @@ class Run {
   private step = -1
   /** Counts steps as they run: those of loops again and again. */
   private run = -1
+  private readonly choose: (xs: readonly number[]) => number
   constructor(
     private readonly claim: Claim,
     private readonly ids: Identities,
@@ -137,6 +172,7 @@ class Run {
     this.words = new Arena(plan.arenaBytes, narrow || bools ? 1 : 4)
     this.f16 = new Arena(plan.f16Bytes, 2)
     this.given = new Arena(plan.givenBytes, 4)
+    this.choose = choice(ids)
   }
 
   private bytesOf(dtype: DType, f16: boolean): number {
@@ -263,6 +299,41 @@ class Run {
     })
   }
 
+  private oneStep(i: number, at: readonly number[]): void {
+    const { plan } = this.claim
+    this.step = i
+    this.run++
+    const s = movedStep(plan.steps[i]!, at)
+    const k = plan.kernels[s.kernel]!
+    if (k.kind === 'loop') this.loop(k, s)
+    else if (k.kind === 'gemm') this.gemm(k, s)
+    else this.opaque(k, s)
+  }
+  /** Steps and loops as they nest. An iteration that is left out by its flag, and whose steps do not say so themselves, leaves everything as it was. */
+  private parts(parts: readonly Part[], at: readonly number[]): void {
+    for (const p of parts) {
+      if ('step' in p) this.oneStep(p.step, at)
+      else
+        for (let k = 0; k < p.loop.count; k++) {
+          const here = [...at, k]
+          const { flag, first } = p.loop
+          if (flag === undefined || flag.masked) this.parts(p.parts, here)
+          else this.leftOut(p.parts, here, flag, first)
+        }
+    }
+  }
+  private leftOut(parts: readonly Part[], at: readonly number[], flag: Operand, first: number): void {
+    this.step = first
+    const { storage, offset } = movedOperand(flag, at)
+    const taken = storage < 0 ? this.literal(storage) : this.peek(storage, offset)
+    const either = (written: number, before: number): number => this.choose([taken, written, before])
+    this.words.perhaps(() => this.f16.perhaps(() => this.given.perhaps(() => this.parts(parts, at), either), either), either)
+  }
+  private peek(storage: number, byte: number): number {
+    const { arena, address } = this.at(storage, byte, this.bytesOf('bool', false))
+    return arena.peek(address)
+  }
+
   /** Feeds the inputs, runs the steps, and holds the outputs against the program's. */
   check(): void {
     const { program, ir, plan } = this.claim
@@ -277,15 +348,7 @@ class Run {
     ir.captured.forEach((c, i) => {
       feed(plan.captured[i]!, sizeOf(c.tensor.shape), c.tensor.dtype, (j) => capturedSymbol(this.ids.id(c.tensor), j))
     })
-    eachRun(plan.steps.length, shownLoops(plan), (i, at) => {
-      this.step = i
-      this.run++
-      const s = movedStep(plan.steps[i]!, at)
-      const k = plan.kernels[s.kernel]!
-      if (k.kind === 'loop') this.loop(k, s)
-      else if (k.kind === 'gemm') this.gemm(k, s)
-      else this.opaque(k, s)
-    })
+    this.parts(partsOf(plan.steps.length, shownLoops(plan)), [])
     this.step = plan.steps.length
     this.run++
     const want = symbolsOf(program, this.ids)

@@ -22,6 +22,8 @@ export interface Repeat {
   readonly reverse: boolean
   /** The argument of a step, among carry and slices, without which it changes nothing: a carry that is false ends the loop, a slice leaves its step out. */
   readonly until: number | undefined
+  /** Whether a step itself changes nothing without it. */
+  readonly masked: boolean
 }
 
 /** The rows of a step that are carry i as it was found (`found`) or as it was left: where something reads such a row, the carry goes along it (emit-repeat.ts). */
@@ -42,12 +44,15 @@ export interface Reduced {
   readonly slices: number
   readonly places: readonly number[]
 }
-/** `used`: the results that are read. A carry is needed where one of these, or a needed carry, depends on it. */
-export const reduced = (params: ScanParams, used: ReadonlySet<number>): Reduced => {
-  const { carries, slices } = params
-  const { inputs, outputs } = masked(params)
+/**
+ * `used`: the results that are read. A carry is needed where one of these, or a needed carry, depends on it. `unmasked`: steps that are not to be taken are left out, so that what they
+ * would leave as it is need not be chosen.
+ */
+export const reduced = (params: ScanParams, used: ReadonlySet<number>, unmasked: boolean): Reduced => {
+  const { carries, slices, until } = params
+  const { inputs, outputs } = unmasked ? params.program : masked(params)
   const rows = outputs.flatMap((_, i) => (i >= carries && used.has(i) ? [i] : []))
-  let needed = outputs.slice(0, carries).map((_, i) => used.has(i))
+  let needed = outputs.slice(0, carries).map((_, i) => used.has(i) || i === until)
   const linear = orderOf(outputs)
   for (;;) {
     const results = [...needed.flatMap((n, i) => (n ? [i] : [])), ...rows]
@@ -58,7 +63,7 @@ export const reduced = (params: ScanParams, used: ReadonlySet<number>): Reduced 
     const { index } = orderOf(read)
     const next = needed.map((n, i) => n || index.has(inputs[i]!))
     if (next.every((n, i) => n === needed[i])) {
-      const args = inputs.flatMap((x, i) => ((i < carries ? needed[i]! : index.has(x)) ? [i] : []))
+      const args = inputs.flatMap((x, i) => ((i < carries ? needed[i]! : i === until || index.has(x)) ? [i] : []))
       return {
         program: flatProgram(
           'step',
@@ -81,7 +86,7 @@ export interface Needed {
   readonly loops: ReadonlyMap<Node, Reduced>
 }
 /** From the results back: `nodes` come after their arguments. A loop needs the arguments of what is needed of it alone. */
-export const neededOf = (nodes: readonly Node[], roots: readonly Node[], isLoop: (n: Node) => boolean): Needed => {
+export const neededOf = (nodes: readonly Node[], roots: readonly Node[], isLoop: (n: Node) => boolean, unmasked: boolean): Needed => {
   if (!nodes.some(isLoop)) return { has: () => true, loops: new Map() }
   const needed = new Set<Node>(roots)
   const results = new Map<Node, Set<number>>()
@@ -90,7 +95,7 @@ export const neededOf = (nodes: readonly Node[], roots: readonly Node[], isLoop:
     const n = nodes[i]!
     if (!needed.has(n)) continue
     if (isLoop(n)) {
-      const loop = reduced(n.payload as ScanParams, results.get(n)!)
+      const loop = reduced(n.payload as ScanParams, results.get(n)!, unmasked)
       loops.set(n, loop)
       for (const k of loop.args) needed.add(n.args[k]!)
       continue
@@ -121,8 +126,8 @@ export interface Loop {
   readonly count: number
   readonly depth: number
   readonly carries: readonly Carry[]
-  /** A bool without which an iteration changes nothing; `ends`: and none after it. */
-  readonly flag?: Operand & { readonly ends: boolean }
+  /** A bool without which an iteration changes nothing; `ends`: and none after it; `masked`: so say its steps, which may run then. */
+  readonly flag?: Operand & { readonly ends: boolean; readonly masked: boolean }
 }
 /** A loop whose steps stand so many places later. */
 export const movedLoop = (l: Loop, by: number): Loop => ({
@@ -142,7 +147,7 @@ export const timesOf = (steps: readonly Step[], loops: readonly Loop[]): Float64
 }
 
 /** An operand in iteration `at[d]` of the loop of depth d. */
-const movedOperand = (o: Operand, at: readonly number[]): Operand => {
+export const movedOperand = (o: Operand, at: readonly number[]): Operand => {
   if (o.advance === undefined) return o
   const { advance, ...rest } = o
   return { ...rest, offset: advance.reduce((n, by, d) => n + by * (at[d] ?? 0), o.offset) }
@@ -172,13 +177,4 @@ export const partsOf = (count: number, loops: readonly Loop[]): readonly Part[] 
     return parts
   }
   return until(0, count)
-}
-/** Calls f with each step of each iteration, in the order in which they run. */
-export const eachRun = (count: number, loops: readonly Loop[], f: (step: number, at: readonly number[]) => void): void => {
-  const run = (parts: readonly Part[], at: readonly number[]): void => {
-    for (const p of parts)
-      if ('step' in p) f(p.step, at)
-      else for (let k = 0; k < p.loop.count; k++) run(p.parts, [...at, k])
-  }
-  run(partsOf(count, loops), [])
 }

@@ -17,7 +17,7 @@ import type { Program } from '../../core/graph/program.js'
 import { broadcastStrides, forEachIndex, sizeOf } from '../../core/graph/shape.js'
 import type { Tensor } from '../../core/graph/tensor.js'
 import { isUnbounded, type ScanParams } from '../../core/ops/control/control.js'
-import { add, mul } from '../../core/ops/elementwise.js'
+import { add, mul, where } from '../../core/ops/elementwise.js'
 import type { ReduceParams } from '../../core/ops/reduce.js'
 import { type Fold, foldBy } from './kernel.js'
 
@@ -61,10 +61,19 @@ export const literalSymbol = (x: number): number => {
 export const inputSymbol = (position: number, index: number): number => mix(mix(INPUT, position), index)
 export const capturedSymbol = (tensor: number, index: number): number => mix(mix(CAPTURED, tensor), index)
 
+/** One of two by a flag: where they are the same, that. */
+export const choice = (ids: Identities): ((xs: readonly number[]) => number) => {
+  const start = mix(OPERATION, ids.id(where.primitive))
+  return ([flag, a, b]) => (a === b ? a! : mix(mix(mix(start, flag!), a!), b!))
+}
 /** The function of symbols that an elementwise primitive is. */
 export const operation = (prim: AnyPrimitive, params: unknown, ids: Identities): ((xs: readonly number[]) => number) => {
   if (prim.alias === true) return ([x]) => x!
   if (prim === (add.primitive as unknown as AnyPrimitive)) return ([a, b]) => plus(a!, b!)
+  if (prim === (where.primitive as unknown as AnyPrimitive)) {
+    const choose = choice(ids)
+    return (xs) => choose(xs)
+  }
   const start = mix(mix(OPERATION, ids.id(prim)), ids.paramsId(prim, params) + 1)
   const identities = (prim.identity ?? []).map((e) => (e === null ? -1 : literalSymbol(e)))
   return (xs) => {

@@ -14,6 +14,7 @@ import { type Stored, storeAsF16, storedKey } from '../plan/f16-storage.js'
 import { readWhereGiven } from '../plan/given.js'
 import { buildIr } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
+import type { Without } from '../plan/passes.js'
 import { makePlan, type Plan } from '../plan/plan.js'
 import type { Ir } from '../plan/value.js'
 import { type Verified, verify } from '../plan/verify.js'
@@ -69,7 +70,9 @@ const machineOf = (o: Opened, facets: WebGpuFacets): Machine => ({
 })
 /** Every element takes one word of 32 bits; bool is 0 or 1. */
 const itemBytes = { f64: 8, f32: 4, i32: 4, bool: 4 }
-const limits = { nodes: 256, buffers: 48, itemBytes }
+/** A step on the CPU runs in an iteration that is left out too. */
+const without: Without = new Set(['unmask'])
+const limits = { without, nodes: 256, buffers: 48, itemBytes }
 
 /** A plan, and what was shown of it. */
 interface Found {
@@ -140,7 +143,7 @@ class Plans {
   of(program: Program): { readonly ir: Ir; readonly planned: (stored: Stored) => Found } {
     const { options, facets } = this
     const own = this.generation
-    const ir = buildIr(program, this.ids)
+    const ir = buildIr(program, this.ids, without)
     checkDTypes(ir)
     const takes = (kernel: Kernel): boolean => takesF16(kernel, facets)
     const between = options.storage === 'f16'
