@@ -9,9 +9,27 @@ import { programs, variants } from '../test/golden/programs.js'
 
 type E = cd.AnyExpr
 type Op = (...xs: readonly unknown[]) => E
-const { add, div, fori, log, matmul, mul, reshape, scan, slice, sub, sum, tanh, tensor, transpose, ...rest } = cd as unknown as Readonly<
-  Record<string, Op>
->
+const {
+  add,
+  div,
+  dynamicSlice,
+  dynamicUpdateSlice,
+  fori,
+  log,
+  lt,
+  matmul,
+  mul,
+  reshape,
+  scan,
+  slice,
+  sub,
+  sum,
+  tanh,
+  tensor,
+  transpose,
+  whileLoop,
+  ...rest
+} = cd as unknown as Readonly<Record<string, Op>>
 type Call = (...xs: readonly unknown[]) => unknown
 const compile = cd.compile as unknown as (
   f: unknown,
@@ -162,3 +180,25 @@ if (peer.status === 0) {
     `PyTorch ${torch.version} / codual, value and gradient: neural ODE ${times(torch.ode, o.run)}, Kalman filter ${times(torch.kalman, k.run)}`,
   )
 } else console.log(`PyTorch is not compared: ${python} has none (CODUAL_PYTHON names another)`)
+
+/** A loop that writes one row of a table at each step, until its condition ends it: masked as well as left out, and left out alone. */
+const tabulated = (rows: number): number => {
+  const f = (x: E): E => {
+    const next = ({ k, table }: Record<string, E>) => {
+      const row = dynamicSlice!(table, [k, 0], [1, 8])
+      return { k: add!(k, 1), table: dynamicUpdateSlice!(table, mul!(tanh!(row), 0.5), [add!(k, 1), 0]) }
+    }
+    const start = { k: tensor!(0, [], 'i32'), table: x }
+    const [{ table }] = whileLoop!((s: Record<string, E>) => lt!(s.k, rows - 1), next, start) as unknown as readonly [Record<'table', E>]
+    return table
+  }
+  const x = tensor!(wave(8 * rows, 1.1), [rows, 8])
+  const [masked, plain] = [['unmask'] as const, []].map((without) => {
+    const call = compile(f, makeCpu({ without }))
+    return leastOfMany(5, () => ms(() => call(x)))
+  }) as [number, number]
+  return plain / masked
+}
+console.log(
+  `a whileLoop that writes a row of a table at each step, of the time with masks: ${[100, 1000, 4000].map((n) => `${tabulated(n).toFixed(3)} of ${n} rows`).join(', ')}`,
+)

@@ -3,7 +3,7 @@ import type { DType } from '../../core/types/dtype.js'
 import type { Kernel } from './kernel.js'
 import { ALL_PASSES, type Without } from './passes.js'
 import type { Loop } from './repeat.js'
-import { aligns, type Step } from './step.js'
+import { aligns, type Operand, type Step } from './step.js'
 
 /** A buffer before it has an address. */
 export interface BufferSpec {
@@ -133,19 +133,17 @@ const livesOf = ({
       }
   })
   for (const o of outputs) if (o.storage >= 0) last[o.storage] = steps.length
-  // A flag is read before each iteration.
-  for (const { flag, end } of loops)
-    if (flag !== undefined && flag.storage >= 0) last[flag.storage] = Math.max(last[flag.storage]!, end - 1)
   // Inner loops first: what lives as long as one may be forgotten by the next.
   for (let l = loops.length - 1; l >= 0; l--) {
     const { first: from, end } = loops[l]!
-    for (let k = from; k < end; k++)
-      for (const operands of [steps[k]!.reads, steps[k]!.writes])
-        for (const { storage } of operands) {
-          if (storage < 0 || (first[storage]! >= from && last[storage]! < end)) continue
-          first[storage] = Math.min(first[storage]!, from)
-          last[storage] = Math.max(last[storage]!, end - 1)
-        }
+    const touch = ({ storage }: Operand): void => {
+      if (storage < 0 || (first[storage]! >= from && last[storage]! < end)) return
+      first[storage] = Math.min(first[storage]!, from)
+      last[storage] = Math.max(last[storage]!, end - 1)
+    }
+    for (let k = from; k < end; k++) for (const operands of [steps[k]!.reads, steps[k]!.writes]) operands.forEach(touch)
+    // Flags are read before each iteration. Loops stand in the order of their first steps.
+    for (let k = l; k < loops.length && loops[k]!.first < end; k++) if (loops[k]!.flag !== undefined) touch(loops[k]!.flag!)
   }
   return { first, last }
 }

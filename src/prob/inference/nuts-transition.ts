@@ -165,7 +165,7 @@ class Trajectory implements Moves {
     this.subweight = 0
     clear(this.subtotal)
     this.leaf = 0
-    this.leaves = 2 ** this.depth
+    this.leaves = 1 << this.depth
   }
   /** Takes the new point of the subtree: its weight, whether it is drawn, and whether a part of the subtree that ends with it turns. */
   private grow(): number {

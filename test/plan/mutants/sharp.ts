@@ -49,6 +49,20 @@ const marked = (g: E, h: E, xs: E, marks: readonly boolean[], reverse: boolean):
 }
 /** Loops: each for a way in which a step's values may lie wrongly. */
 export const loops: readonly Sharp[] = [
+  // flags that are the same in every iteration of the loop around: they are read again after other memory was written
+  {
+    f: (h, xs, zs) =>
+      scanned(
+        ([c], x) => {
+          const y = marked(c!, c!, zs!, [true, false, true], false)
+          const t = cumsum(sin(cumsum(mul(y, x))))
+          return [[tanh(cumsum(t))], sum(mul(t, y))]
+        },
+        [h],
+        xs!,
+      ),
+    shapes: [[2], [4, 2], [3, 2]],
+  },
   // rows that nothing reads, and an array that they alone read: one step
   {
     f: (x, xs, ys) => cd.scan((c, [a, b]) => [mul(c, a), [sin(c), cos(b)]], x!, [xs!, sin(matmul(ys, ys))])[0],
