@@ -195,7 +195,7 @@ class Calls {
   }
   async explain(args: readonly unknown[]): Promise<Explanation> {
     const p = this.signatures.explained(args)
-    return this.signatures.whole(p, (await this.ready(p)).explain())
+    return this.signatures.whole(p, await (await this.ready(p)).explain())
   }
   async prepare(args: readonly unknown[]): Promise<void> {
     await this.ready(this.signatures.find(args).p)
