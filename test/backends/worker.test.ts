@@ -118,6 +118,27 @@ describe('bits', () => {
   })
 })
 
+it('threads in the worker share its large steps, with the same bits', async () => {
+  const { start } = await startingFile(`
+import { cpu } from 'codual'
+import { threads } from 'codual/threads'
+import { serve } from 'codual/worker'
+serve({ backend: cpu({ threads: threads({ count: 2 }) }) })
+`)
+  const shared = worker({ start })
+  const f = (x: cd.AnyExpr) => cd.valueAndGrad((y: cd.AnyExpr) => cd.sum(cd.tanh(cd.matmul(y, y))))(x)
+  const x = wave([256, 256])
+  const want = bits([(cd.compile(f)(x as never) as unknown as { grad: cd.Tensor }).grad.data])
+  const there = cd.compileAsync(f, shared)
+  for (let k = 0; k < 20; k++) {
+    expect(bits([((await there(x as never)) as unknown as { grad: cd.Tensor }).grad.data]) === want).toBe(true)
+    // Threads begin within some milliseconds.
+    await new Promise((later) => setTimeout(later, 10))
+  }
+  expect((await there.explain()).threads).toMatch(/^2, which share [3-9] steps$/)
+  shared.dispose()
+})
+
 describe('calls', () => {
   it('queue, and arguments are copied at the call, before the worker listens too', async () => {
     const later = worker({ start: () => usual.start() })

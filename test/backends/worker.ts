@@ -14,7 +14,12 @@ let files = 0
 export const bundled = async (file: string): Promise<string> => {
   const { outputFiles } = await build({
     stdin: { contents: file, resolveDir: root, loader: 'ts' },
-    alias: { 'codual/optim': './src/optim/index.ts', 'codual/worker': './src/backends/worker/index.ts', codual: './src/index.ts' },
+    alias: {
+      'codual/threads': './src/backends/threads/index.ts',
+      'codual/optim': './src/optim/index.ts',
+      'codual/worker': './src/backends/worker/index.ts',
+      codual: './src/index.ts',
+    },
     bundle: true,
     format: 'esm',
     target: 'es2022',
