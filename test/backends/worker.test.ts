@@ -68,7 +68,9 @@ describe('bits', () => {
           if (c === undefined) continue
           const want = alone.prepare(c.program)
           const got = await backend.prepare(c.program)
-          expect(bits((await got.run(c.inputs)) as TypedArray[]), `${prim.name} ${float}`).toBe(bits(want.run(c.inputs)))
+          expect(bits((await got.run(c.inputs.map((x) => x.slice()))) as TypedArray[]), `${prim.name} ${float}`).toBe(
+            bits(want.run(c.inputs)),
+          )
           want.dispose()
           got.dispose()
           held++
@@ -168,6 +170,22 @@ describe('calls', () => {
     const f = cd.compileAsync((x: cd.AnyExpr) => cd.sum(cd.log(x)), backend, { trap: 'nan' })
     expect((await f([1])).item()).toBe(0)
     expect((await failed(f([-1]))).message).toMatch(/log/)
+    await f.dispose()
+  })
+  it('no argument is given away: only the copies that a call made', async () => {
+    const f = cd.compileAsync((x: cd.AnyExpr, y: cd.AnyExpr) => cd.add(x, y), backend)
+    const [x, y] = [cd.tensor([1, 2]), cd.tensor([3, 4])]
+    for (let k = 0; k < 3; k++) expect((await f(x, y)).toArray()).toEqual([4, 6])
+    for (let k = 0; k < 3; k++) expect((await f(x, x)).toArray()).toEqual([2, 4])
+    const there = (await cd.onDevice(cd.tensor([0, 0]), backend)) as unknown as cd.Tensor
+    const g = cd.compileAsync((x: cd.AnyExpr) => ({ there: cd.mul(x, 2), here: cd.mul(x, 3) }), backend)
+    const here = cd.tensor([0, 0])
+    // Targets on both sides, which are added to there.
+    for (let k = 0; k < 2; k++) await g.into({ there, here } as never, { accumulate: true })(x)
+    expect([here.toArray(), ((await cd.onHost(there as never)) as unknown as cd.Tensor).toArray()]).toEqual([
+      [6, 12],
+      [4, 8],
+    ])
   })
   it("explain is that of the worker's plan", async () => {
     const f = cd.compileAsync(square, backend)

@@ -39,7 +39,7 @@ const hold = async (kind: Wanted, seeds: number): Promise<number> => {
     for (const one of traced) {
       if (orderOf(one.outputs).nodes.some((n) => n.prim?.name === 'tap')) continue
       const executable = await backend.prepare(one)
-      if (bits((await executable.run(inputs)) as TypedArray[]) !== bits(runOn(alone, one, inputs)))
+      if (bits((await executable.run(inputs.map((x) => x.slice()))) as TypedArray[]) !== bits(runOn(alone, one, inputs)))
         throw new Error(`${kind}, seed ${seed}: other bits`)
       executable.dispose()
       held++

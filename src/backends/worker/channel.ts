@@ -1,6 +1,7 @@
 /** Workers and ports, of browsers and of Node, as one thing: what messages go through. */
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
+import type { TypedArray } from '../../core/graph/ndarray.js'
 
 /** A `Worker` of a browser or of Node, or a `MessagePort`. */
 export interface Channel {
@@ -34,6 +35,9 @@ export interface Open {
   readonly end: () => void
 }
 
+/** The buffers of arrays that are given away; each once. */
+export const buffersOf = (arrays: readonly TypedArray[]): readonly ArrayBuffer[] => [...new Set(arrays.map((a) => a.buffer as ArrayBuffer))]
+
 /** Is it something that messages go through? */
 export const isChannel = (x: unknown): x is Channel => {
   const { postMessage, on, addEventListener } = (typeof x === 'object' && x !== null ? x : {}) as Partial<Parts>
@@ -52,6 +56,7 @@ export const opened = (given: unknown, where: string, { message, ended }: Heard)
   if (channel.on !== undefined) {
     channel.on('message', message)
     channel.on('error', (e) => ended(e instanceof Error ? e.message : String(e)))
+    channel.on('messageerror', () => ended('a message of it cannot be read'))
     channel.on('exit', (code) => ended(`exit code ${String(code)}`))
     channel.on('close', () => ended('its port was closed'))
   } else {
@@ -59,6 +64,7 @@ export const opened = (given: unknown, where: string, { message, ended }: Heard)
     channel.addEventListener!('error', (e) =>
       ended(typeof e.message === 'string' && e.message !== '' ? e.message : 'its script did not load'),
     )
+    channel.addEventListener!('messageerror', () => ended('a message of it cannot be read'))
     channel.addEventListener!('close', () => ended('its port was closed'))
     channel.start?.()
   }

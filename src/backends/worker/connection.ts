@@ -2,7 +2,8 @@
 import type { AdError } from '../../core/errors/error.js'
 import { AdException } from '../../core/errors/error.js'
 import { explain, raise } from '../../core/errors/explain.js'
-import { type Channel, type Open, opened } from './channel.js'
+import type { TypedArray } from '../../core/graph/ndarray.js'
+import { buffersOf, type Channel, type Open, opened } from './channel.js'
 import { type Asked, type Failure, isOurs, type Kind, PROTOCOL, type Said } from './protocol.js'
 
 /** A worker that has not called `serve` for so long is taken for one that never does: its script may come from far away. */
@@ -54,8 +55,12 @@ export class Connection {
     return this.waiting === undefined
   }
 
-  /** The answer to a request, and the number by which later ones mean what it made. */
-  ask<K extends Kind>(kind: K, sent: Asked[K]['sent']): { readonly id: number; readonly back: Promise<Asked[K]['back']> } {
+  /** The answer to a request, and the number by which later ones mean what it made; `given` are arrays in it that are given away. */
+  ask<K extends Kind>(
+    kind: K,
+    sent: Asked[K]['sent'],
+    given: readonly TypedArray[] = [],
+  ): { readonly id: number; readonly back: Promise<Asked[K]['back']> } {
     this.alive()
     const id = ++this.ids
     const back = new Promise<Asked[K]['back']>((resolve, reject) => {
@@ -64,7 +69,7 @@ export class Connection {
     })
     const post = (): void => {
       try {
-        this.channel.post({ codual: PROTOCOL, id, kind, sent })
+        this.channel.post({ codual: PROTOCOL, id, kind, sent }, buffersOf(given))
       } catch (e) {
         this.settle(id)?.reject(e)
       }

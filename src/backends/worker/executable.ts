@@ -69,6 +69,7 @@ interface There extends Held {
 const NODE_BYTES = 400
 
 export class WorkerExecutable implements AsyncExecutable {
+  readonly takes = true
   private there: Promise<There> | undefined
   private disposed = false
   private weight = 0
@@ -114,11 +115,12 @@ export class WorkerExecutable implements AsyncExecutable {
   async run(inputs: readonly Elements[], into?: readonly Elements[], accumulate = false): Promise<readonly Elements[]> {
     const { connection, id: program } = await this.ready()
     const numberOf = (x: Elements, where: string): number => arrayOf(x, where).on(connection, where)
-    const made = await connection.ask('run', {
-      program,
-      inputs: inputs.map((x) => (onADevice(x) ? numberOf(x, this.program.name) : own(x))),
-      into: into?.map((x) => (onADevice(x) ? numberOf(x, 'into') : undefined)),
-    }).back
+    const sent = inputs.map((x) => (onADevice(x) ? numberOf(x, this.program.name) : own(x)))
+    const made = await connection.ask(
+      'run',
+      { program, inputs: sent, into: into?.map((x) => (onADevice(x) ? numberOf(x, 'into') : undefined)) },
+      sent.filter((x) => typeof x !== 'number'),
+    ).back
     if (into === undefined) return made
     let next = 0
     for (const target of into) {

@@ -6,6 +6,7 @@ import { allocate, type TypedArray } from '../../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import { programFromJSON } from '../../core/programs/decode.js'
+import { buffersOf } from './channel.js'
 import { type Asked, type Failure, type Kind, PROTOCOL, type Request, type Said, type Sent } from './protocol.js'
 
 type Find = (name: string) => AnyPrimitive | undefined
@@ -66,7 +67,7 @@ export class Served {
         )
       const back = this.handlers[kind](sent as never, id)
       const arrays = kind === 'run' || kind === 'read' ? ([back].flat() as TypedArray[]) : []
-      return { said: { codual: PROTOCOL, id, back }, transfer: [...new Set(arrays.map((a) => a.buffer as ArrayBuffer))] }
+      return { said: { codual: PROTOCOL, id, back }, transfer: buffersOf(arrays) }
     } catch (e) {
       return { said: { codual: PROTOCOL, id, failure: failureOf(e) }, transfer: [] }
     }

@@ -55,6 +55,8 @@ export interface AsyncExecutable {
    * stays there: no element of it passes through the host. `accumulate` comes with targets in the host's memory alone.
    */
   readonly run: (inputs: readonly Elements[], into?: readonly Elements[], accumulate?: boolean) => Promise<readonly Elements[]>
+  /** A run gives away the arrays of `inputs` that are in the host's memory: they have no elements afterwards. */
+  readonly takes?: true
   readonly explain: () => Explanation | Promise<Explanation>
   /** Frees what the program holds; called after the last run has settled. */
   readonly dispose: () => void
