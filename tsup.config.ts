@@ -95,6 +95,8 @@ const entries: Readonly<Record<string, string>> = {
   'train/index': 'src/train/index.ts',
   'train/node': 'src/train/node.ts',
   webgpu: 'src/backends/webgpu/index.ts',
+  'backends/worker/index': 'src/backends/worker/index.ts',
+  'backends/worker/thread': 'src/backends/worker/thread.ts',
 }
 
 export default defineConfig([
@@ -117,6 +119,7 @@ export default defineConfig([
         setup: ({ onResolve }) => {
           onResolve({ filter: /\/io-ts\.js$/ }, () => ({ path: resolve('src/node/io-ts.ts') }))
           onResolve({ filter: /\/backends\/webgpu\/index\.js$/ }, () => ({ path: resolve('src/node/webgpu.ts') }))
+          onResolve({ filter: /^\.\/start\.js$/ }, () => ({ path: resolve('src/node/worker.ts') }))
         },
       },
     ],

@@ -39,6 +39,7 @@ export const weighed: readonly Weighed[] = [
   { name: '`fromONNX` of codual/onnx', code: `export { fromONNX } from 'codual/onnx'`, most: 249_600 },
   { name: '`toONNX` of codual/onnx', code: `export { toONNX } from 'codual/onnx'`, most: 109_600 },
   { name: '`onnxRuntime` of codual/onnxruntime', code: `export { onnxRuntime } from 'codual/onnxruntime'`, most: 104_900 },
+  { name: '`worker` of codual/worker', code: `export { worker } from 'codual/worker'`, most: 13_600 },
   { name: '`render` of codual/display', code: `export { render } from 'codual/display'`, most: 87_200 },
   { name: 'everything of `codual`', code: `export * from 'codual'`, most: 366_300 },
 ]

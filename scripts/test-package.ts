@@ -84,7 +84,12 @@ const shared = async () => {
   if (!/^2, which share 2 steps$/.test(two.explain().threads)) throw new Error(two.explain().threads)
   backend.endThreads()
 }
-training().then(shared).then(() => console.log('ran'))
+/** A program in the worker that the package has for Node, which keeps no process alive. */
+const distant = async () => {
+  const f = compileAsync((x) => sum(mul(x, x)), worker.worker())
+  for (const k of [1, 2]) if ((await f([k, 2 * k])).item() !== 5 * k * k) throw new Error('a worker gave other numbers')
+}
+training().then(shared).then(distant).then(() => console.log('ran'))
 `
 
 /**
@@ -307,7 +312,7 @@ try {
       ),
     )
     if (installed) {
-      const names = 'compile, cpu, evaluate, grad, matmul, mul, sum, tanh, tensor'
+      const names = 'compile, compileAsync, cpu, evaluate, grad, matmul, mul, sum, tanh, tensor'
       const modules = {
         check: 'codual/check',
         optim: 'codual/optim',
@@ -315,6 +320,7 @@ try {
         node: 'codual/train/node',
         blas: 'codual/blas',
         threads: 'codual/threads',
+        worker: 'codual/worker',
       }
       const imported = (line: (name: string, from: string) => string): string =>
         Object.entries(modules)

@@ -143,7 +143,9 @@ export const repl = async (
       },
     })
 
-  const ours = new Set<unknown>([codual, ...Object.values(spaces)].flatMap((space) => Object.values(space)))
+  // As objects: the compiler gives up on the union of all that they export.
+  const modules: readonly object[] = [codual as object, ...(Object.values(spaces) as readonly object[])]
+  const ours = new Set<unknown>(modules.flatMap((space): readonly unknown[] => Object.values(space)))
   const lookup = (path: string): unknown =>
     path.split('.').reduce<unknown>((x, name) => (x as Readonly<Record<string, unknown>> | null | undefined)?.[name], globalThis)
   const inputs = (f: unknown): unknown => {

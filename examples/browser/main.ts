@@ -2,7 +2,8 @@
 //   ?backend=webgpu|cpu   where it starts (default: WebGPU where there is one)
 //   ?seed=N               which weights and which order of the images (default 1)
 //   ?steps=N              how long it trains (default 1000)
-import { type Backend, cpu, webgpu } from 'codual'
+import { type Backend, webgpu } from 'codual'
+import { worker } from 'codual/worker'
 import { makeCharts, smoothed } from './charts.js'
 import { fetchDigits } from './digits.js'
 import { afterLoss, noWebGpu } from './faults.js'
@@ -42,11 +43,14 @@ const nextTask = (): Promise<void> =>
   })
 
 /** The name of what runs the training, as the browser tells it. */
-const describe = async (name: Name): Promise<string> => (name === 'webgpu' ? await webgpu().adapter() : 'WebAssembly, in this page')
+const describe = async (name: Name): Promise<string> => (name === 'webgpu' ? await webgpu().adapter() : 'WebAssembly, in a worker')
 
 const start = async (): Promise<void> => {
   the('weights').textContent = weights.toLocaleString('en')
-  const backends: Readonly<Record<Name, Backend>> = { webgpu: webgpu(), cpu: cpu() }
+  const backends: Readonly<Record<Name, Backend>> = {
+    webgpu: webgpu(),
+    cpu: worker({ start: () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }) }),
+  }
   let name: Name = asked.get('backend') === 'cpu' ? 'cpu' : 'webgpu'
   let device = ''
   try {

@@ -39,6 +39,7 @@ const others: Readonly<Record<string, string>> = {
   'codual/train/node': 'Training in Node: codual/train/node',
   'codual/blas': 'System libraries: codual/blas',
   'codual/threads': 'Threads: codual/threads',
+  'codual/worker': 'Programs in a worker: codual/worker',
   'codual/display': 'Notebooks: codual/display',
   'codual/check': 'Checking: codual/check',
   'codual/check/property': 'Checking with fast-check: codual/check/property',

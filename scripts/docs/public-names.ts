@@ -24,6 +24,7 @@ export const entries: Readonly<Record<string, string>> = {
   'codual/threads': join(root, 'src/backends/threads/index.ts'),
   'codual/train': join(root, 'src/train/index.ts'),
   'codual/train/node': join(root, 'src/train/node.ts'),
+  'codual/worker': join(root, 'src/backends/worker/index.ts'),
 }
 /** A docstring: its text without indentation, and where it stands. */
 export interface Doc {

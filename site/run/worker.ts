@@ -6,6 +6,7 @@
 import * as fpEither from 'fp-ts/lib/Either.js'
 import * as fpFunction from 'fp-ts/lib/function.js'
 import * as threads from '../../src/backends/threads/index.js'
+import * as worker from '../../src/backends/worker/index.js'
 import * as check from '../../src/check/index.js'
 import * as display from '../../src/display/index.js'
 import * as codual from '../../src/index.js'
@@ -111,6 +112,7 @@ const modules: Readonly<Record<string, object>> = {
   'codual/solve': solve,
   'codual/threads': threads,
   'codual/train': train,
+  'codual/worker': worker,
   'fp-ts/lib/Either.js': fpEither,
   'fp-ts/lib/function.js': fpFunction,
   playground,

@@ -25,6 +25,8 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/backends/blas': { layers: ['src/core', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: ['node:'] },
   // The entry codual/threads.
   'src/backends/threads': { layers: ['src/core', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: [] },
+  // The entry codual/worker: programs are sent as data, and read where every primitive is known.
+  'src/backends/worker': { layers: ['src/core', 'src/backends', 'src/backends/cpu', 'src/packs'], packages: [] },
   'src/backends/webgpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['webgpu', 'node:'] },
   // The entry codual/onnxruntime: a program is written as a file, and that is run.
   'src/backends/onnxruntime': {
@@ -38,7 +40,7 @@ export const layers: Readonly<Record<string, Layer>> = {
     packages: [],
   },
   // Modules that stand in the place of others in Node (tsup.config.ts).
-  'src/node': { layers: ['src/backends/webgpu'], packages: ['io-ts', 'node:'] },
+  'src/node': { layers: ['src/backends/webgpu', 'src/backends/worker'], packages: ['io-ts', 'node:'] },
   'src/check': {
     layers: [
       'src/core',

@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)('the browser page', () => {
 
   it('trains on the CPU, reads digits it never saw and one that is drawn, and starts anew', { timeout: limit }, async () => {
     const { page, text, toggle, until, pauseAt, losses, accuracy, shows, picture, close } = await open('backend=cpu')
-    expect(await text('adapter')).toMatch(/WebAssembly/)
+    expect(await text('adapter')).toMatch(/^WebAssembly, in a worker/)
     expect(await page.locator('input[value=cpu]').isChecked()).toBe(true)
     expect(await page.locator('#gallery figcaption').allInnerTexts()).toEqual(Array.from({ length: 24 }, () => '?'))
     await toggle()

@@ -84,6 +84,16 @@ describe('trap', () => {
       ].join('\n'),
     )
   })
+  it('leaves a function what it has beside calls: explain and dispose', async () => {
+    const f = compile((x: AnyExpr) => sum(log(x)), cpu(), nan)
+    expect(f.explain([1, 2]).steps.length).toBe(1)
+    f.dispose()
+    expect(() => f([1, 2])).toThrow(/disposed/)
+    const g = compileAsync((x: AnyExpr) => sum(log(x)), cpu(), nan)
+    expect((await g.explain([1, 2])).steps.length).toBe(1)
+    await g.dispose()
+    await expect(g([1, 2])).rejects.toThrow(/disposed/)
+  })
   it('names the result and its element', () => {
     const t = trapped(() => compile((x: AnyExpr) => ({ a: x, b: [log(x)] }), cpu(), nan)([1, -2]))
     expect([t.error.result, t.error.index]).toEqual(['b.0', [1]])

@@ -5,6 +5,7 @@ import { entries, exportsOf, type PublicName, publicNames, shortPath } from '../
 import * as blas from '../../src/backends/blas/index.js'
 import * as onnxruntime from '../../src/backends/onnxruntime/index.js'
 import * as threads from '../../src/backends/threads/index.js'
+import * as worker from '../../src/backends/worker/index.js'
 import * as check from '../../src/check/index.js'
 import * as property from '../../src/check/property.js'
 import * as display from '../../src/display/index.js'
@@ -30,6 +31,7 @@ const values: Readonly<Record<string, unknown>> = {
   ...onnx,
   ...onnxruntime,
   ...threads,
+  ...worker,
   ...optim,
   ...prob,
   ...random,

@@ -27,6 +27,7 @@ describe('package.json', () => {
       './threads': 'backends/threads/index',
       './train': 'train/index',
       './train/node': 'train/node',
+      './worker': 'backends/worker/index',
     }
     expect(Object.keys(manifest.exports)).toEqual([...Object.keys(files), './package.json'])
     for (const [entry, file] of Object.entries(files)) {

@@ -55,7 +55,9 @@ export interface AsyncExecutable {
    * stays there: no element of it passes through the host. `accumulate` comes with targets in the host's memory alone.
    */
   readonly run: (inputs: readonly Elements[], into?: readonly Elements[], accumulate?: boolean) => Promise<readonly Elements[]>
-  readonly explain: () => Explanation
+  /** A run gives away the arrays of `inputs` that are in the host's memory: they have no elements afterwards. */
+  readonly takes?: true
+  readonly explain: () => Explanation | Promise<Explanation>
   /** Frees what the program holds; called after the last run has settled. */
   readonly dispose: () => void
   /** As `Executable.bytes`. */

@@ -18,7 +18,7 @@ import {
   type SyncBackend,
 } from './backend.js'
 import { accumulates, type CompiledCore, capturesIntact, compileOptions, compileSync, evaluated, toTensors } from './compile.js'
-import { elementsOf, hosted, onADevice } from './device-tensor.js'
+import { copyOf, elementsOf, hosted, onADevice } from './device-tensor.js'
 import { assertReadable, holdForReading, Targets } from './output-locks.js'
 import { type Prepared, Signatures } from './signatures.js'
 import { type Trap, type Trapped, trappingLater } from './trap.js'
@@ -159,7 +159,7 @@ class Calls {
     capturesIntact(p.program)
     const all = [...inputs, ...p.executable.captured.map(elementsOf)]
     assertReadable(all, this.signatures.name)
-    return { p, inputs: all.map((x) => (onADevice(x) ? x : x.slice())) }
+    return { p, inputs: all.map(copyOf) }
   }
   /** A call in its turn; what it reads on a device is no target of another until it has ended. */
   private async inTurn<A>(inputs: readonly Elements[], job: () => Promise<A>): Promise<A> {
@@ -181,12 +181,12 @@ class Calls {
     targets.hold('async')
     try {
       await this.inTurn(inputs, async () => {
-        const executable = accumulate && targets.data.some(onADevice) ? undefined : await this.ready(p)
+        const onDevice = accumulate && targets.data.some(onADevice)
+        const executable = await (onDevice ? p.executable.adding() : this.ready(p))
         targets.check(p.program)
         const data = targets.copies()
-        await (executable === undefined
-          ? (await p.executable.adding()).run([...inputs, ...data], data)
-          : executable.run(inputs, data, accumulate))
+        const held = onDevice ? (executable.takes === true ? data.map(copyOf) : data) : []
+        await executable.run([...inputs, ...held], data, accumulate && !onDevice)
         targets.put(data)
       })
     } finally {
@@ -195,7 +195,7 @@ class Calls {
   }
   async explain(args: readonly unknown[]): Promise<Explanation> {
     const p = this.signatures.explained(args)
-    return this.signatures.whole(p, (await this.ready(p)).explain())
+    return this.signatures.whole(p, await (await this.ready(p)).explain())
   }
   async prepare(args: readonly unknown[]): Promise<void> {
     await this.ready(this.signatures.find(args).p)

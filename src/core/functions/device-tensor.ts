@@ -90,6 +90,8 @@ if (symbol !== undefined) Object.defineProperty(DeviceTensor.prototype, symbol, 
 export const elementsOf = (x: NDArray): Elements => (x instanceof DeviceTensor ? x.array : x.data)
 /** Elements that a device holds. */
 export const onADevice = (x: Elements): x is DeviceArray => !ArrayBuffer.isView(x)
+/** A copy of elements in the host's memory; those that a device holds, as they are. */
+export const copyOf = (x: Elements): Elements => (onADevice(x) ? x : (x.slice() as TypedArray))
 /** The elements where they must be in the host's memory. */
 export const hosted = (xs: readonly Elements[], where: string): readonly TypedArray[] => {
   for (const x of xs)

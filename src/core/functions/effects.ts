@@ -52,17 +52,15 @@ interface Runner {
 }
 
 const makeRunner = (f: unknown, backend: Backend): Runner => {
-  const told = <X extends { readonly explain: () => Explanation }>(x: X, program: Program, log: Log | undefined, since: number): X => {
-    log?.({
+  const tell = (log: Log, program: Program, explanation: Explanation, ms: number): void =>
+    log({
       _tag: 'Prepared',
       name: program.name,
       backend: backend.name,
       inputs: program.inputs.map((n) => showAval(n.aval)),
-      explanation: printedExplanation(x.explain()),
-      ms: now() - since,
+      explanation: printedExplanation(explanation),
+      ms,
     })
-    return x
-  }
   const runner: Runner =
     backend.kind === 'sync'
       ? {
@@ -72,8 +70,11 @@ const makeRunner = (f: unknown, backend: Backend): Runner => {
               kind: 'sync',
               name: backend.name,
               prepare: (program) => {
+                const { log } = runner
                 const since = now()
-                return told((backend as SyncBackend).prepare(program), program, runner.log, since)
+                const x = (backend as SyncBackend).prepare(program)
+                if (log !== undefined) tell(log, program, x.explain(), now() - since)
+                return x
               },
             },
             'run',
@@ -89,7 +90,10 @@ const makeRunner = (f: unknown, backend: Backend): Runner => {
               prepare: async (program) => {
                 const { log } = runner
                 const since = now()
-                return told(await (backend as Backend<'async'>).prepare(program), program, log, since)
+                const x = await (backend as Backend<'async'>).prepare(program)
+                const ms = now() - since
+                if (log !== undefined) tell(log, program, await x.explain(), ms)
+                return x
               },
             },
             'run',

@@ -11,7 +11,7 @@ import { equationOf } from '../graph/show.js'
 import { inner } from '../graph/source-lines.js'
 import { leafPaths } from '../graph/tree.js'
 import type { AsyncExecutable, Elements, Executable } from './backend.js'
-import { hosted, onADevice } from './device-tensor.js'
+import { copyOf, hosted, onADevice } from './device-tensor.js'
 import { type Bad, evaluated, type Found, indexIn, tracedBack } from './trace-back.js'
 
 /** What `compile` holds results against: no NaN, or no infinity either. */
@@ -108,12 +108,18 @@ const put = (results: readonly TypedArray[], into: readonly TypedArray[], accumu
   return into
 }
 
+/** What an executable has beside `run`: it may be an instance of a class, of which a copy has no methods. */
+const besides = <E>(x: { readonly explain: () => E; readonly dispose: () => void; readonly bytes?: number | undefined }) => ({
+  explain: () => x.explain(),
+  dispose: () => x.dispose(),
+  ...(x.bytes !== undefined && { bytes: x.bytes }),
+})
 /** The executable that holds its results against `trap` before anybody sees them: targets stay as they are where it raises. */
 export const trapping = (x: Executable, t: Trapped | undefined): Executable =>
   t === undefined
     ? x
     : {
-        ...x,
+        ...besides(x),
         run: (inputs, into, accumulate = false) => {
           const results = x.run(inputs)
           const symptom = symptomIn(results, isBad[t.trap])
@@ -127,7 +133,7 @@ export const trappingLater = (x: AsyncExecutable, t: Trapped | undefined): Async
   t === undefined
     ? x
     : {
-        ...x,
+        ...besides(x),
         run: async (inputs, into, accumulate = false) => {
           if (into?.some(onADevice))
             raise({
@@ -136,7 +142,8 @@ export const trappingLater = (x: AsyncExecutable, t: Trapped | undefined): Async
               what: `${t.name}: results that stay on a device are not held against trap.`,
               fix: 'leave out trap, or give targets in the memory of the host.',
             })
-          const results = (await x.run(inputs)) as readonly TypedArray[]
+          const given = x.takes === true ? inputs.map(copyOf) : inputs
+          const results = (await x.run(given)) as readonly TypedArray[]
           const symptom = symptomIn(results, isBad[t.trap])
           const onHost = async (a: Elements): Promise<TypedArray> => (onADevice(a) ? a.read() : a)
           if (symptom !== undefined) report(t, symptom, await Promise.all(inputs.map(onHost)))
