@@ -314,6 +314,7 @@ try {
         train: 'codual/train',
         node: 'codual/train/node',
         blas: 'codual/blas',
+        mpi: 'codual/mpi',
         threads: 'codual/threads',
       }
       const imported = (line: (name: string, from: string) => string): string =>
