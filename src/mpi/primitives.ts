@@ -1,5 +1,5 @@
 /** The collectives as primitives: one array in, one array out, blocks along the first axis. */
-import { badInput, badShape } from '../core/errors/explain.js'
+import { badInput, badShape, raise } from '../core/errors/explain.js'
 import { type Aval, aval } from '../core/graph/aval.js'
 import { type Codec, codecOf, ints, natural, oneOf, record } from '../core/graph/codec.js'
 import { apply, asExpr, asNode, type Node } from '../core/graph/expr.js'
@@ -10,6 +10,7 @@ import { reshapeNode } from '../core/ops/layout/move.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import type { Collective } from './collective.js'
 import { alone, fits } from './communicator.js'
+import { current } from './world.js'
 
 export interface LinearOp {
   readonly op: 'sum' | 'mean'
@@ -38,7 +39,9 @@ const collective = <const N extends string, P>(
   shapeRule: (x: Aval, params: P) => Aval,
   samples: Primitive<N, P, One>['samples'],
   source: string,
-  dtypes: 'any' | 'number' | 'float' = 'any',
+  dtypes: 'any' | 'number' = 'any',
+  /** May a rank receive nothing? Its zeros are then no sums, and stay zero beside an infinite slope. */
+  gaps?: (params: P) => boolean,
 ): Made<N, P> => {
   collectives.set(name, of)
   return primitive<N, P, One>({
@@ -51,10 +54,19 @@ const collective = <const N extends string, P>(
     // Evaluation by meanings knows one rank: it may ask twice, or on one rank alone, and others would wait.
     meaning: ([x], params, [y]) => {
       const c = of(params)
+      const { size } = current()
+      if (size > 1)
+        raise({
+          _tag: 'Unsupported',
+          backend: 'reference',
+          what: `${c.name} of ${size} ranks`,
+          fix: 'compute it on cpu(): evaluation by meanings (codual/reference, trap) knows one rank.',
+        })
       fits(c, 1)
       alone.run(c, x as NDArray, y as NDArray)
     },
     unbounded: false,
+    ...(gaps && { gaps }),
     samples,
     source,
   })
@@ -116,6 +128,7 @@ export const reduceToPrimitive: Made<'reduceTo', Root> = collective(
   sample({ root: 0 }),
   `${MPI}.9`,
   'number',
+  () => true,
 )
 const ranks = record<Ranks>({ ranks: positive })
 export const allGatherPrimitive: Made<'allGather', Ranks> = collective(
@@ -158,6 +171,8 @@ export const sendRecvPrimitive: Made<'sendRecv', Routes> = collective(
   },
   [...sample<Routes>({ to: [0] }), ...sample<Routes>({ to: [-1] })],
   `${MPI}: 3.10`,
+  'any',
+  ({ to }) => to.includes(-1),
 )
 
 const SUM: LinearOp = { op: 'sum' }

@@ -1,10 +1,13 @@
 /** Collectives on simulated ranks: what they compute, their derivatives and batches, random programs against one rank, JSON, errors. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { reference } from '../../src/backends/reference/index.js'
+import { makeCheck, report } from '../../src/check/index.js'
 import type { AnyExpr } from '../../src/index.js'
 import * as cd from '../../src/index.js'
 import * as mpi from '../../src/mpi/index.js'
-import { count } from '../depth.js'
+import { mpiRules } from '../../src/mpi/rules.js'
+import { count, some } from '../depth.js'
 import { jointProgram, parts, programs, rankProgram } from './programs.js'
 
 const N = 3
@@ -132,6 +135,17 @@ describe('derivatives and batches', () => {
     const forward = cd.customRule(f, { frule: (v: AnyExpr, dv: AnyExpr) => [f(v), dv] } as never)
     expect(lawsOf(mpi.checkRanks(forward as typeof f)(x))).toEqual(['forward'])
   })
+  it('rules of one rank pass the checker', () => {
+    const registry = Object.values(mpiRules).reduce((r, rule) => r.with(rule), cd.coreRegistry)
+    const check = makeCheck(registry)
+    for (const primitive of some(mpi.collectives, 4)) expect(report(check.checkRule(primitive)), primitive.name).toMatch(/^ok/)
+  })
+  it('what a rank does not give stays 0 beside an infinite slope', () => {
+    const at = (f: (x: AnyExpr) => AnyExpr): readonly unknown[] =>
+      mpi.simulateRanks(2, (r) => arrayOf(cd.grad((x: AnyExpr) => cd.sum(f(cd.sqrt(x))))([r === 0 ? 4 : 0] as never)))
+    expect(at((x) => mpi.broadcast(x))).toEqual([[0.5], [0]])
+    expect(at((x) => mpi.sendRecv(x, { to: [1, null] }))).toEqual([[0.25], [0]])
+  })
   it('ties of a maximum share its derivative, over ranks too', () => {
     const dx = mpi.simulateRanks(3, (r) =>
       arrayOf(cd.grad((x: AnyExpr) => cd.sum(mpi.allReduce(x, { op: 'max' })))([r === 0 ? 1 : 2, 5] as never)),
@@ -213,6 +227,11 @@ describe('what goes wrong is an error, not a hang', () => {
       'rank 0: allReduce (sum) of f64[1]; rank 1: allReduce (sum) of f64[2]',
     )
     expect(thrown(() => mpi.simulateRanks(2, (r) => (r === 0 ? mpi.world.barrier() : one())))).toMatch('rank 0: barrier; rank 1: allReduce')
+  })
+  it('evaluation by meanings, which knows one rank', () => {
+    const f = (): unknown => cd.compile((x: AnyExpr) => mpi.allReduce(x), reference())([1] as never)
+    expect((f() as cd.Tensor).toArray()).toEqual([1])
+    expect(thrown(() => mpi.simulateRanks(2, f))).toMatch('allReduce of 2 ranks')
   })
   it('a rank that throws', () => {
     const f = (r: number): unknown => {

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { main } from '../../examples/ranks.js'
 import { simulateRanks } from '../../src/mpi/index.js'
 import { count } from '../depth.js'
 import { type Launcher, launchers, onRanks } from './launchers.js'
@@ -21,12 +22,13 @@ interface Found {
   readonly losses: readonly number[]
 }
 const COUNT = count(5, 30)
-const resultsOf = async (launcher: Launcher, size: number): Promise<readonly Found[]> => {
+/** What each rank wrote. */
+const resultsOf = async <T>(launcher: Launcher, size: number, what: string, amount: number): Promise<readonly T[]> => {
   const folder = mkdtempSync(join(tmpdir(), 'codual-mpi-'))
   try {
-    const ran = await onRanks(launcher, size, 'rank.ts', ['results', folder, String(COUNT)])
+    const ran = await onRanks(launcher, size, 'rank.ts', [what, folder, String(amount)])
     expect([ran.code, ran.err]).toEqual([0, ''])
-    return Array.from({ length: size }, (_, rank) => JSON.parse(readFileSync(join(folder, `${rank}.json`), 'utf8')) as Found)
+    return Array.from({ length: size }, (_, rank) => JSON.parse(readFileSync(join(folder, `${rank}.json`), 'utf8')) as T)
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -49,7 +51,7 @@ for (const launcher of launchers)
   describe(launcher.name, () => {
     for (const size of [1, 2, 3, 4])
       it(`${size} rank${size > 1 ? 's' : ''} compute what as many simulated ones do, bit for bit`, async () => {
-        const found = await resultsOf(launcher, size)
+        const found = await resultsOf<Found>(launcher, size, 'results', COUNT)
         const simulated = (work: readonly Work[]): unknown => written(work.map((f) => simulateRanks(size, f)))
         const ranksOf = (of: (f: Found) => readonly unknown[]): unknown => of(found[0]!).map((_, k) => found.map((f) => of(f)[k]))
         expect(ranksOf((f) => f.arrays)).toEqual(simulated(arrays(size)))
@@ -66,6 +68,14 @@ for (const launcher of launchers)
           expect(v).toBeCloseTo(alone[i]!, 12)
         })
       })
+    it('LeNet has the same losses on 1, 2 and 4 ranks, to the rounding of f32', async () => {
+      const alone = main(() => undefined, { steps: 12, batch: 32 })
+      for (const size of [1, 2, 4])
+        for (const losses of await resultsOf<readonly number[]>(launcher, size, 'digits', 12)) {
+          expect(losses.length).toBe(12)
+          for (const [k, v] of losses.entries()) expect(Math.abs(v - alone[k]!)).toBeLessThan(1e-4 * (1 + alone[k]!))
+        }
+    })
     it.each(faults)('%s: one rank says why, and all end', async (kind, said) => {
       const { code, err } = await onRanks(launcher, 3, 'rank.ts', ['fault', kind], { CODUAL_MPI_TIMEOUT: '5' })
       expect(code).not.toBe(0)

@@ -1,6 +1,7 @@
-// One rank of the native tests: `rank.ts results FOLDER COUNT` writes what it computed, `rank.ts fault KIND` goes wrong on rank 1.
+// One rank of the native tests: `rank.ts results FOLDER COUNT` and `digits FOLDER STEPS` write what it computed, `rank.ts fault KIND` goes wrong on rank 1.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { main } from '../../examples/ranks.js'
 import * as cd from '../../src/index.js'
 import { allReduce, world } from '../../src/mpi/index.js'
 import { arrays, drawn, losses } from './work.js'
@@ -37,7 +38,12 @@ const faults: Readonly<Record<string, () => unknown>> = {
     for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
   },
 }
+/** LeNet's losses, as the example has them. */
+const digits = (folder: string, steps: number): void => {
+  writeFileSync(join(folder, `${world.rank}.json`), JSON.stringify(main(() => undefined, { steps, batch: 32 })))
+}
 if (what === 'results') results(rest[0]!, Number(rest[1]))
+else if (what === 'digits') digits(rest[0]!, Number(rest[1]))
 else {
   one()
   if (world.rank === 1) faults[rest[0]!]!()
