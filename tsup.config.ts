@@ -84,6 +84,7 @@ const entries: Readonly<Record<string, string>> = {
   'check/property': 'src/check/property.ts',
   'display/index': 'src/display/index.ts',
   'minimize/index': 'src/minimize/index.ts',
+  'mpi/index': 'src/mpi/index.ts',
   'nn/index': 'src/nn/index.ts',
   'onnx/index': 'src/onnx/index.ts',
   'optim/index': 'src/optim/index.ts',

@@ -319,6 +319,7 @@ try {
         train: 'codual/train',
         node: 'codual/train/node',
         blas: 'codual/blas',
+        mpi: 'codual/mpi',
         threads: 'codual/threads',
         worker: 'codual/worker',
       }

@@ -79,6 +79,8 @@ const lenetIn = (leaf: typeof f32) => {
   return {
     name: 'LeNet',
     params,
+    x,
+    y,
     loss: fn({ params, x, y }, ({ params, x, y }) => crossEntropy(scores({ params, x }), y)),
     predict: fn({ params, x }, (input) => argmax(scores(input), { axis: -1 })),
   }

@@ -28,6 +28,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
 ]
 const others: Readonly<Record<string, string>> = {
   'codual/minimize': 'Minimising and fitting: codual/minimize',
+  'codual/mpi': 'Several ranks: codual/mpi',
   'codual/nn': 'Layers: codual/nn',
   'codual/onnx': 'Models of ONNX: codual/onnx',
   'codual/onnxruntime': 'ONNX Runtime as a backend: codual/onnxruntime',

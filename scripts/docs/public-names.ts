@@ -14,6 +14,7 @@ export const entries: Readonly<Record<string, string>> = {
   'codual/check/property': join(root, 'src/check/property.ts'),
   'codual/display': join(root, 'src/display/index.ts'),
   'codual/minimize': join(root, 'src/minimize/index.ts'),
+  'codual/mpi': join(root, 'src/mpi/index.ts'),
   'codual/nn': join(root, 'src/nn/index.ts'),
   'codual/onnx': join(root, 'src/onnx/index.ts'),
   'codual/onnxruntime': join(root, 'src/backends/onnxruntime/index.ts'),

@@ -21,7 +21,7 @@ export const groups: readonly Group[] = [
   { title: 'Guides', pages: ['language', 'types', 'indexing', 'control-flow', 'derivatives', 'rules', 'checking', 'linting'] },
   {
     title: 'Train and solve',
-    pages: ['models', 'layers', 'training', 'optim', 'onnx', 'random', 'distributions', 'inference', 'solve', 'minimizing'],
+    pages: ['models', 'layers', 'training', 'optim', 'onnx', 'random', 'distributions', 'inference', 'solve', 'minimizing', 'ranks'],
   },
   { title: 'Arrays', pages: ['arrays', 'linear-algebra', 'special-functions', 'fft'] },
   { title: 'Run', pages: ['webgpu', 'runtimes', 'command', 'playground', 'notebooks', 'examples'] },

@@ -80,6 +80,12 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/core/types'], packages: [] },
   // Drivers on numbers: the function is compiled once, and the loop is plain JavaScript.
   'src/minimize': { layers: ['src/solve'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
+  // The entry codual/mpi: primitives with their rules and their pack, and what carries them out.
+  'src/mpi': {
+    layers: ['src/core', 'src/rules'],
+    parts: ['src/index.ts', 'src/instance/context.ts', 'src/check/draw.ts'],
+    packages: ['fp-ts', 'node:'],
+  },
   'src/nn': { layers: ['src/random'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   // Distributions and inference: samplers are those of random, modes are found by minimize, guides are fitted by optim.
   'src/prob': {

@@ -11,6 +11,7 @@ import * as property from '../../src/check/property.js'
 import * as display from '../../src/display/index.js'
 import * as codual from '../../src/index.js'
 import * as minimize from '../../src/minimize/index.js'
+import * as mpi from '../../src/mpi/index.js'
 import * as nn from '../../src/nn/index.js'
 import * as onnx from '../../src/onnx/index.js'
 import * as optim from '../../src/optim/index.js'
@@ -27,6 +28,7 @@ const values: Readonly<Record<string, unknown>> = {
   ...property,
   ...display,
   ...minimize,
+  ...mpi,
   ...nn,
   ...onnx,
   ...onnxruntime,

@@ -16,6 +16,7 @@ describe('package.json', () => {
       './check/property': 'check/property',
       './display': 'display/index',
       './minimize': 'minimize/index',
+      './mpi': 'mpi/index',
       './nn': 'nn/index',
       './onnx': 'onnx/index',
       './onnxruntime': 'backends/onnxruntime/index',

@@ -77,6 +77,14 @@ const byMeaning =
     k.prim.meaning(args, k.params, results)
   }
 
+/** A function over views of the memory. */
+const onViews =
+  (k: OpaqueKernel, f: KernelFunction): Run =>
+  (record, { buffer }) => {
+    const { results, args } = arraysOf(k, record, buffer)
+    f(args, k.params as never, results)
+  }
+
 /** A function over copies of its arguments: it may run compiled functions, and then the memory under a view would be gone. */
 const byCall =
   (k: OpaqueKernel, f: KernelFunction, arena: Arena): Run =>
@@ -328,7 +336,7 @@ export class Kernels {
 
   private makeOpaque(key: string, k: OpaqueKernel): Held {
     const facet = this.facets.of(k.prim)
-    if (facet.kind === 'call') return this.inJs(key, byCall(k, facet.f, this.arena))
+    if (facet.kind === 'call') return this.inJs(key, facet.views ? onViews(k, facet.f) : byCall(k, facet.f, this.arena))
     if (facet.kind === 'whole' && this.arena.engine !== undefined) {
       const own = facet.make(k)
       if (own === undefined) return this.inJs(key, byMeaning(k))

@@ -43,10 +43,11 @@ export interface ByMeaning {
 export interface PerElement {
   readonly kind: 'perElement'
 }
-/** A JavaScript function over copies of the arrays: it may run compiled functions itself. */
+/** A JavaScript function over copies of the arrays: it may run compiled functions itself. `views`: over the backend's memory as it stands, where it runs none. */
 export interface Call {
   readonly kind: 'call'
   readonly f: KernelFunction
+  readonly views?: true
 }
 /** A composition of other primitives stands in its place before anything is planned. */
 export interface Lower {
@@ -94,6 +95,8 @@ export const planned = (as: PlannedAs, otherwise?: string, by?: unknown): Planne
 })
 /** The kernel that is a function in JavaScript, over copies of the arrays. */
 export const calling = <P>(f: KernelFunction<P>): Call => ({ kind: 'call', f: f as KernelFunction })
+/** The same on the arrays themselves, of a function that runs nothing compiled: the memory may not grow under it. */
+export const callingOnViews = <P>(f: KernelFunction<P>): Call => ({ kind: 'call', f: f as KernelFunction, views: true })
 /**
  * The kernel that is the primitive's own meaning, with the reason why plain loops are enough.
  *

@@ -1,0 +1,9 @@
+/** The entry `codual/mpi`: one program on several processes, through MPI. */
+
+export { type CheckRanksOptions, checkRanks, type RanksChecked, type RanksFinding } from './check.js'
+export type { ThreadLevel } from './communicator.js'
+export type { AllReduceOptions, AlongOptions, BroadcastOptions, SendRecvOptions } from './operations.js'
+export { allGather, allReduce, allToAll, broadcast, collectives, reduceScatter, sendRecv } from './operations.js'
+export { localRows, type ShardOptions, shard } from './shard.js'
+export { simulateRanks } from './simulate.js'
+export { type World, world } from './world.js'

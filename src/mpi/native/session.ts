@@ -1,0 +1,95 @@
+/** From the first use of MPI to the end of the process: what opens it, and what happens when a rank fails or ends. */
+import { writeSync } from 'node:fs'
+import { type AdError, isAdException } from '../../core/errors/error.js'
+import { raise } from '../../core/errors/explain.js'
+import { alone, type Communicator } from '../communicator.js'
+import { ENDED } from '../faults.js'
+import { Exchange } from './exchange.js'
+import { findMpi, launched } from './library.js'
+import { NativeRanks } from './ranks.js'
+import { RollCall } from './roll-call.js'
+
+/** Seconds that ranks wait for each other, unless CODUAL_MPI_TIMEOUT says another number. */
+const TIMEOUT = 600
+/** How long a rank leaves the report of a fault that all know to a lower one, in milliseconds. */
+const LEAVES = 2000
+
+const timeoutIn = (given: string | undefined): number => {
+  if (given === undefined || given === '') return 1000 * TIMEOUT
+  const seconds = Number(given)
+  if (!(seconds > 0))
+    raise({ _tag: 'BadInput', where: 'codual/mpi', reason: `CODUAL_MPI_TIMEOUT is ${given}.`, fix: 'give a number of seconds above 0.' })
+  return 1000 * seconds
+}
+
+/** The ranks of the launcher that started this process, or one. */
+export const openRanks = (): Communicator => {
+  const { env } = process
+  const names = launched(env)
+  if (names === undefined) return alone
+  const timeout = timeoutIn(env.CODUAL_MPI_TIMEOUT)
+  const library = findMpi(env.CODUAL_MPI_LIBRARY === undefined ? names : [env.CODUAL_MPI_LIBRARY])
+  if (typeof library === 'string')
+    return raise({
+      _tag: 'Unsupported',
+      backend: 'mpi',
+      what: library,
+      fix: 'install the library of the launcher that started this program; CODUAL_MPI_LIBRARY is the path of another.',
+    })
+  return new Session(new Exchange(library), timeout).ranks
+}
+
+class Session {
+  readonly ranks: Communicator
+  private readonly calls: RollCall
+  /** What ended the work of the ranks together. */
+  private broken: AdError | undefined
+  constructor(
+    private readonly exchange: Exchange,
+    timeout: number,
+  ) {
+    this.calls = new RollCall(exchange, timeout)
+    this.ranks = new NativeRanks(exchange, this.calls, timeout, (run) => this.checked(run))
+    process.on('uncaughtExceptionMonitor', (thrown) => this.failed(thrown))
+    process.on('exit', (code) => this.ended(code))
+  }
+  /** Runs what needs the other ranks; once that has failed it cannot go on. */
+  private checked(run: () => void): void {
+    if (this.broken !== undefined) raise(this.broken)
+    try {
+      run()
+    } catch (e) {
+      if (isAdException(e)) this.broken = e.error
+      throw e
+    }
+  }
+  /** An exception that nobody has caught: one rank reports it, and all end. */
+  private failed(thrown: unknown): void {
+    const shared = this.broken !== undefined && isAdException(thrown) && thrown.error === this.broken
+    // All that know of a fault would report the same: the lowest one does, and ends the others.
+    if (shared && this.exchange.rank !== this.calls.lowest) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEAVES)
+    const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+    const who = `codual/mpi: rank ${this.exchange.rank} of ${this.exchange.size}`
+    writeSync(2, shared ? `${who} reports: ${text}\n` : `${who} failed after ${this.calls.place}: ${text}\n`)
+    this.exchange.abort(1)
+  }
+  /** The end of the process: with the others, or instead of them. */
+  private ended(code: number): void {
+    if (code !== 0 || this.broken !== undefined) {
+      writeSync(
+        2,
+        `codual/mpi: rank ${this.exchange.rank} of ${this.exchange.size} has ended with code ${code} after ${this.calls.place}.\n`,
+      )
+      this.exchange.abort(code === 0 ? 1 : code)
+    }
+    try {
+      // The others may have much to do that this one has not.
+      this.calls.agree(ENDED, Number.POSITIVE_INFINITY)
+    } catch (e) {
+      this.broken = isAdException(e) ? e.error : undefined
+      this.failed(e)
+    }
+    this.calls.close()
+    this.exchange.finalize()
+  }
+}

@@ -1,0 +1,152 @@
+/** Data parallelism: a function of a batch as one of the parts that the ranks have of it. */
+import { from } from '../core/calculus/pack.js'
+import { functionOf, integerOf, recordOf, shown } from '../core/errors/check-arguments.js'
+import { badInput } from '../core/errors/explain.js'
+import { choice, integer, needed, type OptionsOf, readOptions } from '../core/errors/options.js'
+import { applied, callable, metaOf } from '../core/functions/function.js'
+import { isFloat, itemBytes } from '../core/graph/aval.js'
+import { evaluateNodes } from '../core/graph/evaluate.js'
+import { applyAny, asExpr, asNode, type Node } from '../core/graph/expr.js'
+import { lift } from '../core/graph/lift.js'
+import { arrayConstructor } from '../core/graph/ndarray.js'
+import { liftTree } from '../core/graph/program.js'
+import { sizeOf } from '../core/graph/shape.js'
+import { isTensor, Tensor } from '../core/graph/tensor.js'
+import { flatten, unflatten } from '../core/graph/tree.js'
+import { div, mul } from '../core/ops/elementwise.js'
+import { axisOf } from '../core/ops/layout/move.js'
+import type { AnyExpr } from '../core/types/expr.js'
+import type { AnyFn } from '../core/types/fn.js'
+import { context } from '../instance/context.js'
+import { mpiPack } from './pack.js'
+import { spreadPrimitive, totalPrimitive } from './primitives.js'
+import { current } from './world.js'
+
+const shardOptions = {
+  /** The inputs of which each rank has a part, with the axis that is in parts: `{ x: 0, y: 0 }`. All others are equal on all ranks. */
+  data: needed<Readonly<Record<string, number>>>((given, _what, where) => {
+    const named = recordOf(given as Readonly<Record<string, number>>, 'data', where)
+    if (Object.keys(named).length === 0)
+      badInput(where, 'data names no input.', 'write { data: { x: 0 } }: its name, and the axis that is in parts.')
+    for (const [name, axis] of Object.entries(named)) integerOf(axis, `data.${name}`, where)
+    return { ...named }
+  }),
+  /** What a result is of those of the parts: their 'mean', weighed with the lengths of the parts, unless given, or their 'sum'. */
+  op: choice(['mean', 'sum'], 'mean'),
+  /** Cotangents are summed over ranks in buckets of about so many bytes: 25,000,000 unless given. */
+  bucketBytes: integer(25_000_000, { from: 1 }),
+}
+/** Options of `shard`. */
+export type ShardOptions = OptionsOf<typeof shardOptions>
+
+/** Nodes in buckets: of one dtype, and of about so many bytes; those at the end are done first in a backward pass. */
+const inBuckets = (nodes: readonly Node[], bytes: number, f: (bucket: readonly Node[]) => readonly Node[]): readonly Node[] => {
+  const done = [...nodes]
+  const flush = (at: readonly number[]): void => {
+    if (at.length === 0) return
+    for (const [k, y] of f(at.map((i) => nodes[i]!)).entries()) done[at[k]!] = y
+  }
+  for (const dtype of ['f64', 'f32'] as const) {
+    let [bucket, held] = [[] as number[], 0]
+    for (let i = nodes.length - 1; i >= 0; i--) {
+      const { aval } = nodes[i]!
+      if (aval.dtype !== dtype) continue
+      const size = aval.size * itemBytes[dtype]
+      if (bucket.length > 0 && held + size > bytes) {
+        flush(bucket)
+        ;[bucket, held] = [[], 0]
+      }
+      bucket.push(i)
+      held += size
+    }
+    flush(bucket)
+  }
+  return done
+}
+
+/** The common length of what is in parts, along the axes of the parts. */
+const lengthOf = (tree: Readonly<Record<string, unknown>>, data: Readonly<Record<string, number>>): number => {
+  let length: number | undefined
+  for (const [name, axis] of Object.entries(data)) {
+    if (!Object.hasOwn(tree, name)) badInput('shard', `there is no input ${name}.`, `the inputs are ${Object.keys(tree).join(', ')}.`)
+    for (const x of liftTree(tree[name], 'shard').nodes) {
+      const n = x.shape[axisOf(axis, x.shape.length, 'shard')]!
+      if (length !== undefined && n !== length)
+        badInput('shard', `the parts of the data have lengths ${length} and ${n}.`, 'give inputs of one length along their axes.')
+      length = n
+    }
+  }
+  return length ?? badInput('shard', 'the data has no arrays.', 'name inputs that have some.')
+}
+
+/**
+ * f as a function of a batch that lies on all ranks: each rank calls it with its own part, and all get the result and the derivatives of f at the whole batch.
+ *
+ * f takes one record. Inputs in `data` are in parts along their axes, which may differ in length; all others (parameters, states) must be equal on all ranks. The result of f is a mean
+ * over the batch (with `op: 'sum'` a sum), a float or a tree of floats. On one rank it is f. A training step needs no other change: gradients, of any order and in both modes, are those of the
+ * whole batch and equal on all ranks, so that their parameters stay equal. Cotangents of inputs that are not in parts are summed over ranks in buckets, one allReduce for each.
+ * Errors  BadInput for names that f does not take, parts of several lengths, results of integers.
+ * @example
+ * const loss = shard(({ w, x }: { w: AnyExpr; x: AnyExpr }) => mean(square(mul(w, x))), { data: { x: 0 } })
+ * simulateRanks(2, (rank) => evaluate(grad(loss, { wrt: 'w' })({ w: 3, x: rank === 0 ? [1] : [2, 5] })).toArray())   // [60, 60]
+ */
+export const shard: <F extends AnyFn>(f: F, options: ShardOptions) => F = /*#__PURE__*/ from(
+  mpiPack,
+  <F extends AnyFn>(f: F, given: ShardOptions): F => {
+    const { data, op, bucketBytes } = readOptions(shardOptions, given, 'shard')
+    const meta = metaOf(functionOf(f, 'the first argument', 'shard'), 'shard')
+    const body = (args: readonly unknown[]): unknown => {
+      const tree = args[0]
+      if (args.length !== 1 || typeof tree !== 'object' || tree === null)
+        return badInput(
+          'shard',
+          `${meta.name} takes ${args.length === 1 ? shown(tree) : `${args.length} arguments`}.`,
+          'give a function of one record of inputs.',
+        )
+      const inputs = tree as Readonly<Record<string, unknown>>
+      const length = lengthOf(inputs, data)
+      if (current().size === 1) return applied(meta, args)
+      const whole = Object.fromEntries(Object.entries(inputs).filter(([name]) => !(name in data)))
+      const { nodes, def } = liftTree(whole, 'shard')
+      const spread = inBuckets(nodes, bucketBytes, (xs) => applyAny(spreadPrimitive, xs, {}))
+      const result = liftTree(applied(meta, [{ ...inputs, ...(unflatten(def, spread.map(asExpr)) as object) }]), 'shard')
+      for (const y of result.nodes)
+        if (!isFloat(y.dtype))
+          badInput('shard', `a result of ${meta.name} is ${y.dtype}.`, 'cast it to f32; counts as sums need a shard of their own.')
+      return unflatten(result.def, totals(result.nodes, op === 'mean' ? length : undefined, bucketBytes).map(asExpr))
+    }
+    return callable(context.runtime, { ...meta, body }) as unknown as F
+  },
+)
+/** Sums of results over ranks, or means that are weighed with the length of each rank's part. */
+const totals = (ys: readonly Node[], length: number | undefined, bytes: number): readonly Node[] => {
+  const summed = (xs: readonly Node[]): readonly Node[] => inBuckets(xs, bytes, (bucket) => applyAny(totalPrimitive, bucket, {}))
+  if (length === undefined) return summed(ys)
+  const dtypes = [...new Set(ys.map((y) => y.dtype))]
+  // Tensors, not literals: what is planned does not depend on them, so that all ranks have one plan.
+  const weights = dtypes.map((d) => asExpr(new Tensor([], d, arrayConstructor(d).of(length) as Float64Array).node))
+  const weightOf = (of: readonly AnyExpr[], y: Node): AnyExpr => of[dtypes.indexOf(y.dtype)]!
+  const all = summed([...ys.map((y) => mul(weightOf(weights, y), asExpr(y)) as AnyExpr), ...weights].map(asNode)).map(asExpr)
+  return ys.map((y, i) => asNode(div(all[i]!, weightOf(all.slice(ys.length), y)) as AnyExpr))
+}
+
+/**
+ * The rows of a batch that are this rank's: of each leaf of a tree, along its first axis. The parts differ by one row at most, and are the batch if they are joined in the order of ranks.
+ *
+ * Errors  BadInput for a scalar.
+ * @example simulateRanks(2, () => localRows(tensor([1, 2, 3])).toArray())   // [[1], [2, 3]]
+ */
+export const localRows = <T>(tree: T): T => {
+  const { rank, size } = current()
+  const { leaves, def } = flatten(tree, 'localRows')
+  const parts = leaves.map((leaf) => {
+    const { shape, dtype, data } = isTensor(leaf) ? leaf.intact('localRows') : evaluateNodes([lift(leaf, 'localRows')])[0]!
+    const [rows, ...rest] = shape
+    if (rows === undefined) return badInput('localRows', 'a scalar has no rows.', 'give arrays whose first axis is the batch.')
+    const at = (r: number): number => Math.floor((r * rows) / size)
+    const width = sizeOf(rest)
+    const [from, to] = [at(rank), at(rank + 1)]
+    return new Tensor([to - from, ...rest], dtype, data.subarray(from * width, to * width))
+  })
+  return unflatten(def, parts) as T
+}

@@ -1,0 +1,55 @@
+// One rank of the native tests: `rank.ts results FOLDER COUNT` and `digits FOLDER STEPS` write what it computed, `rank.ts fault KIND` goes wrong on rank 1.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { main } from '../../examples/ranks.js'
+import * as cd from '../../src/index.js'
+import { allReduce, world } from '../../src/mpi/index.js'
+import { arrays, drawn, losses } from './work.js'
+
+const [what, ...rest] = process.argv.slice(2)
+const one = (): unknown => cd.evaluate(allReduce([1]))
+
+const results = (folder: string, count: number): void => {
+  const { rank, size, library, threadLevel } = world
+  const found = {
+    rank,
+    size,
+    library,
+    threadLevel,
+    arrays: arrays(size).map((f) => f(rank)),
+    drawn: size === 3 ? drawn(count).map((f) => f(rank)) : [],
+    losses: losses(8),
+  }
+  writeFileSync(join(folder, `${rank}.json`), JSON.stringify(found))
+  world.barrier()
+}
+const faults: Readonly<Record<string, () => unknown>> = {
+  throws: () => {
+    throw new Error('no data here')
+  },
+  rejects: () => Promise.reject(new Error('no data came')),
+  'bad input': () => cd.evaluate(cd.matmul([[1]], [[1], [2]] as never)),
+  shapes: () => cd.evaluate(allReduce([1, 2])),
+  'another collective': () => world.barrier(),
+  ends: () => process.exit(0),
+  'ends with a code': () => process.exit(3),
+  dies: () => process.kill(process.pid, 'SIGKILL'),
+  hangs: () => {
+    for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+  },
+}
+/** LeNet's losses, as the example has them. */
+const digits = (folder: string, steps: number): void => {
+  writeFileSync(join(folder, `${world.rank}.json`), JSON.stringify(main(() => undefined, { steps, batch: 32 })))
+}
+if (what === 'results') results(rest[0]!, Number(rest[1]))
+else if (what === 'digits') digits(rest[0]!, Number(rest[1]))
+else {
+  one()
+  if (world.rank === 1) faults[rest[0]!]!()
+  // The others go on when promises have had their turn.
+  setImmediate(() => {
+    one()
+    one()
+  })
+}
