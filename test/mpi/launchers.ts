@@ -1,6 +1,9 @@
 /** The MPI implementations of the tests: those that this machine has, and how programs run under them. */
 import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 
 export interface Launcher {
   readonly name: 'Open MPI' | 'MPICH'
@@ -25,17 +28,31 @@ export interface Ran {
   readonly out: string
   readonly err: string
 }
-/** Runs a file of this folder on several ranks. */
-export const onRanks = (
+const root = fileURLToPath(new URL('../../', import.meta.url))
+let built: Promise<string> | undefined
+/** The program of a rank, bundled once: each of many ranks would transform the library again. The example it runs is a file of its own, which is not what was started. */
+const script = (): Promise<string> => {
+  built ??= (async () => {
+    mkdirSync(join(root, 'out'), { recursive: true })
+    const outdir = mkdtempSync(join(root, 'out', 'mpi-'))
+    process.on('exit', () => rmSync(outdir, { recursive: true, force: true }))
+    const entryPoints = ['test/mpi/rank.ts', 'examples/ranks.ts'].map((file) => join(root, file))
+    const shape = { bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20', packages: 'external' } as const
+    await build({ ...shape, entryPoints, outdir, outbase: root, outExtension: { '.js': '.mjs' }, logLevel: 'error' })
+    return join(outdir, 'test', 'mpi', 'rank.mjs')
+  })()
+  return built
+}
+/** Runs rank.ts on several ranks. */
+export const onRanks = async (
   launcher: Launcher,
   size: number,
-  file: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<Ran> =>
-  new Promise((done, failed) => {
-    const script = fileURLToPath(new URL(file, import.meta.url))
-    const child = spawn(launcher.command, ['-n', String(size), ...launcher.args, process.execPath, '--import', 'tsx', script, ...args], {
+): Promise<Ran> => {
+  const file = await script()
+  return new Promise((done, failed) => {
+    const child = spawn(launcher.command, ['-n', String(size), ...launcher.args, process.execPath, file, ...args], {
       env: { ...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -49,3 +66,4 @@ export const onRanks = (
     child.on('error', failed)
     child.on('close', (code, signal) => done({ code: code ?? (signal === null ? 0 : 1), out, err }))
   })
+}

@@ -26,8 +26,9 @@ const COUNT = count(5, 30)
 const resultsOf = async <T>(launcher: Launcher, size: number, what: string, amount: number): Promise<readonly T[]> => {
   const folder = mkdtempSync(join(tmpdir(), 'codual-mpi-'))
   try {
-    const ran = await onRanks(launcher, size, 'rank.ts', [what, folder, String(amount)])
-    expect([ran.code, ran.err]).toEqual([0, ''])
+    const ran = await onRanks(launcher, size, [what, folder, String(amount)])
+    // A launcher may have a word of its own.
+    expect(ran.code, ran.err).toBe(0)
     return Array.from({ length: size }, (_, rank) => JSON.parse(readFileSync(join(folder, `${rank}.json`), 'utf8')) as T)
   } finally {
     rmSync(folder, { recursive: true })
@@ -44,7 +45,7 @@ const faults: readonly (readonly [kind: string, said: RegExp])[] = [
   ['another collective', /the ranks do not agree at collective 2: ranks 0, 2: allReduce \(sum\) of f64\[1\]; rank 1: barrier/],
   ['ends', /the ranks do not agree at collective 2: ranks 0, 2: allReduce \(sum\) of f64\[1\]; rank 1: has ended/],
   ['ends with a code', /rank 1 of 3 has ended with code 3 after collective 1/],
-  ['hangs', /rank 1 of 3 did not come to collective 2 \(allReduce \(sum\) of f64\[1\]\) within 5 s/],
+  ['hangs', /rank 1 of 3 did not come to collective 2 \(allReduce \(sum\) of f64\[1\]\) within 20 s/],
 ]
 
 for (const launcher of launchers)
@@ -77,18 +78,18 @@ for (const launcher of launchers)
         }
     })
     it.each(faults)('%s: one rank says why, and all end', async (kind, said) => {
-      const { code, err } = await onRanks(launcher, 3, 'rank.ts', ['fault', kind], { CODUAL_MPI_TIMEOUT: '5' })
+      const { code, err } = await onRanks(launcher, 3, ['fault', kind], { CODUAL_MPI_TIMEOUT: kind === 'hangs' ? '20' : '90' })
       expect(code).not.toBe(0)
       expect(err).toMatch(new RegExp(said.source))
       expect(err.match(/codual\/mpi: rank/g)).toHaveLength(1) // no other rank says anything
     })
     it('a rank that is killed ends all', async () => {
-      const { code, err } = await onRanks(launcher, 3, 'rank.ts', ['fault', 'dies'], { CODUAL_MPI_TIMEOUT: '5' })
+      const { code, err } = await onRanks(launcher, 3, ['fault', 'dies'], { CODUAL_MPI_TIMEOUT: '90' })
       expect(code).not.toBe(0)
       expect(err + code).toMatch(/signal 9|137|\b9\b/)
     })
     it('a library that is not there is one error that says what to install', async () => {
-      const { code, err } = await onRanks(launcher, 2, 'rank.ts', ['fault', 'throws'], { CODUAL_MPI_LIBRARY: 'libnone.so' })
+      const { code, err } = await onRanks(launcher, 2, ['fault', 'throws'], { CODUAL_MPI_LIBRARY: 'libnone.so' })
       expect(code).not.toBe(0)
       expect(err).toMatch('Unsupported: mpi: no MPI library was found (tried libnone.so')
       expect(err).toMatch('apt-get install openmpi-bin, or mpich')

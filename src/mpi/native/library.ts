@@ -64,6 +64,11 @@ const versionOf = (lib: Loaded): string => {
     .replace(/\s+/g, ' ')
     .trim()
 }
+/**
+ * UCX, by which libraries may carry their data, would write over functions of memory while an engine's other threads run them, and take the signals by which the engine knows what WebAssembly may not
+ * reach. It is told to do neither, unless the user says so.
+ */
+const UCX = { UCX_MEM_EVENTS: 'n', UCX_MEM_MMAP_HOOK_MODE: 'none', UCX_ERROR_SIGNALS: '' } as const
 const libraryOf = (koffi: Koffi, path: string): MpiLibrary | string => {
   let lib: Loaded
   try {
@@ -101,6 +106,7 @@ export const findMpi = (names: readonly string[]): MpiLibrary | string => {
   } catch {
     return 'the package koffi, which calls system libraries, is not installed: npm install koffi'
   }
+  for (const [name, value] of Object.entries(UCX)) process.env[name] ??= value
   const reasons: string[] = []
   for (const name of names) {
     const found = libraryOf(koffi, name)

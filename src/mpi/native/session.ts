@@ -11,8 +11,12 @@ import { RollCall } from './roll-call.js'
 
 /** Seconds that ranks wait for each other, unless CODUAL_MPI_TIMEOUT says another number. */
 const TIMEOUT = 600
+/** How long a rank that ends all gives the launcher to pass on what it said, in milliseconds: MPICH's may drop what it has not read yet. */
+const PASSES_ON = 500
 /** How long a rank leaves the report of a fault that all know to a lower one, in milliseconds. */
 const LEAVES = 2000
+
+const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 const timeoutIn = (given: string | undefined): number => {
   if (given === undefined || given === '') return 1000 * TIMEOUT
@@ -67,20 +71,21 @@ class Session {
   private failed(thrown: unknown): void {
     const shared = this.broken !== undefined && isAdException(thrown) && thrown.error === this.broken
     // All that know of a fault would report the same: the lowest one does, and ends the others.
-    if (shared && this.exchange.rank !== this.calls.lowest) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEAVES)
+    if (shared && this.exchange.rank !== this.calls.lowest) pause(LEAVES)
     const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
     const who = `codual/mpi: rank ${this.exchange.rank} of ${this.exchange.size}`
-    writeSync(2, shared ? `${who} reports: ${text}\n` : `${who} failed after ${this.calls.place}: ${text}\n`)
-    this.exchange.abort(1)
+    this.endAll(shared ? `${who} reports: ${text}` : `${who} failed after ${this.calls.place}: ${text}`, 1)
+  }
+  private endAll(said: string, code: number): void {
+    writeSync(2, `${said}\n`)
+    pause(PASSES_ON)
+    this.exchange.abort(code)
   }
   /** The end of the process: with the others, or instead of them. */
   private ended(code: number): void {
     if (code !== 0 || this.broken !== undefined) {
-      writeSync(
-        2,
-        `codual/mpi: rank ${this.exchange.rank} of ${this.exchange.size} has ended with code ${code} after ${this.calls.place}.\n`,
-      )
-      this.exchange.abort(code === 0 ? 1 : code)
+      const { rank, size } = this.exchange
+      this.endAll(`codual/mpi: rank ${rank} of ${size} has ended with code ${code} after ${this.calls.place}.`, code === 0 ? 1 : code)
     }
     try {
       // The others may have much to do that this one has not.
