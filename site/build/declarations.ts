@@ -34,7 +34,7 @@ const emit = (): void => {
 
 /** Entry points that a page can import: all but those of Node, and of files, which a program without a network has none of. */
 export const entries: readonly string[] = Object.keys(manifest.exports).filter(
-  (name) => !['./blas', './onnx', './onnxruntime', './train/node', './check/property', './package.json'].includes(name),
+  (name) => !['./blas', './mpi', './onnx', './onnxruntime', './train/node', './check/property', './package.json'].includes(name),
 )
 /** The globals of a program, and the module `playground`. */
 const own = ['globals.d.ts', 'playground.d.ts']

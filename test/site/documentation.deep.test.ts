@@ -127,7 +127,7 @@ describe('examples', () => {
     for (const entry of inBrowsers) expect(worker, entry).toMatch(new RegExp(`^  '?${entry.replace('.', 'codual')}'?: `, 'm'))
   })
   it('of nearly all functions have a link that runs them', () => {
-    const functions = names.filter((n) => !n.type && /@example/.test(n.doc?.text ?? '') && !/blas|node|property/.test(n.entry))
+    const functions = names.filter((n) => !n.type && /@example/.test(n.doc?.text ?? '') && !/blas|mpi|node|property/.test(n.entry))
     const without = functions.filter((n) => !pages.get(pathOf(n))!.includes('[Run in the playground](/playground/#p='))
     expect(functions.length).toBeGreaterThan(500)
     expect(without.map((n) => n.name).length).toBeLessThan(15)
