@@ -7,7 +7,7 @@ import { integer, number, type OptionsOf, readOptions } from '../core/errors/opt
 import { type AnyExpr, evaluate, jvp, ravel, reshape, stack, type Tensor, tensor, vjp, vmap } from '../index.js'
 import { simulateRanks } from './simulate.js'
 
-const checkRanksOptions = {
+export const checkRanksOptions = {
   /** The number of ranks: 3 unless given. */
   ranks: integer(3, { from: 1 }),
   /** Draws other points and directions. */

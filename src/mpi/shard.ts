@@ -22,7 +22,7 @@ import { mpiPack } from './pack.js'
 import { spreadPrimitive, totalPrimitive } from './primitives.js'
 import { current } from './world.js'
 
-const shardOptions = {
+export const shardOptions = {
   /** The inputs of which each rank has a part, with the axis that is in parts: `{ x: 0, y: 0 }`. All others are equal on all ranks. */
   data: needed<Readonly<Record<string, number>>>((given, _what, where) => {
     const named = recordOf(given as Readonly<Record<string, number>>, 'data', where)

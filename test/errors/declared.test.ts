@@ -16,9 +16,13 @@ const isOptions = (x: unknown): x is Options =>
   Object.keys(x).length > 0 &&
   Object.values(x).every((k: unknown) => typeof k === 'object' && k !== null && 'read' in k && typeof k.read === 'function' && isKind(k))
 const isKind = (k: object): boolean => Object.keys(k).every((key) => ['read', 'needed', 'untouched'].includes(key))
+/** A program and no module: the file of a worker in Node. It is nothing but a call. */
+const PROGRAM = 'src/backends/worker/thread.ts'
 /** Every other declaration: what modules of src export that is a record of kinds. */
 const modules = await Promise.all(
-  sourcesUnder('src').map(({ path }) => import(/* @vite-ignore */ join(root, path)) as Promise<Readonly<Record<string, unknown>>>),
+  sourcesUnder('src')
+    .filter(({ path }) => path !== PROGRAM)
+    .map(({ path }) => import(/* @vite-ignore */ join(root, path)) as Promise<Readonly<Record<string, unknown>>>),
 )
 const others = modules.flatMap((module) =>
   Object.entries(module).flatMap(([name, options]) => (isOptions(options) ? [{ name, signature: { name, options } }] : [])),

@@ -1,6 +1,7 @@
 /** Workers and ports, of browsers and of Node, as one thing: what messages go through. */
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
+import { holds } from '../../core/errors/language.js'
 import type { TypedArray } from '../../core/graph/ndarray.js'
 
 /** A `Worker` of a browser or of Node, or a `MessagePort`. */
@@ -39,10 +40,11 @@ export interface Open {
 export const buffersOf = (arrays: readonly TypedArray[]): readonly ArrayBuffer[] => [...new Set(arrays.map((a) => a.buffer as ArrayBuffer))]
 
 /** Is it something that messages go through? */
-export const isChannel = (x: unknown): x is Channel => {
-  const { postMessage, on, addEventListener } = (typeof x === 'object' && x !== null ? x : {}) as Partial<Parts>
-  return typeof postMessage === 'function' && (typeof on === 'function' || typeof addEventListener === 'function')
-}
+export const isChannel = (x: unknown): x is Channel =>
+  holds(() => {
+    const { postMessage, on, addEventListener } = (typeof x === 'object' && x !== null ? x : {}) as Partial<Parts>
+    return typeof postMessage === 'function' && (typeof on === 'function' || typeof addEventListener === 'function')
+  })
 
 /** Hears a channel from now on. */
 export const opened = (given: unknown, where: string, { message, ended }: Heard): Open => {
