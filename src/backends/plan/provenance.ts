@@ -107,9 +107,11 @@ class Arena {
       else if (width !== 0 && width !== INSIDE) this.symbols[u] = either(this.symbols[u]!, symbol)
     }
   }
-  /** The symbol of an element, looked at. */
-  peek(byte: number): number {
-    return this.symbols[byte / this.unit]!
+  /** The symbol of an element between steps. */
+  peek(byte: number, bytes: number, where: () => string): number {
+    const u = byte / this.unit
+    if (this.width[u]! * this.unit !== bytes) fail('every flag is read as it was written', where())
+    return this.symbols[u]!
   }
   read(byte: number, bytes: number, step: number, point: number, where: () => string): number {
     const u = byte / this.unit
@@ -330,8 +332,9 @@ class Run {
     this.words.perhaps(() => this.f16.perhaps(() => this.given.perhaps(() => this.parts(parts, at), either), either), either)
   }
   private peek(storage: number, byte: number): number {
-    const { arena, address } = this.at(storage, byte, this.bytesOf('bool', false))
-    return arena.peek(address)
+    const bytes = this.bytesOf('bool', false)
+    const { arena, address } = this.at(storage, byte, bytes)
+    return arena.peek(address, bytes, () => `the loop that begins at step ${this.step}, byte ${byte} of storage ${storage}`)
   }
 
   /** Feeds the inputs, runs the steps, and holds the outputs against the program's. */
