@@ -13,8 +13,8 @@ import type { OpaqueKernel } from '../plan/kernel.js'
 import { type CpuTable, noElements } from './kernel.js'
 import { addingAlong, addingRows } from './wasm/scatter.js'
 import { emitSearch } from './wasm/search.js'
-import { type Along, alongSizes, areLines, emitGather, emitTakeAlong, type Rows, rowSizes } from './wasm/take-along.js'
-import { settingRows, type WindowUse, windowKernel } from './wasm/windows.js'
+import { type Along, alongSizes, areLines, emitRows, emitTakeAlong, type Rows, rowSizes } from './wasm/take-along.js'
+import { type WindowUse, windowKernel } from './wasm/windows.js'
 
 const ADDRESSES = 'addresses come from data: bound by memory, and SIMD has no gather'
 
@@ -37,6 +37,17 @@ const alongOf = (k: OpaqueKernel): Along => {
 }
 const numberOf = (k: OpaqueKernel) => k.args[0]!.dtype as Exclude<DType, 'bool'>
 
+/** Rows by indices, where there are results and indices: without these nothing is taken, and what is set is what was there. */
+const rows = (use: 'take' | 'set') =>
+  whole((k: OpaqueKernel) => {
+    const of = rowsOf(k)
+    if (of.batches * of.outer * of.size * of.count * of.bytes === 0) return noElements
+    return {
+      emit: (module, name) => emitRows(module, of.bytes, use, name),
+      scratchBytes: 0,
+      shared: { code: `${use} rows ${of.bytes}`, sizes: rowSizes(of) },
+    }
+  })
 const window = (use: WindowUse) =>
   whole((k: OpaqueKernel) => {
     const [{ shape, dtype }] = arrays(k)
@@ -45,17 +56,9 @@ const window = (use: WindowUse) =>
 
 /** One row per primitive of the family `indexing`. */
 export const indexingKernels: CpuTable<typeof indexing> = {
-  gather: whole((k: OpaqueKernel) => {
-    const rows = rowsOf(k)
-    if (sizeOf(k.results[0]!.shape) === 0) return noElements
-    return {
-      emit: (module, name) => emitGather(module, rows.bytes, name),
-      scratchBytes: 0,
-      shared: { code: `gather ${rows.bytes}`, sizes: rowSizes(rows) },
-    }
-  }),
+  gather: rows('take'),
   scatterAdd: whole((k: OpaqueKernel) => addingRows(numberOf(k), rowsOf(k))),
-  setAt: whole((k: OpaqueKernel) => settingRows(rowsOf(k))),
+  setAt: rows('set'),
   scatterReduce: byMeaning(ADDRESSES),
   takeAlongAxis: whole((k: OpaqueKernel) => {
     const along = alongOf(k)

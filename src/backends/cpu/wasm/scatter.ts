@@ -346,7 +346,7 @@ const inTotals = (f: FunctionBuilder, width: number, { out, indices, u, scratch,
   })
 }
 
-/** Rows of x: [batches, outer, size, row]; see `emitGather`. */
+/** Rows of x: [batches, outer, size, row]; see `emitRows`. */
 const eachRow: Walk = (f, indices, [batches, outer, size, count], body) => {
   const [batch, block, left, at, index, base] = f.locals('i32', 6)
   f.set(base, 0)

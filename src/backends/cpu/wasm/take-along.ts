@@ -105,20 +105,22 @@ export const copyRow = (f: FunctionBuilder, to: Local, from: Local, bytes: numbe
   for (; at + 4 <= bytes; at += 4) f.get(to).get(from).i32Load(at).i32Store(at)
   for (; at < bytes; at++) f.get(to).get(from).i32Load8U(at).i32Store8(at)
 }
-/** Rows of so many bytes; the result has elements. */
-export const emitGather = (module: Module, bytes: number, name: string): void => {
+/** Rows of so many bytes, taken by indices or set there, one after the other: the last one that is set stays. The result has elements; where rows are set the planner has put the array at the result. */
+export const emitRows = (module: Module, bytes: number, use: 'take' | 'set', name: string): void => {
   const f = module.kernel(name)
-  const [out, x, indices, , batches, outer, size, count] = pointers(f, 8)
+  const [out, first, second, , batches, outer, size, count] = pointers(f, 8)
+  const [x, indices, packed] = use === 'take' ? [first, second, out] : [out, first, second]
   const { add, mul } = address(f)
-  const [block, left, at, index, from] = f.locals('i32', 5)
+  const [block, left, at, index, row] = f.locals('i32', 5)
   f.countDown(batches, () => {
     f.set(block, outer).countDown(block, () => {
       f.set(at, indices)
       f.set(left, count).countDown(left, () => {
         loadIndex(f, at, size, index)
-        f.set(from, add(x, mul(index, bytes)))
-        copyRow(f, out, from, bytes)
-        f.increment(out, bytes).increment(at, 4)
+        f.set(row, add(x, mul(index, bytes)))
+        if (use === 'take') copyRow(f, packed, row, bytes)
+        else copyRow(f, row, packed, bytes)
+        f.increment(packed, bytes).increment(at, 4)
       })
       f.increment(x, mul(size, bytes))
     })

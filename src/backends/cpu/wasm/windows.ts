@@ -1,5 +1,5 @@
 /*
- * Windows whose place is computed, and rows that are set: parts of an array copied or added where indices say. What the window has whole of the last axes, and the part of the axis before them, is one run
+ * Windows whose place is computed: parts of an array copied or added where indices say. What the window has whole of the last axes, and the part of the axis before them, is one run
  * of neighbours. Sizes are in the record; how many axes lead to a run, and a short run's bytes, are in the code.
  */
 import { itemBytes } from '../../../core/graph/aval.js'
@@ -11,7 +11,7 @@ import type { FunctionBuilder, Local, Module } from './encoder.js'
 import { address } from './float.js'
 import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
-import { copyRow, loadIndex, type Rows, rowSizes, WRITTEN_OUT } from './take-along.js'
+import { copyRow, WRITTEN_OUT } from './take-along.js'
 
 /** What is done with a window: it is read, written, or added to. */
 export type WindowUse = 'read' | 'write' | 'add'
@@ -162,35 +162,5 @@ export const windowKernel = (use: WindowUse, dtype: DType, shape: readonly numbe
       code: `window ${code.use} ${code.dtype} ${code.axes} ${code.short}`,
       sizes: [batches, whole, run, starts, ...axes.flatMap(({ length, size, stride }) => [length, size, stride])],
     },
-  }
-}
-
-/** Rows of u written where indices say, one after the other: the planner has put the array at the result. Rows are those of `emitGather`. */
-const emitSetting = (module: Module, bytes: number, name: string): void => {
-  const f = module.kernel(name)
-  const [out, indices, u, , batches, outer, size, count] = pointers(f, 8)
-  const { add, mul } = address(f)
-  const [block, left, at, index, to] = f.locals('i32', 5)
-  f.countDown(batches, () => {
-    f.set(block, outer).countDown(block, () => {
-      f.set(at, indices)
-      f.set(left, count).countDown(left, () => {
-        loadIndex(f, at, size, index)
-        f.set(to, add(out, mul(index, bytes)))
-        copyRow(f, to, u, bytes)
-        f.increment(u, bytes).increment(at, 4)
-      })
-      f.increment(out, mul(size, bytes))
-    })
-    f.set(indices, at)
-  })
-}
-export const settingRows = (rows: Rows): WholeKernel => {
-  const { batches, outer, size, count, bytes } = rows
-  if (batches * outer * size * count * bytes === 0) return noElements
-  return {
-    emit: (module, name) => emitSetting(module, bytes, name),
-    scratchBytes: 0,
-    shared: { code: `setAt ${bytes}`, sizes: rowSizes(rows) },
   }
 }
