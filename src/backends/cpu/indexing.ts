@@ -10,7 +10,7 @@ import type { AxisParams } from '../../core/ops/layout/join.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
-import { type CpuTable, noElements } from './kernel.js'
+import { type CpuTable, noElements, type WholeKernel } from './kernel.js'
 import { addingAlong, addingRows } from './wasm/scatter.js'
 import { emitSearch } from './wasm/search.js'
 import { type Along, alongSizes, areLines, emitRows, emitTakeAlong, type Rows, rowSizes } from './wasm/take-along.js'
@@ -42,11 +42,12 @@ const rows = (use: 'take' | 'set') =>
   whole((k: OpaqueKernel) => {
     const of = rowsOf(k)
     if (of.batches * of.outer * of.size * of.count * of.bytes === 0) return noElements
-    return {
+    const kernel: WholeKernel = {
       emit: (module, name) => emitRows(module, of.bytes, use, name),
       scratchBytes: 0,
       shared: { code: `${use} rows ${of.bytes}`, sizes: rowSizes(of) },
     }
+    return kernel
   })
 const window = (use: WindowUse) =>
   whole((k: OpaqueKernel) => {
