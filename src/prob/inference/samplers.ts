@@ -5,6 +5,7 @@ import { chainOptions, runChains, type Samples } from './chains.js'
 import type { Target } from './density.js'
 import { hmcTransitions } from './hmc-transition.js'
 import type { Model, SitesOf, Values } from './model.js'
+import { MOST_DEPTH_OF_PROGRAM, manyDraws } from './nuts-program.js'
 import { MOST_DEPTH, nutsTransitions } from './nuts-transition.js'
 import { targetIn } from './target.js'
 import type { Draws, LogDensity } from './types.js'
@@ -59,7 +60,8 @@ export const nuts: NutsFn = ((key: Key, density: unknown, options: unknown): Sam
   const op = 'nuts'
   const [target, rest] = split(density, options, op)
   const { maxDepth, ...read } = readOptions(nutsOptions, rest, op)
-  return runChains(key, target, (chain) => nutsTransitions(chain, maxDepth), read, maxDepth, op)
+  const many = maxDepth > MOST_DEPTH_OF_PROGRAM ? undefined : () => manyDraws(target, maxDepth, read.mass === 'dense')
+  return runChains(key, target, (chain) => nutsTransitions(chain, maxDepth), read, maxDepth, op, many)
 }) as NutsFn
 
 interface HmcFn {
