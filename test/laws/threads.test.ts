@@ -60,6 +60,11 @@ it('and loops', { timeout: 900_000 }, () => {
   const n = count(12, 300)
   expect(hold('loops', n)).toBeGreaterThan(n / 2)
 })
-it('other threads took part', () => {
+it('other threads took part', { timeout: 300_000 }, async () => {
+  // On a busy machine the caller may be through before another thread wakes.
+  for (const since = performance.now(); performance.now() - since < 120_000 && crews.some(({ crew }) => crew().helped() <= 3); ) {
+    hold('all', crews.length)
+    await new Promise((later) => setTimeout(later, 20))
+  }
   for (const { crew } of crews) expect(crew().helped()).toBeGreaterThan(3)
 })

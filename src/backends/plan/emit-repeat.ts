@@ -1,5 +1,6 @@
 /** A loop's steps: where its carry goes round, what each iteration reads of arrays and writes to them, and the body between. */
 import { stridesOf } from '../../core/graph/shape.js'
+import type { Copy } from './emit.js'
 import type { Given, Place, Places } from './places.js'
 import { type Carry, type Loop, type Repeat, walkedRows } from './repeat.js'
 import type { Step } from './step.js'
@@ -13,8 +14,8 @@ export interface Around {
   readonly loops: Loop[]
   /** Loops around these values. */
   readonly depth: number
-  /** A step that copies a value to a place of this shape. */
-  readonly copy: (id: number, to: Place, shape: readonly number[]) => void
+  /** Steps that copy values, of which none is written where another is read. */
+  readonly copyAll: (copies: readonly Copy[]) => void
   /** Emits a step's values, and says when each of its first inputs was last read. */
   readonly body: (body: Ir, given: Given, depth: number) => (input: number) => number
 }
@@ -30,6 +31,9 @@ interface Home {
 }
 
 class RepeatEmitter {
+  /** What is copied before the first iteration. */
+  private readonly copies: Copy[] = []
+
   constructor(
     private readonly at: Around,
     private readonly unit: number,
@@ -58,8 +62,9 @@ class RepeatEmitter {
     // Rows of steps that are left out are zeros.
     for (const [i, none] of literals.slice(body.consts.length).entries()) {
       const rows = results.get(carries + i)
-      if (rows !== undefined) at.copy(none, at.places.own(rows), rows.shape)
+      if (rows !== undefined) this.copies.push({ id: none, to: at.places.own(rows), shape: rows.shape })
     }
+    at.copyAll(this.copies)
     const first = at.steps.length
     const lastRead = at.body({ ...body, outputs: made.map((i) => body.outputs[i]!), carried }, { inputs, outputs, slots }, at.depth + 1)
     const end = at.steps.length
@@ -108,7 +113,7 @@ class RepeatEmitter {
         : taken === undefined
           ? at.places.own(result)
           : at.places.lie(result, taken)
-    if (taken === undefined) at.copy(begin, home, shape)
+    if (taken === undefined) this.copies.push({ id: begin, to: home, shape })
     const place = this.still(home)
     return { before: place, after: place, round: true }
   }
@@ -124,7 +129,7 @@ class RepeatEmitter {
     const [first, last] = reverse ? [count, 0] : [0, count]
     const by = reverse ? -1 : 1
     const walking = (k: number): Place => ({ ...row(k), advance: [...this.moves(row(k)), by * size] })
-    at.copy(begin, row(first), shape)
+    this.copies.push({ id: begin, to: row(first), shape })
     for (const { row: r, found } of rows) at.places.lie(results.get(r)!, row(found === reverse ? 1 : 0))
     const result = results.get(i)
     if (result !== undefined) at.places.lie(result, row(last))

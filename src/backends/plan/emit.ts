@@ -48,6 +48,12 @@ export class Sheet {
 /** Emits the steps of a loop's body, `depth` loops deep; says which step reads each of its inputs last. */
 export type EmitBody = (body: Ir, given: Given, depth: number) => (input: number) => number
 
+/** A value that is copied to a place of this shape. */
+export interface Copy {
+  readonly id: number
+  readonly to: Place
+  readonly shape: readonly number[]
+}
 const copyBody = (dtype: Value['dtype'], count = 1): Body => ({
   inputs: new Array<Value['dtype']>(count).fill(dtype),
   ops: [],
@@ -275,26 +281,14 @@ export class Emitter {
     const whole = this.places.own(c)
     const axis = (c.params as { readonly axis: number }).axis
     let at = 0
-    // Parts of one shape are copied by one loop.
-    const left = new Map<string, { readonly id: number; readonly offset: number }[]>()
+    const left: Copy[] = []
     c.args.forEach((id, k) => {
-      const v = this.values[id]!
+      const { shape, size } = this.values[id]!
       const offset = whole.offset + at * whole.strides[axis]!
-      at += v.shape[axis]!
-      if (this.places.isPlaced(c.id, k) || v.size === 0) return
-      const key = v.shape.join()
-      const same = left.get(key)
-      if (same === undefined) left.set(key, [{ id, offset }])
-      else same.push({ id, offset })
+      at += shape[axis]!
+      if (!this.places.isPlaced(c.id, k) && size > 0) left.push({ id, to: { ...whole, offset }, shape })
     })
-    for (const parts of left.values())
-      for (let i = 0; i < parts.length; i += PARTS) {
-        const group = parts.slice(i, i + PARTS)
-        const shape = this.values[group[0]!.id]!.shape
-        const inputs = group.map(({ id }) => this.places.draft(id, shape))
-        const outputs = group.map(({ offset }) => this.target({ ...whole, offset }, c.dtype))
-        this.loop(shape, copyBody(c.dtype, group.length), inputs, outputs)
-      }
+    this.copyAll(left)
   }
 
   private emitPad(v: Value): void {
@@ -324,19 +318,39 @@ export class Emitter {
   /** What a loop's steps are emitted with. */
   private around(): Around {
     const { values, places, sheet, depth, body } = this
-    return { values, places, steps: sheet.steps, loops: sheet.loops, depth, copy: (id, to, shape) => this.copyTo(id, to, shape), body }
+    return { values, places, steps: sheet.steps, loops: sheet.loops, depth, copyAll: (copies) => this.copyAll(copies), body }
   }
-  private copyTo(id: number, to: Place, shape: readonly number[]): void {
-    const { dtype } = this.values[id]!
-    if (sizeOf(shape) > 0) this.loop(shape, copyBody(dtype), [this.places.draft(id, shape)], [this.target(to, dtype)])
+  /** Copies of which none writes what another one reads: those of one shape and dtype are made by one loop. */
+  private copyAll(copies: readonly Copy[]): void {
+    const groups = new Map<string, Copy[]>()
+    for (const c of copies) {
+      if (sizeOf(c.shape) === 0) continue
+      const key = `${this.values[c.id]!.dtype} ${c.shape.join()}`
+      const group = groups.get(key)
+      if (group === undefined) groups.set(key, [c])
+      else group.push(c)
+    }
+    for (const group of groups.values())
+      for (let i = 0; i < group.length; i += PARTS) {
+        const part = group.slice(i, i + PARTS)
+        const { id, shape } = part[0]!
+        const { dtype } = this.values[id]!
+        const inputs = part.map((c) => this.places.draft(c.id, shape))
+        const outputs = part.map((c) => this.target(c.to, dtype))
+        this.loop(shape, copyBody(dtype, part.length), inputs, outputs)
+      }
   }
-  /** Copies the results of a step that are not where they belong. */
+  /** Copies the results of a step that are not where they belong. None lies where another one goes: a state that is handed on is a value of its own (loops.ts). */
   settle(outputs: readonly number[], wanted: readonly Place[]): void {
+    const copies: Copy[] = []
     outputs.forEach((id, i) => {
-      const to = wanted[i]!
-      const from = this.places.placeOf(id)
-      if (from.storage !== to.storage || from.offset !== to.offset) this.copyTo(id, to, this.values[id]!.shape)
+      const [from, to] = [this.places.placeOf(id), wanted[i]!]
+      if (from.storage === to.storage && from.offset === to.offset) return
+      // A state that is also a row of all states is one result twice.
+      if (copies.some((c) => c.id === id && c.to.storage === to.storage && c.to.offset === to.offset)) return
+      copies.push({ id, to, shape: this.values[id]!.shape })
     })
+    this.copyAll(copies)
   }
 
   private emitOpaque(unit: number, v: Value): void {

@@ -137,6 +137,19 @@ export const loops: readonly Sharp[] = [
   ]),
   // what is written over, and when it is read
   { f: (a, b) => scanned(([p, q]) => [[sub(p, mul(q, 0.1)), add(q, mul(p, 0.1))], null], [a, b], null, { length: 4 }), shapes: [[3], [3]] },
+  // States of one shape and two dtypes, copied before the loop and at the end of each step.
+  {
+    f: (a) => {
+      const [p, k] = scanned(
+        ([p, k]) => [[add(mul(p, 0.5), mul(flip(p), cd.cast(k as never, 'f64') as never)), add(flip(k), 1)], null],
+        [a, cd.tensor(Int32Array.of(1, 2, 3, 4))],
+        null,
+        { length: 3 },
+      )
+      return [p!, mul(a, cd.cast(k as never, 'f64') as never)]
+    },
+    shapes: [[4]],
+  },
   { f: (a) => scanned(([p]) => [[add(mul(p, 0.5), flip(p))], null], [a], null, { length: 3 }), shapes: [[4]] },
   { f: (a) => scanned(([p]) => [[mul(sin(p), sum(p))], null], [a], null, { length: 3 }), shapes: [[4]] },
   {
