@@ -4,15 +4,18 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { left, right } from '../../core/errors/either.js'
 import { badInput } from '../../core/errors/explain.js'
-import { readOptions } from '../../core/errors/options.js'
-import { type AdError, compile, evaluate, type Tensor } from '../../index.js'
+import { type ReadOf, readOptions } from '../../core/errors/options.js'
+import { type AdError, compile, evaluate, type Tensor, tensor } from '../../index.js'
+import type { Source } from '../batches.js'
+import type { Position } from '../events.js'
 import { isRecord } from '../given.js'
 import { isTraced } from '../measure.js'
 import { attempt, Failure, failureOf, trainEvents } from '../train.js'
+import { digestOf, Group, type Part } from './group.js'
 import { asTensor, fitOptions, keyAt, type Pair, pairOf, setupOf, weightOf, where } from './options.js'
 import { type Program, programsOf } from './programs.js'
 import { Progress } from './progress.js'
-import type { FitError, FitOptions, Fittable, Fitted, MaskRows, ParamsOf, RunningOf } from './types.js'
+import type { FitError, FitMetrics, FitOptions, FitRanks, Fittable, Fitted, MaskRows, ParamsOf, RunningOf } from './types.js'
 
 /** A place in a place. */
 const within = (outer: string, inner: string): string => (inner === outer ? outer : `${outer}: ${inner}`)
@@ -31,14 +34,34 @@ class Ended {
   constructor(readonly error: AdError) {}
 }
 
-/** Runs a fit; what it throws is a Failure. */
-const fitting = async (model: Fittable, data: unknown, options: unknown): Promise<unknown> => {
-  const o = readOptions(fitOptions, options, where)
-  const { loss, optimizer, epochs, names, stateful, source, validation, watched, monitor, better } = setupOf(model, data, o)
-  const programs = programsOf(model, loss, optimizer, stateful)
+/** A batch that is no part of another. */
+const undivided = (pair: Pair): Part => {
+  const weight = weightOf(pair)
+  return { pair, weight, whole: weight }
+}
+/** Where a fit begins, in words that differ if anything that it changes does. */
+const beginningOf = ({ run, source, epochs, key }: Prepared): string => {
+  const { epoch, step } = run.position
+  return `epoch ${epoch} of ${epochs}, step ${step} of ${source.steps}, key ${key.join(' ')}, a state ${digestOf(run.checkpoint().state)}`
+}
+
+/** What a fit does, made of what it is given: its programs, its metrics, and where it begins. */
+const prepared = async (model: Fittable, data: unknown, o: ReadOf<typeof fitOptions>, ranks: FitRanks | undefined) => {
+  const setup = setupOf(model, data, o)
+  const { loss, optimizer, names, stateful, better } = setup
+  const programs = programsOf(model, loss, optimizer, stateful, ranks)
   const compiled = (f: unknown): Program => compile(f as never, o.backend as never) as unknown as Program
-  const [step, test] = [compiled(programs.step), compiled(programs.test)]
-  const metrics = Object.values(o.metrics)
+  const params = await attempt('the model', () => evaluate((o.params ?? model.init(asTensor(o.key))) as never) as unknown)
+  const running = stateful ? await attempt('the model', () => evaluate((o.state ?? model.initState!()) as never) as unknown) : undefined
+  const run = new Progress({ params, optimizer: optimizer.init(params as never), running, sum: 0, rows: 0 }, names, better)
+  if (o.from !== undefined) run.from(o.from)
+  return { ...setup, step: compiled(programs.step), test: compiled(programs.test), run, key: o.key }
+}
+type Prepared = Awaited<ReturnType<typeof prepared>>
+
+/** What measures the validation data after an epoch: its loss, and the metrics. */
+const testOf = ({ test, run, names, watched, validation }: Prepared, given: FitMetrics) => {
+  const metrics = Object.values(given)
   const adders = metrics.map((m) => {
     const add = m.add.bind(m) as unknown as (...xs: unknown[]) => unknown
     return isTraced(m) ? (compile(add as never) as unknown as typeof add) : add
@@ -56,13 +79,7 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
   }
   const numberOf = (value: unknown): number =>
     typeof value === 'number' ? value : badInput('value', `it is ${shown(value)}.`, 'give a number.')
-
-  const params = await attempt('the model', () => evaluate((o.params ?? model.init(asTensor(o.key))) as never) as unknown)
-  const running = stateful ? await attempt('the model', () => evaluate((o.state ?? model.initState!()) as never) as unknown) : undefined
-  const run = new Progress({ params, optimizer: optimizer.init(params as never), running, sum: 0, rows: 0 }, names, better)
-  if (o.from !== undefined) run.from(o.from)
-
-  const tested = async (epoch: number): Promise<{ readonly loss: number; readonly metrics: Record<string, number> }> => {
+  return async (epoch: number): Promise<{ readonly loss: number; readonly metrics: Record<string, number> }> => {
     if (watched === undefined) return { loss: Number.NaN, metrics: {} }
     let [sum, rows] = [0, 0]
     const accs: unknown[] = metrics.map((m) => m.zero)
@@ -81,30 +98,60 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
     for (const [k, name] of names.entries()) values[name] = await ofMetric(k, () => numberOf(metrics[k]!.value(accs[k] as never)))
     return { loss: sum / rows, metrics: values }
   }
+}
+
+/** Runs a fit; what it throws is a Failure. */
+const fitting = async (model: Fittable, data: unknown, options: unknown): Promise<unknown> => {
+  const o = readOptions(fitOptions, options, where)
+  const ranks = o.ranks !== undefined && o.ranks.size > 1 ? o.ranks : undefined
+  const group = ranks && new Group(ranks, o.signal)
+  const prepare = (): Promise<Prepared> => prepared(model, data, o, ranks)
+  const made = await (group === undefined ? prepare() : group.alike(prepare, beginningOf))
+  const { run, step, source, epochs, names, watched, validation, monitor } = made
+  const test = testOf(made, o.metrics)
+  /** What is measured after an epoch; on several ranks what rank 0 measures, so that all judge alike if their machines round differently. */
+  const tested = async (epoch: number): ReturnType<typeof test> => {
+    if (group === undefined || watched === undefined) return test(epoch)
+    const [, all] = await group.each(
+      () => test(epoch),
+      ({ loss, metrics }) => [loss, ...names.map((name) => metrics[name]!)].join(' '),
+    )
+    const [loss, ...values] = all[0]!.split(' ').map(Number)
+    return { loss: loss!, metrics: Object.fromEntries(names.map((name, k) => [name, values[k]!])) }
+  }
   const outOfPatience = (): boolean => o.patience !== undefined && run.worse >= o.patience
+  /** Tells of a step or an epoch; several ranks agree then that they go on to the next step. */
+  const turn = async (tell: (() => Promise<void>) | undefined, next: Position): Promise<void> => {
+    if (group === undefined) return tell?.()
+    return group.turn(tell, source, next.epoch < epochs && next.step < source.steps && !outOfPatience() ? next : undefined)
+  }
   const afterEpoch = async (epoch: number): Promise<Readonly<Record<string, number>>> => {
     const { loss: held, metrics } = await tested(epoch)
     const mean = run.mean
     const score = monitor === undefined ? Number.NaN : monitor === 'loss' ? held : metrics[monitor]!
     const best = run.judged({ epoch, validation: validation && held, metrics, score })
-    await told('checkpoint', o.checkpoint, run.checkpoint())
-    await told('onProgress', o.onProgress, { _tag: 'Epoch', epoch, loss: mean, validation: validation && held, metrics, best })
+    await turn(async () => {
+      await told('checkpoint', o.checkpoint, run.checkpoint())
+      await told('onProgress', o.onProgress, { _tag: 'Epoch', epoch, loss: mean, validation: validation && held, metrics, best })
+    }, run.position)
     return validation === undefined ? {} : { validation: held }
   }
   if (outOfPatience()) return run.fitted('patience')
+  await turn(undefined, run.position)
   const events = trainEvents(
-    async (_: unknown, batch: Pair, at) => {
-      const pair = pairOf(batch, 'the batch')
-      const next = await step({ ...run.parts, optimizer: run.now.optimizer, key: keyAt(o.key, at), ...pair })
+    async (_: unknown, batch: unknown, at) => {
+      const { pair, weight, whole } = group === undefined ? undivided(pairOf(batch, 'the batch')) : (batch as Part)
+      const given = { ...run.parts, optimizer: run.now.optimizer, key: keyAt(o.key, at, ranks?.rank), ...pair }
+      const next = await (ranks === undefined ? step(given) : ranks.run(() => step({ ...given, weight: tensor(weight) })))
       const value = numberIn(next.loss)
       if (!Number.isFinite(value)) return { state: null, loss: value }
-      run.stepped({ params: next.params, optimizer: next.optimizer, running: next.running }, at, value, weightOf(pair))
+      run.stepped({ params: next.params, optimizer: next.optimizer, running: next.running }, at, value, whole)
       const { epoch, step: i, done, steps } = at
-      await told('onProgress', o.onProgress, { _tag: 'Step', epoch, step: i, done: done + 1, steps, loss: value })
+      await turn(() => told('onProgress', o.onProgress, { _tag: 'Step', epoch, step: i, done: done + 1, steps, loss: value }), run.position)
       return { state: null, loss: value }
     },
-    source,
-    { state: null, epochs, position: run.position, evaluate: (_, epoch) => afterEpoch(epoch), signal: o.signal },
+    group === undefined ? (source as Source<unknown>) : { steps: source.steps, at: group.take },
+    { state: null, epochs, position: run.position, evaluate: (_, epoch) => afterEpoch(epoch), signal: group ?? o.signal },
   )
   for await (const event of events) {
     if (event._tag === 'Failed') throw new Ended({ ...event.error, last: run.fitted('error') } as unknown as AdError)
@@ -120,6 +167,7 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
  * A model is a layer of codual/nn, or { init(key), apply(params, x, { training, key, state }) } of your own. Data is { x, y } of arrays, or of trees of arrays, whose first axis counts the rows, or a source of
  * such batches; a third field `mask`, one bool or weight for each row or target, says what counts. The result has the best parameters (by validation loss, or `monitor`), a history of plain numbers and a checkpoint. The step is compiled once, and once more for a smaller last batch.
  * Everything random follows from `key`: parameters begin as `model.init(key)`, and each step has a key of its own. The same key gives the same fit, and `{ from: checkpoint }` continues it bit for bit.
+ * On several ranks, `{ ranks: ranks() }` of codual/mpi, each has its rows of every batch, and the loss is that of the whole batch; callbacks are called on rank 0 alone.
  * Errors  Left of an AdError that names epoch and step, with the result so far in `last`: for a loss that is NaN or not a scalar, targets that do not fit, and exceptions of
  *         callbacks; BadInput for invalid options.
  * @example

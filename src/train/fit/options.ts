@@ -13,7 +13,7 @@ import { measureIn } from '../measure.js'
 import { threefry } from '../order.js'
 import { eventOptions } from '../train.js'
 import { losses } from './programs.js'
-import type { AnyMeasure, FitEvent, FitMetrics, FitOptions, Fittable, LossName, Optimizer } from './types.js'
+import type { AnyMeasure, FitEvent, FitMetrics, FitOptions, FitRanks, Fittable, LossName, Optimizer } from './types.js'
 
 type Key = readonly [number, number]
 const keyIn = (given: unknown, where: string): Key => {
@@ -23,14 +23,22 @@ const keyIn = (given: unknown, where: string): Key => {
   return [Math.floor(seed / 2 ** 32), seed >>> 0]
 }
 export const asTensor = ([a, b]: Key): Tensor<[2], 'i32'> => tensor([a | 0, b | 0], [2], 'i32')
-/** The key of a step: that of its epoch with the step folded in, as `foldIn` does. */
-export const keyAt = (key: Key, { epoch, step }: Position): Tensor<[2], 'i32'> => {
+/** The key of a step: that of its epoch with the step folded in, as `foldIn` does; of several ranks each folds in its number too. */
+export const keyAt = (key: Key, { epoch, step }: Position, rank?: number): Tensor<[2], 'i32'> => {
   // Epochs are another stream than that of foldIn, by which a model makes the keys of its first parameters.
-  const [a, b] = threefry(...key, 1, epoch)
-  return asTensor(threefry(a, b, 0, step))
+  const of = threefry(...threefry(...key, 1, epoch), 0, step)
+  return asTensor(rank === undefined ? of : threefry(...of, 0, rank))
 }
 const isFunction = (x: unknown): boolean => typeof x === 'function'
 const functionIn = <F>(x: F, what: string, where: string): F => (isFunction(x) ? x : badInput(where, `${what} is not a function.`))
+
+const isRanks = (x: unknown): x is FitRanks =>
+  isRecord(x) &&
+  holds(() => {
+    const { rank, size } = x
+    const counted = Number.isSafeInteger(size) && Number.isSafeInteger(rank) && 0 <= (rank as number) && (rank as number) < (size as number)
+    return counted && [x.localRows, x.shard, x.run, x.gather].every(isFunction)
+  })
 
 export const fitOptions = {
   loss: or<FitOptions<unknown>['loss'], undefined>(undefined, (x, _what, where) =>
@@ -71,6 +79,9 @@ export const fitOptions = {
     functionIn(x as () => unknown, 'onProgress', where),
   ),
   signal: eventOptions.signal,
+  ranks: or<FitRanks, undefined>(undefined, (x, _what, where) =>
+    isRanks(x) ? x : badInput(where, `ranks are ${shown(x)}.`, 'give ranks() of codual/mpi.'),
+  ),
   backend: untouched<Backend>(),
 } satisfies OptionsFor<FitOptions<unknown>>
 

@@ -20,6 +20,24 @@ export interface Optimizer {
   init(params: never): unknown
   update(gradient: never, state: never, params?: never): { readonly updates: unknown; readonly state: unknown }
 }
+/** The processes that share a fit, as `ranks()` of codual/mpi gives them. */
+export interface FitRanks {
+  /** The number of this one, from 0. */
+  readonly rank: number
+  /** How many there are. */
+  readonly size: number
+  /** This one's rows of a batch, along the first axis of each leaf. */
+  localRows<T>(tree: T): T
+  /** A function of a batch that lies on all ranks: each calls it with its part in the inputs `data`, and has the mean by weight, and its derivatives. */
+  shard(
+    f: (inputs: never) => unknown,
+    options: { readonly data: Readonly<Record<string, number>>; readonly weight: () => unknown },
+  ): unknown
+  /** Runs f, in which ranks exchange data; all call it. */
+  run<A>(f: () => A): A | PromiseLike<A>
+  /** What each says, in the order of ranks; all call it. */
+  gather(said: string): readonly string[] | PromiseLike<readonly string[]>
+}
 /** Which rows count, or which targets: an array of one bool, or one weight from 0, for each. */
 export type MaskRows =
   | Tensor
@@ -163,6 +181,8 @@ export interface FitOptions<D, K extends string = never> {
   readonly onProgress?: ((event: FitEvent<NoInfer<K>>) => unknown) | undefined
   /** Stops the fit before the next step, once it is aborted. */
   readonly signal?: { readonly aborted: boolean } | undefined
+  /** The ranks that share each batch: `ranks()` of codual/mpi. Callbacks are called on rank 0 alone. */
+  readonly ranks?: FitRanks | undefined
   /** Where steps run: the default backend unless given. */
   readonly backend?: Backend | undefined
 }
