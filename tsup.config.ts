@@ -2,7 +2,7 @@
 // Declarations are the compiler's (tsconfig.build.json). ES modules alone: Node has `require` of them.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
 import { withoutArrows } from './scripts/functions.js'
 import { shakeable, withOps, withoutSamples, withPacks, withPrimitives } from './scripts/shakeable.js'
@@ -17,7 +17,16 @@ const exported = JSON.parse(execFileSync(process.execPath, ['--import', 'tsx', '
   readonly string[]
 >
 /** Modules that package.json chooses by condition: a bundle for users has others in their place. */
-const conditional = (code: string): string => code.replaceAll(/from"[^"]*\/(hints|verify|samples)\.js"/g, 'from"#$1"')
+const CONDITIONAL: Readonly<Record<string, string>> = {
+  'src/core/errors/hints.js': '#hints',
+  'src/backends/plan/verify.js': '#verify',
+  'src/core/graph/samples.js': '#samples',
+}
+const conditional = (source: string, code: string): string =>
+  code.replace(/from"(\.[^"]*)"/g, (whole, path: string) => {
+    const name = CONDITIONAL[relative('.', join(dirname(source), path)).replaceAll('\\', '/')]
+    return name === undefined ? whole : `from"${name}"`
+  })
 
 /** The module in src of one in dist. */
 const sourceOf = (path: string): string =>
@@ -57,7 +66,10 @@ const alone = (name: string, entry: readonly string[], outDir: string, change: (
       renderChunk: (code, { path }) => {
         const source = sourceOf(path)
         return {
-          code: withOps(source, withPacks(source, conditional(shakeable(path, withPrimitives(source, change(source, code), exported))))),
+          code: withOps(
+            source,
+            withPacks(source, conditional(source, shakeable(path, withPrimitives(source, change(source, code), exported)))),
+          ),
         }
       },
     },

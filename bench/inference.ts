@@ -1,4 +1,5 @@
 // What NUTS costs beside its gradients: time per gradient over a bare call of the compiled value and gradient, and four chains by one mapped gradient over four in turn.
+// Long runs of small densities draw by a program of many draws, short ones step by step on the host; the four chains are short runs.
 // `npm run bench:inference`
 import * as cd from '../src/index.js'
 import { nuts } from '../src/prob/index.js'
@@ -10,8 +11,10 @@ interface Subject {
   readonly name: string
   readonly density: (x: never) => E
   readonly start: unknown
-  /** Draws of a chain: as many as run for a tenth of a second or more. */
+  /** Draws of a chain: as many as run for a tenth of a second or more, and by the program if there is one. */
   readonly draws: number
+  /** Draws of each of four chains. */
+  readonly few: number
 }
 const wave = (n: number, k: number): Float64Array => Float64Array.from({ length: n }, (_, i) => Math.sin(k * (i + 1)))
 
@@ -28,15 +31,34 @@ const regression = (): ((w: E) => E) => {
     ) as E
 }
 const subjects: readonly Subject[] = [
-  { name: 'eight schools, 10 numbers', density: schools as never, start: { mu: 0, logTau: 0, z: effects.map(() => 0) }, draws: 20_000 },
-  { name: 'a normal of 50 dimensions, dense', density: correlated(50, 0.9).logDensity as never, start: new Array(50).fill(0), draws: 4000 },
+  {
+    name: 'eight schools, 10 numbers',
+    density: schools as never,
+    start: { mu: 0, logTau: 0, z: effects.map(() => 0) },
+    draws: 40_000,
+    few: 2000,
+  },
+  {
+    name: 'a normal of 50 dimensions, dense',
+    density: correlated(50, 0.9).logDensity as never,
+    start: new Array(50).fill(0),
+    draws: 20_000,
+    few: 500,
+  },
   {
     name: 'a normal of 200 dimensions, dense',
     density: correlated(200, 0.5).logDensity as never,
     start: new Array(200).fill(0),
     draws: 600,
+    few: 600,
   },
-  { name: 'a logistic regression, 500 rows, 20 columns', density: regression() as never, start: new Array(20).fill(0), draws: 400 },
+  {
+    name: 'a logistic regression, 500 rows, 20 columns',
+    density: regression() as never,
+    start: new Array(20).fill(0),
+    draws: 400,
+    few: 400,
+  },
 ]
 
 /** Milliseconds that this process has computed: what else the machine does is not in it. */
@@ -75,7 +97,7 @@ const perGradient = ({ density, start, draws }: Subject): number => {
   return ((long - short) / (many - few)) * 1e3
 }
 /** Microseconds of four chains, the whole run, for each gradient. */
-const whole = ({ density, start, draws }: Subject, together: boolean): number => {
+const whole = ({ density, start, few: draws }: Subject, together: boolean): number => {
   const t = computed()
   const { stats } = nuts(key(1), density as never, { start, chains: 4, together, warmup: 300, draws } as never)
   return ((computed() - t) / stats.gradients) * 1e3

@@ -34,7 +34,7 @@ export const weighed: readonly Weighed[] = [
   { name: '`minimize` of codual/minimize', code: `export { minimize } from 'codual/minimize'`, most: 112_500 },
   { name: '`curveFit` of codual/minimize', code: `export { curveFit } from 'codual/minimize'`, most: 104_000 },
   { name: '`normal` of codual/prob', code: `export { normal } from 'codual/prob'`, most: 52_500 },
-  { name: '`nuts` of codual/prob', code: `export { nuts } from 'codual/prob'`, most: 163_600 },
+  { name: '`nuts` of codual/prob', code: `export { nuts } from 'codual/prob'`, most: 183_600 },
   { name: '`odeint` of codual/solve', code: `export { odeint } from 'codual/solve'`, most: 147_000 },
   { name: '`fromONNX` of codual/onnx', code: `export { fromONNX } from 'codual/onnx'`, most: 250_600 },
   { name: '`toONNX` of codual/onnx', code: `export { toONNX } from 'codual/onnx'`, most: 110_800 },

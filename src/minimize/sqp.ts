@@ -113,7 +113,10 @@ const update = (b: Float64Array, s: Float64Array, y: Float64Array): void => {
   for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) b[i * n + j] = b[i * n + j]! - (bs[i]! * bs[j]!) / sBs + (r[i]! * r[j]!) / sr
 }
 
-/** The step of a model. `weight` is that of misses where the linear constraints exclude each other: each is then met up to a slack, whose square is charged. */
+/** Multipliers above this, in parts of the gradient, say that linear constraints that are not met all but exclude each other: misses weigh so much then that f is lost in rounding. */
+const MOST_MULTIPLIER = 1e12
+
+/** The step of a model. `weight` is that of misses where the linear constraints exclude each other, or all but: each is then met up to a slack, whose square is charged. */
 const stepOf = (
   factor: Float64Array,
   { g, rows }: Slopes,
@@ -121,13 +124,15 @@ const stepOf = (
   equations: number,
   [lower, upper]: readonly [Float64Array, Float64Array],
   weight: number,
-  slop: number,
+  tolerance: number,
 ): { readonly step: QuadraticMinimum; readonly elastic: boolean } | undefined => {
   // Equations: a d = -h. Inequalities: -a d >= g.
   const normals = rows.map((row, i) => (i < equations ? row : row.map((v) => -v)))
   const offsets = c.map((v, i) => (i < equations ? -v : v))
-  const step = solveQuadratic({ factor, gradient: g, normals, offsets, equations, lower, upper, slop })
-  if (step !== undefined && finite(step.d)) return { step, elastic: false }
+  const step = solveQuadratic({ factor, gradient: g, normals, offsets, equations, lower, upper, slop: tolerance / 100 })
+  const most = MOST_MULTIPLIER * Math.max(1, norm(g))
+  const met = largest(missed(c, equations)) <= tolerance
+  if (step !== undefined && finite(step.d) && (met || step.multipliers.every((u) => Math.abs(u) <= most))) return { step, elastic: false }
   const [n, m] = [g.length, rows.length]
   const size = n + m
   const wide = new Float64Array(size * size)
@@ -186,7 +191,6 @@ export const sqpMethod = (problem: Problem, start: Float64Array, box: Box | unde
   let fresh = true
   let weights = new Float64Array(m)
   let stiffness = 1e4
-  const slop = tolerance / 100
   let steps = 0
   /** Steps in a row that met the constraints no better, and the least sum of misses. */
   let [stuck, least] = [0, Number.POSITIVE_INFINITY]
@@ -212,7 +216,7 @@ export const sqpMethod = (problem: Problem, start: Float64Array, box: Box | unde
   }
   for (;;) {
     const factor = choleskyOf(b, n)
-    const found = factor && stepOf(factor, slopes, now.c, equations, room(x), stiffness, slop)
+    const found = factor && stepOf(factor, slopes, now.c, equations, room(x), stiffness, tolerance)
     if (factor === undefined || found === undefined) {
       if (renewed()) continue
       return ended(largest(missed(now.c, equations)) > tolerance ? 'infeasible' : 'lineSearch')
@@ -276,7 +280,7 @@ export const sqpMethod = (problem: Problem, start: Float64Array, box: Box | unde
       if (k === 0 && m > 0 && finite(values.c) && !elastic) {
         // The same model, with constraints as they curve along the step (Fletcher 1982).
         const curved = values.c.map((v, i) => v - dot(slopes.rows[i]!, d))
-        const corrected = stepOf(factor, slopes, curved, equations, room(x), stiffness, slop)
+        const corrected = stepOf(factor, slopes, curved, equations, room(x), stiffness, tolerance)
         if (corrected !== undefined && !corrected.elastic) {
           const nearby = within(along(x, 1, corrected.step.d))
           const better = problem.values(nearby)

@@ -3,19 +3,9 @@ import { afterAll, expect, it } from 'vitest'
 import { type Started, type Starter, starter } from '../../src/backends/threads/system.js'
 import * as cd from '../../src/index.js'
 import { count } from '../depth.js'
+import { growth, turn } from '../memory.js'
 import { threaded, untilHelped } from './threads.js'
 
-const collect = (globalThis as { gc?: () => void }).gc!
-const turn = (): Promise<void> => new Promise((later) => setTimeout(later))
-/** Bytes that are in use once finalizers have had their turns. */
-const used = async (): Promise<number> => {
-  for (let k = 0; k < 3; k++) {
-    collect()
-    await turn()
-  }
-  const m = process.memoryUsage()
-  return m.heapUsed + m.arrayBuffers
-}
 /** Threads that run now, told when they begin and when they are gone. */
 const counted = () => {
   const start = starter()
@@ -32,7 +22,7 @@ const counted = () => {
   return { start: counting, running }
 }
 const CALLS = 10_000
-const FUNCTIONS = count(150, 1000)
+const FUNCTIONS = count(300, 1000)
 const { start, running } = counted()
 const { backend, crew } = threaded(3, { start })
 afterAll(() => backend.endThreads())
@@ -51,26 +41,20 @@ it('10,000 calls in steady state allocate nothing, in place and with fresh resul
   const into = (step.into as unknown as (o: unknown) => (x: unknown) => unknown)(first)
   expect(Number(/share (\d+)/.exec(step.explain().threads!)![1])).toBeGreaterThan(0)
   expect(await untilHelped(crew, () => into(input))).toBe(true)
-  /** Bytes that so many calls leave behind, with a turn of the event loop now and then, in which threads are told: the least of some, since the engine learns of the code for a while. */
-  const growth = async (call: () => unknown): Promise<number> => {
-    const found: number[] = []
-    for (let k = 0; k < 4; k++) {
-      const before = await used()
-      for (let i = 0; i < CALLS; i++) {
-        call()
-        if (i % 1000 === 0) await turn()
-      }
-      found.push((await used()) - before)
+  /** With a turn of the event loop now and then, in which threads are told. */
+  const calls = (call: () => unknown) => async (): Promise<void> => {
+    for (let i = 0; i < CALLS; i++) {
+      call()
+      if (i % 1000 === 0) await turn()
     }
-    return Math.min(...found)
   }
   const before = backend.stats()
   const helped = crew().helped()
-  expect(await growth(() => into(input))).toBeLessThan(64 * 1024)
+  expect(await growth(calls(() => into(input)))).toBeLessThan(64 * 1024)
   const after = backend.stats()
   expect(crew().helped()).toBeGreaterThan(helped)
   expect([after.arrays - before.arrays, after.growths - before.growths, after.memoryBytes]).toEqual([0, 0, before.memoryBytes])
-  expect(await growth(() => (step as unknown as (x: unknown) => unknown)(input))).toBeLessThan(64 * 1024)
+  expect(await growth(calls(() => (step as unknown as (x: unknown) => unknown)(input)))).toBeLessThan(64 * 1024)
   expect(backend.stats().memoryBytes).toBe(before.memoryBytes)
   expect(running.size).toBe(2)
   step.dispose()
@@ -92,14 +76,8 @@ it('many functions that are made, called and disposed of', { timeout: 600_000 },
   }
   await round(0, FUNCTIONS)
   const [kernels, memory] = [backend.kernels(), backend.memoryBytes()]
-  // What the engine learns of the code grows for a while; a leak grows in each round, by a program of two kilobytes for each function at least.
-  const growths: number[] = []
-  for (let k = 1; k < 4; k++) {
-    const before = await used()
-    await round(k * FUNCTIONS, FUNCTIONS)
-    growths.push((await used()) - before)
-  }
-  expect(Math.min(...growths)).toBeLessThan(512 * FUNCTIONS)
+  // A function that is kept weighs fifteen kilobytes.
+  expect(await growth((k) => round((k + 1) * FUNCTIONS, FUNCTIONS))).toBeLessThan(2048 * FUNCTIONS)
   expect([backend.kernels(), backend.memoryBytes()]).toEqual([kernels, memory])
   expect(running.size).toBe(2)
   // The threads still take part.

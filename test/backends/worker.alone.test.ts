@@ -5,23 +5,7 @@ import { type CpuBackend, makeCpu } from '../../src/backends/cpu/index.js'
 import { serve, type WorkerBackend, worker } from '../../src/backends/worker/index.js'
 import * as cd from '../../src/index.js'
 import { count } from '../depth.js'
-
-const collect = (globalThis as { gc?: () => void }).gc!
-const used = (): number => {
-  collect()
-  collect()
-  const m = process.memoryUsage()
-  return m.heapUsed + m.arrayBuffers
-}
-const turn = (): Promise<void> => new Promise((later) => setTimeout(later))
-/** Until what was forgotten is told, which finalizers do some time after a collection. */
-const until = async (what: () => boolean): Promise<boolean> => {
-  for (let i = 0; i < 200 && !what(); i++) {
-    collect()
-    await turn()
-  }
-  return what()
-}
+import { growth, told, turn, used } from '../memory.js'
 
 const pair = (): { readonly backend: WorkerBackend; readonly serving: CpuBackend } => {
   const { port1, port2 } = new MessageChannel()
@@ -30,7 +14,7 @@ const pair = (): { readonly backend: WorkerBackend; readonly serving: CpuBackend
   return { backend: worker({ start: () => port1 }), serving }
 }
 const CALLS = 10_000
-const FUNCTIONS = count(200, 1000)
+const FUNCTIONS = count(300, 1000)
 
 it('10,000 calls, with results of their own and in place', { timeout: 300_000 }, async () => {
   const { backend, serving } = pair()
@@ -38,17 +22,12 @@ it('10,000 calls, with results of their own and in place', { timeout: 300_000 },
   const x = cd.tensor(new Float64Array(64))
   const place = (await cd.onDevice(x, backend)) as unknown as cd.Tensor
   const into = f.into(place as never)
-  const growth = async (call: () => Promise<unknown>): Promise<number> => {
-    for (let i = 0; i < CALLS / 2; i++) await call()
-    await turn()
-    const before = used()
+  const calls = (call: () => Promise<unknown>) => async (): Promise<void> => {
     for (let i = 0; i < CALLS; i++) await call()
-    await turn()
-    return used() - before
   }
-  expect(await growth(() => f(x))).toBeLessThan(256 * 1024)
+  expect(await growth(calls(() => f(x)))).toBeLessThan(256 * 1024)
   const { memoryBytes, arrays } = serving.stats()
-  expect(await growth(() => into(place as never))).toBeLessThan(256 * 1024)
+  expect(await growth(calls(() => into(place as never)))).toBeLessThan(256 * 1024)
   // What stays there is read and written where it is.
   expect(serving.stats().arrays).toBe(arrays)
   expect(serving.stats().memoryBytes).toBe(memoryBytes)
@@ -69,14 +48,16 @@ it('many functions that are disposed of, and as many that are forgotten', { time
   for (let i = 0; i < 100; i++) await (await made(i)).dispose()
   await turn()
   expect(none()).toBe(0)
-  const before = used()
-  for (let i = 0; i < FUNCTIONS; i++) await (await made(i)).dispose()
-  await turn()
-  expect(none()).toBe(0)
-  expect(used() - before).toBeLessThan(2 ** 20)
+  const round = async (k: number): Promise<void> => {
+    for (let i = 0; i < FUNCTIONS; i++) await (await made(k * FUNCTIONS + i)).dispose()
+    await turn()
+    expect(none()).toBe(0)
+  }
+  // A function that is kept weighs fifteen kilobytes.
+  expect(await growth(round)).toBeLessThan(2048 * FUNCTIONS)
   for (let i = 0; i < FUNCTIONS; i++) await made(i)
   expect(serving.kernels()).toBeGreaterThan(0)
-  expect(await until(() => none() === 0)).toBe(true)
+  expect(await told(() => none() === 0)).toBe(true)
   backend.dispose()
 })
 
@@ -91,9 +72,7 @@ it('tensors that are disposed of, and those that are forgotten', { timeout: 300_
   expect(serving.memoryBytes()).toBe(bytes)
   for (let i = 0; i < 40; i++) {
     for (let k = 0; k < 50; k++) await cd.onDevice(x, backend)
-    collect()
-    await turn()
-    await turn()
+    await used()
   }
   // Of 64 MB.
   expect(serving.memoryBytes()).toBeLessThan(bytes + 2 ** 24)

@@ -1,6 +1,6 @@
 /** Problems of Hock and Schittkowski: the published minima, and how often SciPy's SLSQP evaluates. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type AnyExpr, add, at, evaluate, grad, log, mul, pow, square, sub, sum, tensor } from '../../src/index.js'
+import { type AnyExpr, add, at, evaluate, grad, log, mul, pow, sin, square, sub, sum, type Tensor, tensor } from '../../src/index.js'
 import { choleskyOf } from '../../src/minimize/cholesky.js'
 import { minimize } from '../../src/minimize/index.js'
 import { solveQuadratic } from '../../src/minimize/quadratic.js'
@@ -112,6 +112,32 @@ describe('constraints', () => {
       expect([found.reason, found.converged]).toEqual(['infeasible', false])
       expect(found.violation).toBeGreaterThan(0.4)
     }
+  })
+  it.each([
+    ['1 + x^2 = 0', { equal: (x: AnyExpr) => add(1, square(at(x, 0))) }, (x: number[]) => x[0]!],
+    ['the same times 1e8', { equal: (x: AnyExpr) => mul(1e8, add(1, square(at(x, 0)))) }, (x: number[]) => x[0]!],
+    ['sin x = 2', { equal: (x: AnyExpr) => sub(sin(at(x, 0)), 2) }, (x: number[]) => Math.cos(x[0]!)],
+    ['1 + |x|^2 <= 0', { atMost: (x: AnyExpr) => add(1, sum(square(x) as AnyExpr)) }, (x: number[]) => Math.hypot(...x)],
+    ['1e-3 + x^4 = 0', { equal: (x: AnyExpr) => add(1e-3, square(square(at(x, 0)))) }, (x: number[]) => 0.01 * x[0]!],
+  ] as const)('that nothing meets end where they are missed least: %s', (_, constraints, distance) => {
+    for (const f of [(x: AnyExpr) => sum(square(sub(x, 3)) as AnyExpr), (x: AnyExpr) => sum(square(x) as AnyExpr)])
+      for (const x0 of [
+        [1, 2],
+        [-3, 0.5],
+      ]) {
+        const { reason, converged, x, steps } = minimize(f as never, x0 as never, { constraints: constraints as never })
+        expect([reason, converged]).toEqual(['infeasible', false])
+        expect(Math.abs(distance(Array.from((x as unknown as Tensor).data, Number)))).toBeLessThan(1e-4)
+        expect(steps).toBeLessThan(100)
+      }
+  })
+  it.each([1e-9, 1e-14])('in parts of %d have a solution as others', (scale) => {
+    const constraints = { equal: (x: AnyExpr) => mul(scale, sub(sum(square(x) as AnyExpr), 1)) }
+    const { reason, x } = minimize((x: AnyExpr) => sum(square(sub(x, 3)) as AnyExpr) as never, [1, 2] as never, {
+      constraints: constraints as never,
+    })
+    expect(reason).toBe('gradient')
+    for (const v of (x as unknown as Tensor).data) expect(Math.abs(Number(v) - Math.SQRT1_2)).toBeLessThan(1e-6)
   })
   it.each(both)('that bounds exclude: infeasible, %s', (method) => {
     const found = minimize((x: AnyExpr) => sum(mul(x, x)) as never, [0.5, 0.5] as never, {

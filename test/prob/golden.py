@@ -142,8 +142,9 @@ row("binomial", [12, 0.3], s.binom(12, 0.3), bino, x=range(13), constants=(0,), 
 row("binomial", [5000, 0.01], s.binom(5000, 0.01), bino, x=[20, 45, 50, 80, 300], constants=(0,), entropy=None, **d)
 large = lambda k, n, p: exp(mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1) + k * log(p) + (n - k) * mp.log1p(-p))
 # 1 - p has not the digits of p: sums in place of SciPy's numbers.
-below = [mp.fsum(large(mp.mpf(k), mp.mpf(2000000000), mp.mpf(1e-9)) for k in range(x + 1)) for x in (0, 1, 3, 8)]
-row("binomial", [2000000000, 1e-9], None, large, x=[0, 1, 3, 8], constants=(0,), cdf=[float(v) for v in below], logSurvival=[float(log(1 - v)) for v in below], **d)
+for n, prob, xs in ((2000000000, 1e-9, (0, 1, 3, 8)), (2000000000, 5e-8, (60, 70, 110)), (1000000, 1e-5, (0, 3, 12))):
+    below = [mp.fsum(large(mp.mpf(k), mp.mpf(n), mp.mpf(prob)) for k in range(x + 1)) for x in xs]
+    row("binomial", [n, prob], None, large, x=xs, constants=(0,), cdf=[float(v) for v in below], logSurvival=[float(log(1 - v)) for v in below], **d)
 b, bx = s.binom(100000000, 0.01), [997500, 999000, 1000300, 1002000]
 row("binomial", [100000000, 0.01], None, large, x=bx, constants=(0,), cdf=[float(v) for v in b.cdf(bx)], logSurvival=[float(v) for v in b.logsf(bx)], **d)
 row("betaBinomial", [12, 2.5, 1.7], s.betabinom(12, 2.5, 1.7), lambda k, n, a, b: choose(n, k) * mp.beta(k + a, n - k + b) / mp.beta(a, b), x=range(13), constants=(0,), entropy=None, **d)

@@ -12,6 +12,7 @@ import {
   div,
   entr,
   eq,
+  exp,
   expandDims,
   expm1,
   type Float,
@@ -32,6 +33,7 @@ import {
   softmax,
   softplus,
   square,
+  stopGradient,
   sub,
   sum,
   takeAlongAxis,
@@ -191,11 +193,13 @@ export const categorical = <const O extends LogitOptions = NoOptions>(
 export const logChoose = (n: X, x: X): X => neg(add(log1p(n), betaln(add(sub(n, x), 1), add(x, 1)))) as X
 /** The probability of at most x of n, each of them with probability p. */
 export const binomialCdf = (x: X, n: X, p: X): X => betainc(maximum(sub(n, x), 1), add(x, 1), sub(1, p)) as X
-/** The same with its digits where 1 - p has not those of p: from the tail, unless that is nearly all. */
+/** The same with its digits where 1 - p has not those of p: from the tail, unless that is nearly all; then at what 1 - p was rounded to, with a step from there to 1 - p. */
 const binomialBelow = (x: X, n: X, p: X, rest: X): X => {
-  const more = maximum(sub(n, x), 1)
+  const more = maximum(sub(n, x), 1) as X
   const below = sub(1, betainc(add(x, 1), more, p)) as X
-  return where(gt(below, 1e-3), below, betainc(more, add(x, 1), rest)) as X
+  const density = exp(sub(add(xlogy(x, p), xlog1py(sub(more, 1), neg(p))), betaln(more, add(x, 1))))
+  const step = stopGradient(mul(sub(sub(1, rest), p), density) as X) as X
+  return where(gt(below, 1e-3), below, add(betainc(more, add(x, 1), rest), step)) as X
 }
 /** The least count of which that is at least q. */
 const binomialQuantile = (q: X, n: X, p: X, rest: X, dtype: Float): X =>

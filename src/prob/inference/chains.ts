@@ -2,14 +2,14 @@
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
 import { choice, flag, func, integer, number, type OptionsOf, type ReadOf } from '../../core/errors/options.js'
-import { type Tensor, tensor } from '../../index.js'
 import type { Key } from '../../random/index.js'
 import { dualAveraging, momentsOf, scheduleOf } from './adapt.js'
-import { badParts, gradientsFor, type Target, treesOf } from './density.js'
+import { badParts, gradientsFor, type Target } from './density.js'
 import { type Asking, type Chain, chainOf, type Moves, movesOf, reasonableStep, settle, type Transition } from './hamiltonian.js'
+import type { ManyDraws } from './many-draws.js'
 import { diagonalMass } from './mass.js'
+import { type Kept, keep, keptOf, type Samples, samplesOf } from './samples.js'
 import { chainKey, streamOf } from './stream.js'
-import { type Warning, warningsOf } from './warnings.js'
 
 /** What `onStep` is told after each transition of a chain. */
 export interface ChainStep {
@@ -45,71 +45,6 @@ export const chainOptions = {
 export type ChainOptions = OptionsOf<typeof chainOptions>
 type Read = ReadOf<typeof chainOptions>
 
-/** What chains say of themselves, draw by draw: [chains, draws]. */
-export interface ChainStats {
-  readonly divergent: Tensor<[number, number], 'bool'>
-  /** Doublings of the trajectory; 0 of HMC. */
-  readonly depth: Tensor<[number, number], 'i32'>
-  /** Leapfrog steps, each with a gradient. */
-  readonly steps: Tensor<[number, number], 'i32'>
-  readonly energy: Tensor<[number, number], 'f64'>
-  readonly acceptance: Tensor<[number, number], 'f64'>
-  readonly logDensity: Tensor<[number, number], 'f64'>
-  /** The step size of each chain: [chains]. */
-  readonly stepSize: Tensor<[number], 'f64'>
-  /** The learned variances of each chain in the unconstrained space, [chains, n], or covariances, [chains, n, n]. */
-  readonly inverseMass: Tensor
-  /** Draws that ended in a divergence. */
-  readonly divergences: number
-  /** Gradients of all chains, those of the warm-up included. */
-  readonly gradients: number
-}
-/** What a sampler returns. */
-export interface Samples<D> {
-  /** A tree whose leaves are [chains, draws, ...]. */
-  readonly draws: D
-  readonly stats: ChainStats
-  /** What there is to worry about, and what to do; empty if there is nothing. */
-  readonly warnings: readonly Warning[]
-}
-
-/** What is kept of a chain's draws: a column for each number that a transition says of itself. */
-interface Kept {
-  count: number
-  readonly vectors: Float64Array
-  readonly columns: Readonly<Record<Column, Float64Array>>
-}
-type Column = 'divergent' | 'depth' | 'steps' | 'energy' | 'acceptance' | 'logDensity'
-/** `vectors` is where its draws go. */
-const keptOf = (draws: number, vectors: Float64Array): Kept => {
-  const column = () => new Float64Array(draws)
-  return {
-    count: 0,
-    vectors,
-    columns: {
-      divergent: column(),
-      depth: column(),
-      steps: column(),
-      energy: column(),
-      acceptance: column(),
-      logDensity: column(),
-    },
-  }
-}
-const keep = (kept: Kept, chain: Chain, { divergent, depth, steps, energy, acceptance }: Transition): void => {
-  const { columns, count, vectors } = kept
-  const { q, n } = chain
-  const at = count * n
-  for (let i = 0; i < n; i++) vectors[at + i] = q[i]!
-  columns.divergent[count] = divergent ? 1 : 0
-  columns.depth[count] = depth
-  columns.steps[count] = steps
-  columns.energy[count] = energy
-  columns.acceptance[count] = acceptance
-  columns.logDensity[count] = chain.value
-  kept.count++
-}
-
 /** The makers of transitions. */
 export type Transitions = (chain: Chain) => (into: Transition) => Moves
 
@@ -141,26 +76,46 @@ function* begin(chain: Chain, target: Target, jitter: number, c: number, op: str
   )
 }
 
-/** The life of one chain: what it needs gradients for, one thing after the other. */
+/** What a chain needs gradients for, one thing after the other. */
 type Life = Generator<Moves, void, undefined>
-function* life(chain: Chain, transitions: Transitions, read: Read, target: Target, c: number, kept: Kept, op: string, told: Told): Life {
-  yield movesOf(begin(chain, target, read.jitter, c, op))
+/** A chain with what it does and what is kept of it. */
+interface One {
+  readonly chain: Chain
+  readonly number: number
+  readonly transition: (into: Transition) => Moves
+  readonly into: Transition
+  readonly kept: Kept
+}
+/** What all chains of a run know. */
+interface Run {
+  readonly read: Read
+  readonly target: Target
+  readonly op: string
+  readonly told: Told
+}
+const tell = ({ read: { onStep }, told }: Run, { chain, number, into }: One, step: number, warmup: boolean): void => {
+  if (onStep === undefined) return
+  const { value: logDensity, stepSize } = chain
+  if (onStep({ chain: number, step, warmup, logDensity, stepSize, divergent: into.divergent }) === false) told.stopped = true
+}
+/** Keeps a draw and tells of it; false where the run ends. */
+const took = (run: Run, one: One): boolean => {
+  keep(one.kept, one.chain, one.into)
+  tell(run, one, run.read.warmup + one.kept.count, false)
+  return !run.told.stopped
+}
+function* warmUp(run: Run, one: One): Life {
+  const { read, target, op, told } = run
+  const { chain, into } = one
+  yield movesOf(begin(chain, target, read.jitter, one.number, op))
   if (read.stepSize === undefined) yield movesOf(reasonableStep(chain))
   else chain.stepSize = read.stepSize
-  const { n } = chain
-  const transition = transitions(chain)
   const step = dualAveraging(read.targetAcceptance, chain.stepSize)
-  const moments = momentsOf(n, read.mass === 'dense')
+  const moments = momentsOf(chain.n, read.mass === 'dense')
   const schedule = scheduleOf(read.warmup)
-  const into: Transition = { acceptance: 0, divergent: false, depth: 0, steps: 0, energy: 0 }
-  const tell = (number: number, warmup: boolean): void => {
-    if (read.onStep === undefined) return
-    const { value: logDensity, stepSize } = chain
-    if (read.onStep({ chain: c, step: number, warmup, logDensity, stepSize, divergent: into.divergent }) === false) told.stopped = true
-  }
   for (let k = 0; k < read.warmup && !told.stopped; k++) {
-    yield transition(into)
-    tell(k + 1, true)
+    yield one.transition(into)
+    tell(run, one, k + 1, true)
     step.update(into.acceptance)
     chain.stepSize = step.current()
     if (k >= schedule.from && k < schedule.to) moments.add(chain.q)
@@ -173,11 +128,17 @@ function* life(chain: Chain, transitions: Transitions, read: Read, target: Targe
     }
   }
   if (read.warmup > 0) chain.stepSize = step.averaged()
-  for (let k = 0; k < read.draws && !told.stopped; k++) {
-    yield transition(into)
-    keep(kept, chain, into)
-    tell(read.warmup + k + 1, false)
+}
+/** Draws until so many are kept. */
+function* drawTo(run: Run, one: One, count: number): Life {
+  while (one.kept.count < count && !run.told.stopped) {
+    yield one.transition(one.into)
+    took(run, one)
   }
+}
+function* both(first: Life, second: Life): Life {
+  yield* first
+  yield* second
 }
 /** Whether `onStep` ended the run. */
 interface Told {
@@ -200,80 +161,97 @@ const advance = (one: Running): boolean => {
   return true
 }
 
-/** Runs the chains of a target and returns their draws as trees. */
-export const runChains = <D>(key: Key, target: Target, transitions: Transitions, read: Read, maxDepth: number, op: string): Samples<D> => {
+/** Runs lives side by side, by one gradient for all of them, and returns how many gradients they used. */
+const sideBySide = (lives: readonly Life[], gradient: () => void): number => {
+  let gradients = 0
+  for (let going = lives.map((life): Running => ({ life, moves: NOTHING })); ; ) {
+    let count = 0
+    for (let i = 0; i < going.length; i++) if (advance(going[i]!)) going[count++] = going[i]!
+    if (count === 0) return gradients
+    if (count < going.length) going = going.slice(0, count)
+    gradient()
+    gradients += count
+  }
+}
+
+/** Draws of each chain from which the length of trajectories is known well enough. */
+const TRIAL = 64
+/** Gradients that are left from which on a program of many draws is worth its making, and the operations of a gradient up to which calls are a good part of its time. */
+const MANY_GRADIENTS = 200_000
+const FEW_OPERATIONS = 12_000
+
+/** The draws that are left, by a program of many, each chain for some draws in its turn; returns the gradients of them. */
+const drawMany = (run: Run, all: readonly One[], many: ManyDraws): number => {
+  const { draws } = run.read
+  let gradients = 0
+  for (let going = all; going.length > 0 && !run.told.stopped; going = going.filter((one) => one.kept.count < draws))
+    for (const one of going)
+      many.run(one.chain, draws - one.kept.count, one.into, () => {
+        gradients += one.into.steps
+        return took(run, one)
+      })
+  return gradients
+}
+
+/** Runs the chains of a target and returns their draws as trees. `makeMany` makes a program of many draws, if there can be one. */
+export const runChains = <D>(
+  key: Key,
+  target: Target,
+  transitions: Transitions,
+  read: Read,
+  maxDepth: number,
+  op: string,
+  makeMany?: () => ManyDraws,
+): Samples<D> => {
   const n = target.size
   const { chains: count, draws } = read
   const vectors = new Float64Array(count * draws * n)
-  const kept = Array.from({ length: count }, (_, c) => keptOf(draws, vectors.subarray(c * draws * n, (c + 1) * draws * n)))
-  const told: Told = { stopped: false }
-  const all: Chain[] = []
+  const run: Run = { read, target, op, told: { stopped: false } }
+  const compiled = gradientsFor(target, read.together ? count : 1)
+  const all = Array.from({ length: count }, (_, c): One => {
+    const chain = chainOf(n, compiled.chains[read.together ? c : 0]!, streamOf(chainKey(key, c)), diagonalMass(new Float64Array(n).fill(1)))
+    const into: Transition = { acceptance: 0, divergent: false, depth: 0, steps: 0, energy: 0 }
+    return {
+      chain,
+      number: c,
+      transition: transitions(chain),
+      into,
+      kept: keptOf(draws, vectors.subarray(c * draws * n, (c + 1) * draws * n)),
+    }
+  })
   let gradients = 0
-  const groups = read.together ? [Array.from({ length: count }, (_, c) => c)] : Array.from({ length: count }, (_, c) => [c])
-  const compiled = gradientsFor(target, groups[0]!.length)
+  const onHost = (life: (one: One) => Life): void => {
+    for (const group of read.together ? [all] : all.map((one) => [one])) gradients += sideBySide(group.map(life), compiled.run)
+  }
   try {
-    for (const group of groups) {
-      const started = group.map((c, i): Running => {
-        const chain = chainOf(n, compiled.chains[i]!, streamOf(chainKey(key, c)), diagonalMass(new Float64Array(n).fill(1)))
-        all.push(chain)
-        return { life: life(chain, transitions, read, target, c, kept[c]!, op, told), moves: NOTHING }
-      })
-      for (let going = started; ; ) {
-        let count = 0
-        for (let i = 0; i < going.length; i++) if (advance(going[i]!)) going[count++] = going[i]!
-        if (count === 0) break
-        if (count < going.length) going = going.slice(0, count)
-        compiled.run()
-        gradients += count
+    // A trajectory has one gradient at least.
+    const trial =
+      makeMany !== undefined && compiled.operations <= FEW_OPERATIONS && count * draws >= MANY_GRADIENTS / 2 ** maxDepth
+        ? Math.min(TRIAL, draws)
+        : draws
+    onHost((one) => both(warmUp(run, one), drawTo(run, one, trial)))
+    if (trial < draws && !run.told.stopped) {
+      const steps = all.reduce((s, { kept }) => s + kept.columns.steps.subarray(0, trial).reduce((a, b) => a + b, 0), 0)
+      if ((steps / trial) * (draws - trial) < MANY_GRADIENTS) onHost((one) => drawTo(run, one, draws))
+      else {
+        const many = makeMany!()
+        try {
+          gradients += drawMany(run, all, many)
+        } finally {
+          many.dispose()
+        }
       }
     }
   } finally {
     compiled.dispose()
   }
-  return samplesOf<D>(target, all, kept, vectors, gradients, maxDepth, read.mass === 'dense')
-}
-
-const samplesOf = <D>(
-  target: Target,
-  chains: readonly Chain[],
-  kept: readonly Kept[],
-  vectors: Float64Array,
-  gradients: number,
-  maxDepth: number,
-  dense: boolean,
-): Samples<D> => {
-  const n = target.size
-  // All of them, unless the run was ended.
-  const draws = Math.min(...kept.map((k) => k.count))
-  // The draws of each chain behind those of the one before.
-  for (const [c, k] of kept.entries()) vectors.copyWithin(c * draws * n, k.vectors.byteOffset / 8, k.vectors.byteOffset / 8 + draws * n)
-  const rows = (name: Column): readonly Float64Array[] => kept.map((k) => k.columns[name].subarray(0, draws))
-  const part = (name: Column, dtype: 'f64' | 'i32' | 'bool'): Tensor => {
-    const all = new (dtype === 'f64' ? Float64Array : Int32Array)(chains.length * draws)
-    for (const [c, row] of rows(name).entries()) all.set(row, c * draws)
-    return tensor(all, [chains.length, draws] as never, dtype as never) as unknown as Tensor
-  }
-  const inverse = new Float64Array(chains.length * n * (dense ? n : 1))
-  for (const [c, { mass }] of chains.entries()) {
-    // A dense one that was never learned is diagonal.
-    if (dense && mass.scales !== null) for (let i = 0; i < n; i++) inverse[(c * n + i) * n + i] = mass.inverse[i]!
-    else inverse.set(mass.inverse, c * mass.inverse.length)
-  }
-  const stats = {
-    divergent: part('divergent', 'bool'),
-    depth: part('depth', 'i32'),
-    steps: part('steps', 'i32'),
-    energy: part('energy', 'f64'),
-    acceptance: part('acceptance', 'f64'),
-    logDensity: part('logDensity', 'f64'),
-    stepSize: tensor(chains.map((chain) => chain.stepSize)),
-    inverseMass: tensor(inverse, [chains.length, ...(dense ? [n, n] : [n])] as never),
-    divergences: rows('divergent').reduce((s, row) => s + row.reduce((a, b) => a + b, 0), 0),
+  return samplesOf<D>(
+    target,
+    all.map((one) => one.chain),
+    all.map((one) => one.kept),
+    vectors,
     gradients,
-  } as unknown as ChainStats
-  return {
-    draws: treesOf(target, vectors.subarray(0, chains.length * draws * n), [chains.length, draws]) as D,
-    stats,
-    warnings: warningsOf({ divergent: rows('divergent'), depth: rows('depth'), energy: rows('energy') }, maxDepth),
-  }
+    maxDepth,
+    read.mass === 'dense',
+  )
 }

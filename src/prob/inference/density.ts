@@ -44,10 +44,13 @@ export interface Gradients {
   readonly chains: readonly Live[]
   /** The values and gradients at what the chains hold. */
   readonly run: () => void
+  /** Operations of one gradient, as the plan counts them. */
+  readonly operations: number
   readonly dispose: () => void
 }
 interface Compiled {
   readonly into: (outputs: unknown) => (args: unknown) => unknown
+  readonly explain: () => { readonly flops: number }
   readonly dispose: () => void
 }
 /** One compiled call of the value and gradient, for a single chain or mapped over several. */
@@ -73,6 +76,7 @@ export const gradientsFor = (target: Target, chains: number): Gradients => {
     run: () => {
       call(q)
     },
+    operations: compiled.explain().flops / chains,
     dispose: () => compiled.dispose(),
   }
 }

@@ -1,5 +1,5 @@
 /** Inference: draws from log densities and models, and what to think of them. */
-export type { ChainStats, ChainStep, Samples } from './chains.js'
+export type { ChainStep } from './chains.js'
 export { type EssOptions, ess, type PerElement, rhat, type Summary, type SummaryRow, summary } from './diagnostics.js'
 export type { Approximation, WeightedDraws } from './gaussian.js'
 export { type ImportanceWeights, importanceWeights } from './importance.js'
@@ -17,6 +17,7 @@ export {
   type Values as SiteValues,
 } from './model.js'
 export { type HmcOptions, hmc, type NutsOptions, nuts, type Start } from './samplers.js'
+export type { ChainStats, Samples } from './samples.js'
 export { type TracePlotOptions, tracePlot } from './trace-plot.js'
 export type { Draws, LogDensity } from './types.js'
 export {

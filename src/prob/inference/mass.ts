@@ -9,6 +9,8 @@ export interface Mass {
   readonly drift: (q: Float64Array, step: number, p: Float64Array) => void
   /** The diagonal of L if that is diagonal. */
   readonly scales: Float64Array | null
+  /** Writes L, row by row. */
+  readonly lower: (into: Float64Array) => void
   /** M^-1: its diagonal, or all of it, row by row. */
   readonly inverse: Float64Array
 }
@@ -18,6 +20,10 @@ export const diagonalMass = (inverse: Float64Array): Mass => {
   return {
     inverse,
     scales,
+    lower: (into) => {
+      into.fill(0)
+      for (const [i, s] of scales.entries()) into[i * (scales.length + 1)] = s
+    },
     kick: (p, step, g) => {
       for (let i = 0; i < p.length; i++) p[i] = p[i]! + step * scales[i]! * g[i]!
     },
@@ -33,6 +39,7 @@ export const denseMass = (inverse: Float64Array, n: number): Mass | undefined =>
   return {
     inverse,
     scales: null,
+    lower: (into) => into.set(l),
     kick: (p, step, g) => {
       // Row by row, as L lies in memory.
       for (let k = 0; k < n; k++) {

@@ -68,6 +68,8 @@ const trailingOnes = (n: number): number => 31 - Math.clz32((n + 1) & -(n + 1))
 
 /** The most doublings that there are directions for. */
 export const MOST_DEPTH = 20
+/** Weights are bounded so that sums of them stay finite: the logarithm of the largest. */
+export const MOST_WEIGHT = 690
 /** What a new point does to its subtree. */
 const GOES_ON = 0
 const TURNED = 1
@@ -176,8 +178,7 @@ class Trajectory implements Moves {
     const change = this.start - energy
     // NaN, and a density without bounds, are divergences too.
     if (!(change >= -MOST_ERROR && change < Number.POSITIVE_INFINITY)) return DIVERGED
-    // A weight is bounded so that sums of them stay finite.
-    const w = Math.exp(change < 690 ? change : 690)
+    const w = Math.exp(change < MOST_WEIGHT ? change : MOST_WEIGHT)
     const subweight = this.subweight + w
     this.accepted += w < 1 ? w : 1
     this.subweight = subweight

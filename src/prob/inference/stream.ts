@@ -24,6 +24,10 @@ export interface Stream {
   readonly normals: (into: Float64Array) => void
   /** A number from 0 to 1, without 1. */
   readonly uniform: () => number
+  /** Fills both with the numbers that come next, and takes none. */
+  readonly ahead: (normals: Float64Array, uniforms: Float64Array) => void
+  /** Takes so many of each. */
+  readonly skip: (normals: number, uniforms: number) => void
 }
 
 const BLOCK = 1024
@@ -40,28 +44,73 @@ const normalBlock = /*#__PURE__*/ blockOf((key, shape) => {
 })
 const uniformBlock = /*#__PURE__*/ blockOf((key, shape) => uniform(key as never, shape))
 
+/** Numbers that are made in blocks. */
+class Queue {
+  private data: Float64Array = new Float64Array(0)
+  private from = 0
+  private blocks = 0
+
+  constructor(
+    private readonly block: Block,
+    private readonly key: unknown,
+    private readonly parity: number,
+  ) {}
+
+  private more(): Float64Array {
+    return this.block({ key: this.key, i: tensor(2 * this.blocks++ + this.parity, [], 'i32') }).data as Float64Array
+  }
+  next(): number {
+    if (this.from === this.data.length) {
+      this.data = this.more()
+      this.from = 0
+    }
+    return this.data[this.from++]!
+  }
+  /** Makes blocks until there are so many numbers. */
+  private gather(count: number): void {
+    const parts: Float64Array[] = [this.data.subarray(this.from)]
+    let length = parts[0]!.length
+    if (length >= count) return
+    while (length < count) {
+      const block = this.more()
+      parts.push(block)
+      length += block.length
+    }
+    this.data = new Float64Array(length)
+    this.from = 0
+    let at = 0
+    for (const part of parts) {
+      this.data.set(part, at)
+      at += part.length
+    }
+  }
+  ahead(into: Float64Array): void {
+    this.gather(into.length)
+    into.set(this.data.subarray(this.from, this.from + into.length))
+  }
+  skip(count: number): void {
+    this.gather(count)
+    this.from += count
+  }
+}
+
 /** The stream of a key: blocks of normal numbers have even numbers, those of uniform ones odd numbers. */
 export const streamOf = (key: Key): Stream => {
-  const own = evaluate(key as AnyExpr) as Tensor
-  let normals: Float64Array = new Float64Array(0)
-  let uniforms: Float64Array = new Float64Array(0)
-  let [n, u, blocksOfN, blocksOfU] = [0, 0, 0, 0]
+  const own = evaluate(key as AnyExpr)
+  const normal = new Queue((given) => normalBlock()(given), own, 0)
+  const even = new Queue((given) => uniformBlock()(given), own, 1)
   return {
     normals: (into) => {
-      for (let k = 0; k < into.length; k++) {
-        if (n === normals.length) {
-          normals = normalBlock()({ key: own, i: tensor(2 * blocksOfN++, [], 'i32') }).data as Float64Array
-          n = 0
-        }
-        into[k] = normals[n++]!
-      }
+      for (let k = 0; k < into.length; k++) into[k] = normal.next()
     },
-    uniform: () => {
-      if (u === uniforms.length) {
-        uniforms = uniformBlock()({ key: own, i: tensor(2 * blocksOfU++ + 1, [], 'i32') }).data as Float64Array
-        u = 0
-      }
-      return uniforms[u++]!
+    uniform: () => even.next(),
+    ahead: (normals, uniforms) => {
+      normal.ahead(normals)
+      even.ahead(uniforms)
+    },
+    skip: (normals, uniforms) => {
+      normal.skip(normals)
+      even.skip(uniforms)
     },
   }
 }
