@@ -1,22 +1,20 @@
 /** The ranks as a value: what a training loop needs of them, whatever they are. */
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyFn } from '../core/types/fn.js'
+import type { FitRanks } from '../train/fit/types.js'
 import type { Communicator } from './communicator.js'
+import { Group } from './group.js'
 import { rowsOf, type ShardOptions, shard } from './shard.js'
 import { current } from './world.js'
 
 /** One rank of a program, as `fit` of codual/train takes it. */
-export interface Ranks {
-  /** This rank's number, from 0. */
-  readonly rank: number
-  /** How many ranks there are. */
-  readonly size: number
-  /** `localRows` of this rank. */
-  readonly localRows: <T>(tree: T) => T
+export interface Ranks extends FitRanks {
   /** `shard`, for functions that `run` calls. */
   readonly shard: <F extends AnyFn>(f: F, options: ShardOptions) => F
   /** Runs f, which takes part in collectives; every rank calls it. */
   readonly run: <A>(f: () => A) => A | Promise<A>
+  /** `localRows` of this rank. */
+  readonly localRows: <T>(tree: T) => T
   /** What each rank says, in the order of ranks; every rank calls it. */
   readonly gather: (said: string) => readonly string[] | Promise<readonly string[]>
 }
@@ -42,14 +40,18 @@ export const gathered = (ranks: Communicator, said: string): readonly string[] =
   return Array.from(lengths, (n, r) => new TextDecoder().decode(texts.subarray(r * most, r * most + n)))
 }
 /** A rank as a value, where `run` lets it take part in collectives. */
-export const ranksAs = (rank: number, size: number, run: Ranks['run']): Ranks => ({
-  rank,
-  size,
-  localRows: (tree) => rowsOf(tree, rank, size),
-  shard,
-  run,
-  gather: (said) => run(() => gathered(current(), said)),
-})
+export const ranksAs = (rank: number, size: number, run: Ranks['run']): Ranks => {
+  const gather: Ranks['gather'] = (said) => run(() => gathered(current(), said))
+  return {
+    rank,
+    size,
+    shard,
+    run,
+    localRows: (tree) => rowsOf(tree, rank, size),
+    gather,
+    group: (fit) => new Group({ rank, size, gather }, fit),
+  }
+}
 /**
  * The ranks of this program as a value: `fit(model, data, { ranks: ranks() })` of codual/train trains on all of them.
  *

@@ -149,25 +149,30 @@ const totals = (ys: readonly Node[], counts: number | AnyExpr | undefined, bytes
   const whole = all.slice(ys.length).map((w) => (typeof counts === 'number' ? w : (where(eq(w, 0), 1, w) as AnyExpr)))
   return ys.map((y, i) => asNode(div(all[i]!, weightOf(whole, y)) as AnyExpr))
 }
-/** The rows of a tree that are those of one rank. */
-export const rowsOf = <T>(tree: T, rank: number, size: number): T => {
+/** Rows of each leaf of a tree, from one on and up to another, by their number. */
+export const rowsBetween = <T>(tree: T, ends: (rows: number) => readonly [number, number]): T => {
   const { leaves, def } = flatten(tree, 'localRows')
+  let all: number | undefined
   const parts = leaves.map((leaf) => {
     const { shape, dtype, data } = isTensor(leaf) ? leaf.intact('localRows') : evaluateNodes([lift(leaf, 'localRows')])[0]!
     const [rows, ...rest] = shape
     if (rows === undefined) return badInput('localRows', 'a scalar has no rows.', 'give arrays whose first axis is the batch.')
+    all ??= rows
+    if (rows !== all)
+      return badInput('localRows', `there are leaves of ${all} and of ${rows} rows.`, 'the first axis of every leaf counts the rows.')
     const width = sizeOf(rest)
-    const at = (r: number): number => Math.floor((r * rows) / size)
-    const [from, to] = [at(rank), at(rank + 1)]
+    const [from, to] = ends(rows)
     return new Tensor([to - from, ...rest], dtype, data.subarray(from * width, to * width))
   })
   return unflatten(def, parts) as T
 }
-
+/** The rows of a tree that are those of one rank. */
+export const rowsOf = <T>(tree: T, rank: number, size: number): T =>
+  rowsBetween(tree, (rows) => [Math.floor((rank * rows) / size), Math.floor(((rank + 1) * rows) / size)])
 /**
  * The rows of a batch that are this rank's: of each leaf of a tree, along its first axis. The parts differ by one row at most, and are the batch if they are joined in the order of ranks.
  *
- * Errors  BadInput for a scalar.
+ * Errors  BadInput for a scalar, and for leaves of several lengths.
  * @example simulateRanks(2, () => localRows(tensor([1, 2, 3])).toArray())   // [[1], [2, 3]]
  */
 export const localRows = <T>(tree: T): T => {

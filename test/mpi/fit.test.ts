@@ -84,6 +84,15 @@ describe('fit on several ranks', () => {
     }
     expect(bits(oneOf(await fitOn(1, line, { x, y }, () => options)).params)).toEqual(bits(plain.params))
   })
+  it('takes sources that write every batch into the same tensors, metrics of the training data, and nested lists', async () => {
+    const reused = batches({ x, y }, { size: 5, seed: 2, reuse: true })
+    const several = await asAlone(3, line, { steps: reused.steps, at: reused.at }, { ...options, metrics: { mse: meanSquaredError() } })
+    const fresh = batches({ x, y }, { size: 5, seed: 2 })
+    const other = oneOf(await fitOn(3, line, fresh, () => ({ ...options, metrics: { mse: meanSquaredError() } })))
+    expect(bits(other.checkpoint.state)).toEqual(bits(several.checkpoint.state))
+    const lists = { steps: 2, at: (_epoch: number, step: number) => ({ x: [1, 2, 3].map((i) => [i, step, -i]), y: [[1], [0.5], [step]] }) }
+    await asAlone(2, line, lists, options)
+  })
   it('has the same bits on all ranks after each step, and takes each row of a batch once', async () => {
     const seen = new Map<string, unknown[]>()
     const note = (name: string, value: unknown): void => void seen.set(name, [...(seen.get(name) ?? []), value])
@@ -91,10 +100,15 @@ describe('fit on several ranks', () => {
       ...options,
       ranks: {
         ...ranks,
-        localRows: <T>(batch: T): T => {
-          const mine = ranks.localRows(batch)
-          note(`rows ${ranks.rank}`, numbers((mine as { y: cd.Tensor }).y))
-          return mine
+        group: (fit: Parameters<mpi.Ranks['group']>[0]) => {
+          const group = ranks.group(fit)
+          const take = () => {
+            const part = group.take()
+            note(`rows ${ranks.rank}`, part.weight > 0 ? numbers(part.pair.y) : [])
+            return part
+          }
+          const [alike, first, turn] = [group.alike.bind(group), group.first.bind(group), group.turn.bind(group)]
+          return { aborted: false, alike, first, turn, take }
         },
         run: async <A>(f: () => A): Promise<A> => {
           const done = await ranks.run(f)
@@ -294,6 +308,8 @@ describe('what one rank knows alone', () => {
       for (const text of [first, second]) expect(text).toMatch(`epoch ${Math.floor(bad / 4)}, step ${bad % 4}`)
       expect(positions(results)).toEqual(Array(3).fill({ epoch: Math.floor(bad / 4), step: bad % 4 }))
     }
+    const uneven = { steps: 1, at: () => ({ x, y: cd.tensor([1, 2, 3], [3, 1]) }) }
+    for (const text of errors(await fitOn(2, line, uneven, () => options))) expect(text).toMatch(/leaves of 23 and of 3 rows/)
     const validation = await fitOn(2, line, { x, y }, ({ rank }) => ({ ...options, validation: failing(rank, 3) }))
     expect(errors(validation)[0]).toMatch(/rank 1 of 2 has ended it: .*the validation batch: it threw Error: no such file/s)
     const measured = await fitOn(2, line, { x, y }, ({ rank }) => ({
@@ -308,11 +324,13 @@ describe('what one rank knows alone', () => {
       params: { w: cd.tensor([rank, 0, 0], [3, 1]), b: cd.tensor([0]) },
     }))
     for (const text of errors(unlike))
-      expect(text).toMatch(/the ranks do not begin alike: rank \d has epoch 0 of 3, step 0 of 4, key 0 5, a state [0-9a-f]+, rank \d has/)
+      expect(text).toMatch(
+        /the ranks do not begin alike: rank \d has {"epoch":0,"step":0,"epochs":3,"steps":4,"key":\[0,5\]} and a state [0-9a-f]+, rank \d has/,
+      )
     const longer = await fitOn(2, line, { x, y }, ({ rank }) => ({ ...options, epochs: 3 + rank }))
-    expect(errors(longer)[0]).toMatch(/rank 0 has epoch 0 of 3, .*rank 1 has epoch 0 of 4/)
+    expect(errors(longer)[0]).toMatch(/rank 0 has .*"epochs":3.*rank 1 has .*"epochs":4/)
     const keyed = await fitOn(2, line, { x, y }, ({ rank }) => ({ ...options, key: rank }))
-    expect(errors(keyed)[0]).toMatch(/key 0 0, .*key 0 1, /)
+    expect(errors(keyed)[0]).toMatch(/"key":\[0,0\].*"key":\[0,1\]/)
     const cut = await mpi.simulateRanksAsync(
       2,
       async (ranks) =>
@@ -352,7 +370,7 @@ describe('what one rank knows alone', () => {
   it('an error in a step is one of all ranks; ranks that are none are refused', async () => {
     const wrong = { init: line.init, apply: ({ w }: Params) => cd.matmul(w, w as never) }
     await expect(fitOn(2, wrong, { x, y }, () => options).then((r) => errors(r)[1])).resolves.toMatch(/matmul/)
-    for (const ranks of [0, {}, { rank: 2, size: 2 }, { ...mpi.ranks(), size: 0 }, { ...mpi.ranks(), run: 1 }]) {
+    for (const ranks of [0, {}, null, { rank: 2, size: 2 }, { ...mpi.ranks(), group: 1 }]) {
       const result = (await fitTo(line, { x, y }, { ...options, ranks } as never)()) as unknown as Result
       expect(errors([result])[0]).toMatch(/fit: ranks are .*give ranks\(\) of codual\/mpi/s)
     }

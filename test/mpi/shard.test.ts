@@ -145,5 +145,6 @@ describe('shard', () => {
     expect(weighed(3)).toMatch('weight')
     expect(thrown(() => mpi.shard(f, { data: { x: 0 }, op: 'sum', weight: () => 1 }))).toMatch('a sum over the parts has no weights')
     expect(thrown(() => mpi.localRows(cd.tensor(1)))).toMatch('a scalar has no rows')
+    expect(thrown(() => mpi.localRows({ x: [1, 2], y: [[1], [2], [3]] }))).toMatch('there are leaves of 2 and of 3 rows')
   })
 })

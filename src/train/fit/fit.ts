@@ -7,15 +7,13 @@ import { badInput } from '../../core/errors/explain.js'
 import { type ReadOf, readOptions } from '../../core/errors/options.js'
 import { type AdError, compile, evaluate, type Tensor, tensor } from '../../index.js'
 import type { Source } from '../batches.js'
-import type { Position } from '../events.js'
 import { isRecord } from '../given.js'
 import { isTraced } from '../measure.js'
 import { attempt, Failure, failureOf, trainEvents } from '../train.js'
-import { digestOf, Group, type Part } from './group.js'
-import { asTensor, fitOptions, keyAt, type Pair, pairOf, setupOf, weightOf, where } from './options.js'
+import { asTensor, fitOptions, keyAt, pairOf, setupOf, weightOf, where } from './options.js'
 import { type Program, programsOf } from './programs.js'
 import { Progress } from './progress.js'
-import type { FitError, FitMetrics, FitOptions, FitRanks, Fittable, Fitted, MaskRows, ParamsOf, RunningOf } from './types.js'
+import type { FitError, FitMetrics, FitOptions, FitPart, FitRanks, Fittable, Fitted, MaskRows, ParamsOf, RunningOf } from './types.js'
 
 /** A place in a place. */
 const within = (outer: string, inner: string): string => (inner === outer ? outer : `${outer}: ${inner}`)
@@ -34,17 +32,6 @@ class Ended {
   constructor(readonly error: AdError) {}
 }
 
-/** A batch that is no part of another. */
-const undivided = (pair: Pair): Part => {
-  const weight = weightOf(pair)
-  return { pair, weight, whole: weight }
-}
-/** Where a fit begins, in words that differ if anything that it changes does. */
-const beginningOf = ({ run, source, epochs, key }: Prepared): string => {
-  const { epoch, step } = run.position
-  return `epoch ${epoch} of ${epochs}, step ${step} of ${source.steps}, key ${key.join(' ')}, a state ${digestOf(run.checkpoint().state)}`
-}
-
 /** What a fit does, made of what it is given: its programs, its metrics, and where it begins. */
 const prepared = async (model: Fittable, data: unknown, o: ReadOf<typeof fitOptions>, ranks: FitRanks | undefined) => {
   const setup = setupOf(model, data, o)
@@ -55,7 +42,7 @@ const prepared = async (model: Fittable, data: unknown, o: ReadOf<typeof fitOpti
   const running = stateful ? await attempt('the model', () => evaluate((o.state ?? model.initState!()) as never) as unknown) : undefined
   const run = new Progress({ params, optimizer: optimizer.init(params as never), running, sum: 0, rows: 0 }, names, better)
   if (o.from !== undefined) run.from(o.from)
-  return { ...setup, step: compiled(programs.step), test: compiled(programs.test), run, key: o.key }
+  return { ...setup, step: compiled(programs.step), test: compiled(programs.test), run }
 }
 type Prepared = Awaited<ReturnType<typeof prepared>>
 
@@ -104,26 +91,28 @@ const testOf = ({ test, run, names, watched, validation }: Prepared, given: FitM
 const fitting = async (model: Fittable, data: unknown, options: unknown): Promise<unknown> => {
   const o = readOptions(fitOptions, options, where)
   const ranks = o.ranks !== undefined && o.ranks.size > 1 ? o.ranks : undefined
-  const group = ranks && new Group(ranks, o.signal)
+  const group = ranks?.group({ signal: o.signal, weight: weightOf })
   const prepare = (): Promise<Prepared> => prepared(model, data, o, ranks)
-  const made = await (group === undefined ? prepare() : group.alike(prepare, beginningOf))
-  const { run, step, source, epochs, names, watched, validation, monitor } = made
+  const made = await (group === undefined
+    ? prepare()
+    : group.alike(prepare, ({ run, source: { steps }, epochs }) => ({
+        ...run.position,
+        epochs,
+        steps,
+        key: o.key,
+        state: run.checkpoint().state,
+      })))
+  const { run, step, source, epochs, validation, monitor } = made
   const test = testOf(made, o.metrics)
-  /** What is measured after an epoch; on several ranks what rank 0 measures, so that all judge alike if their machines round differently. */
-  const tested = async (epoch: number): ReturnType<typeof test> => {
-    if (group === undefined || watched === undefined) return test(epoch)
-    const [, all] = await group.each(
-      () => test(epoch),
-      ({ loss, metrics }) => [loss, ...names.map((name) => metrics[name]!)].join(' '),
-    )
-    const [loss, ...values] = all[0]!.split(' ').map(Number)
-    return { loss: loss!, metrics: Object.fromEntries(names.map((name, k) => [name, values[k]!])) }
-  }
+  // On several ranks what rank 0 measures, so that all judge alike if their machines round differently.
+  const tested = (epoch: number): ReturnType<typeof test> => (group === undefined ? test(epoch) : group.first(() => test(epoch)))
   const outOfPatience = (): boolean => o.patience !== undefined && run.worse >= o.patience
-  /** Tells of a step or an epoch; several ranks agree then that they go on to the next step. */
-  const turn = async (tell: (() => Promise<void>) | undefined, next: Position): Promise<void> => {
+  /** Tells of a step or an epoch; several ranks read their next batch, and agree that they go on. */
+  const turn = async (tell?: () => Promise<void>): Promise<void> => {
     if (group === undefined) return tell?.()
-    return group.turn(tell, source, next.epoch < epochs && next.step < source.steps && !outOfPatience() ? next : undefined)
+    const { epoch, step: i } = run.position
+    const more = epoch < epochs && i < source.steps && !outOfPatience()
+    return group.turn(tell, more ? () => attempt('the batch', async () => pairOf(await source.at(epoch, i), 'the batch')) : undefined)
   }
   const afterEpoch = async (epoch: number): Promise<Readonly<Record<string, number>>> => {
     const { loss: held, metrics } = await tested(epoch)
@@ -133,21 +122,22 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
     await turn(async () => {
       await told('checkpoint', o.checkpoint, run.checkpoint())
       await told('onProgress', o.onProgress, { _tag: 'Epoch', epoch, loss: mean, validation: validation && held, metrics, best })
-    }, run.position)
+    })
     return validation === undefined ? {} : { validation: held }
   }
   if (outOfPatience()) return run.fitted('patience')
-  await turn(undefined, run.position)
+  await turn()
   const events = trainEvents(
     async (_: unknown, batch: unknown, at) => {
-      const { pair, weight, whole } = group === undefined ? undivided(pairOf(batch, 'the batch')) : (batch as Part)
+      const part = group && (batch as FitPart)
+      const pair = part?.pair ?? pairOf(batch, 'the batch')
       const given = { ...run.parts, optimizer: run.now.optimizer, key: keyAt(o.key, at, ranks?.rank), ...pair }
-      const next = await (ranks === undefined ? step(given) : ranks.run(() => step({ ...given, weight: tensor(weight) })))
+      const next = await (ranks === undefined ? step(given) : ranks.run(() => step({ ...given, weight: tensor(part!.weight) })))
       const value = numberIn(next.loss)
       if (!Number.isFinite(value)) return { state: null, loss: value }
-      run.stepped({ params: next.params, optimizer: next.optimizer, running: next.running }, at, value, whole)
+      run.stepped({ params: next.params, optimizer: next.optimizer, running: next.running }, at, value, part?.whole ?? weightOf(pair))
       const { epoch, step: i, done, steps } = at
-      await turn(() => told('onProgress', o.onProgress, { _tag: 'Step', epoch, step: i, done: done + 1, steps, loss: value }), run.position)
+      await turn(() => told('onProgress', o.onProgress, { _tag: 'Step', epoch, step: i, done: done + 1, steps, loss: value }))
       return { state: null, loss: value }
     },
     group === undefined ? (source as Source<unknown>) : { steps: source.steps, at: group.take },
