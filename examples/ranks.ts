@@ -1,61 +1,69 @@
-// LeNet learns handwritten digits on several ranks, each with its part of every batch: `mpirun -n 4 npx tsx examples/ranks.ts`.
+// LeNet learns handwritten digits on several ranks, each with its part of every batch: `mpirun -n 4 node --import tsx examples/ranks.ts`.
 // One rank alone, `npm run example:ranks`, has the same losses up to the rounding of f32.
 //
-// --steps N  how many batches (default 60)
-// --batch N  images in a batch, on all ranks together (default 64)
+// --images N   how many images are learnt (default 3840)
+// --epochs N   how often (default 2)
+// --batch N    images in a batch, on all ranks together (default 64)
+// --file PATH  a checkpoint, written after each epoch and read if it is there: any number of ranks goes on from it
+import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { compile, fn, tensor, valueAndGrad } from '../src/index.js'
-import { localRows, shard, world } from '../src/mpi/index.js'
-import { applyUpdates } from '../src/optim/index.js'
-import { loadDigits } from './digits/data.js'
-import { adamOver, lenet } from './digits/models.js'
-import { imagesOf, initial } from './digits/train.js'
+import { explain, relu, tensor } from '../src/index.js'
+import { ranks, world } from '../src/mpi/index.js'
+import { conv2d, dense, flattened, maxPool, sequential } from '../src/nn/index.js'
+import { adam } from '../src/optim/index.js'
+import { type Checkpoint, fit } from '../src/train/index.js'
+import { saveCheckpoint } from '../src/train/node.js'
+import { loadDigits, thinned } from './digits/data.js'
 import { expectThat, type Log, start } from './entry.js'
 
 export interface RanksOptions {
-  readonly steps?: number
+  readonly images?: number
+  readonly epochs?: number
   readonly batch?: number
+  readonly file?: string
 }
-const scalar = () => tensor(new Float32Array(1), [])
+export const lenet = sequential(
+  conv2d(1, 6, 5),
+  relu,
+  maxPool({ window: 2 }),
+  conv2d(6, 16, 5),
+  relu,
+  maxPool({ window: 2 }),
+  flattened(),
+  dense(16 * 4 * 4, 120),
+  relu,
+  dense(120, 84),
+  relu,
+  dense(84, 10),
+)
 
-/** The loss of each step; rank 0 tells some. */
-export const main = (log: Log, { steps = 60, batch = 64 }: RanksOptions = {}): readonly number[] => {
-  const { rank, size, library } = world
-  const say: Log = (line) => {
-    if (rank === 0) log(line)
-  }
-  say(`${size} rank${size > 1 ? 's' : ''}${library === undefined ? '' : ` by ${library}`}, batches of ${batch} images`)
-
-  // The loss of the whole batch, whose images lie on all ranks. Nothing else knows of them.
-  const loss = shard(lenet.loss, { data: { x: 0, y: 0 } })
-  const optimiser = adamOver(steps, 0.002)
-  const params = initial(lenet.params, 1) // the same numbers on every rank
-  const held = { params, state: optimiser.init(params), loss: scalar() }
-  const images = imagesOf(loadDigits().train, { batch, seed: 1, shift: 0 })
-  const step = compile(
-    fn({ params: lenet.params, state: optimiser.init(lenet.params), x: lenet.x, y: lenet.y }, ({ params: p, state, x, y }) => {
-      const { value, grad } = valueAndGrad(loss, { wrt: 'params' })({ params: p, x, y })
-      const { updates, state: next } = optimiser.update(grad, state, p)
-      return { params: applyUpdates(p, updates), state: next, loss: value }
-    }),
-  ).into(held)
-
-  const losses: number[] = []
-  const from = performance.now()
-  for (let k = 0; k < steps; k++) {
-    step({ params, state: held.state, ...localRows(images.at(Math.floor(k / images.steps), k % images.steps)) })
-    losses.push(held.loss.item())
-    if (k % 20 === 0 || k === steps - 1) say(`step ${k + 1}: loss ${losses[k]!.toFixed(4)}`)
-  }
-  say(`${((performance.now() - from) / steps).toFixed(1)} ms a step`)
-  expectThat(losses[steps - 1]! < losses[0]!, 'a loss that falls')
-  return losses
+/** The losses of the epochs, on every rank. */
+export const main = async (log: Log, { images = 3840, epochs = 2, batch = 64, file }: RanksOptions = {}): Promise<readonly number[]> => {
+  const digits = thinned(loadDigits().train, images)
+  const data = { x: tensor(digits.images, [digits.count, 1, 28, 28]), y: tensor(digits.labels, [digits.count]) }
+  const run = await fit(lenet, data, {
+    loss: 'crossEntropy',
+    optimizer: adam({ learningRate: 0.002 }),
+    epochs,
+    batchSize: batch,
+    key: 1,
+    ranks: ranks(),
+    // What is told, and written, is told by rank 0 alone.
+    onProgress: (event) =>
+      event._tag === 'Epoch' &&
+      log(`epoch ${event.epoch + 1}, ranks ${world.size}, ${world.library ?? 'without MPI'}: loss ${event.loss.toFixed(4)}`),
+    ...(file !== undefined && { checkpoint: (c: Checkpoint<unknown>) => saveCheckpoint(file, c)() }),
+    ...(file !== undefined && existsSync(file) && { from: readFileSync(file) }),
+  })()
+  if (run._tag === 'Left') throw new Error(explain(run.left))
+  const { loss } = run.right.history
+  expectThat(epochs === 1 || loss[epochs - 1]! < loss[0]!, 'a loss that falls')
+  return loss
 }
 
 start(import.meta.url, (log) => {
-  const { values } = parseArgs({ options: { steps: { type: 'string' }, batch: { type: 'string' } } })
-  main(log, {
-    ...(values.steps !== undefined && { steps: Number(values.steps) }),
-    ...(values.batch !== undefined && { batch: Number(values.batch) }),
+  const { values } = parseArgs({
+    options: { images: { type: 'string' }, epochs: { type: 'string' }, batch: { type: 'string' }, file: { type: 'string' } },
   })
+  return main(log, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, name === 'file' ? value : Number(value)])))
 })

@@ -4,6 +4,8 @@ export { type CheckRanksOptions, checkRanks, type RanksChecked, type RanksFindin
 export type { ThreadLevel } from './communicator.js'
 export type { AllReduceOptions, AlongOptions, BroadcastOptions, SendRecvOptions } from './operations.js'
 export { allGather, allReduce, allToAll, broadcast, collectives, reduceScatter, sendRecv } from './operations.js'
+export { type Ranks, ranks } from './ranks.js'
 export { localRows, type ShardOptions, shard } from './shard.js'
 export { simulateRanks } from './simulate.js'
+export { simulateRanksAsync } from './simulate-async.js'
 export { type World, world } from './world.js'

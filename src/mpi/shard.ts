@@ -2,7 +2,7 @@
 import { from } from '../core/calculus/pack.js'
 import { functionOf, integerOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
-import { choice, integer, needed, type OptionsOf, readOptions } from '../core/errors/options.js'
+import { choice, func, integer, needed, type OptionsOf, readOptions } from '../core/errors/options.js'
 import { applied, callable, metaOf } from '../core/functions/function.js'
 import { isFloat, itemBytes } from '../core/graph/aval.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
@@ -13,7 +13,8 @@ import { liftTree } from '../core/graph/program.js'
 import { sizeOf } from '../core/graph/shape.js'
 import { isTensor, Tensor } from '../core/graph/tensor.js'
 import { flatten, unflatten } from '../core/graph/tree.js'
-import { div, mul } from '../core/ops/elementwise.js'
+import { eq } from '../core/ops/compare.js'
+import { cast, div, mul, where } from '../core/ops/elementwise.js'
 import { axisOf } from '../core/ops/layout/move.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import type { AnyFn } from '../core/types/fn.js'
@@ -33,6 +34,8 @@ export const shardOptions = {
   }),
   /** What a result is of those of the parts: their 'mean', weighed with the lengths of the parts, unless given, or their 'sum'. */
   op: choice(['mean', 'sum'], 'mean'),
+  /** How much this rank's part counts in a mean, as a scalar of the inputs: the length of the part unless given. It may be 0. */
+  weight: func<((inputs: never) => unknown) | undefined>(),
   /** Cotangents are summed over ranks in buckets of about so many bytes: 25,000,000 unless given. */
   bucketBytes: integer(25_000_000, { from: 1 }),
 }
@@ -83,7 +86,7 @@ const lengthOf = (tree: Readonly<Record<string, unknown>>, data: Readonly<Record
  * f as a function of a batch that lies on all ranks: each rank calls it with its own part, and all get the result and the derivatives of f at the whole batch.
  *
  * f takes one record. Inputs in `data` are in parts along their axes, which may differ in length; all others (parameters, states) must be equal on all ranks. The result of f is a mean
- * over the batch (with `op: 'sum'` a sum), a float or a tree of floats. On one rank it is f. A training step needs no other change: gradients, of any order and in both modes, are those of the
+ * over the batch (with `op: 'sum'` a sum; of masked rows, with `weight: ({ mask }) => sum(mask)`, a masked mean), a float or a tree of floats. On one rank it is f. A training step needs no other change: gradients, of any order and in both modes, are those of the
  * whole batch and equal on all ranks, so that their parameters stay equal. Cotangents of inputs that are not in parts are summed over ranks in buckets, one allReduce for each.
  * Errors  BadInput for names that f does not take, parts of several lengths, results of integers.
  * @example
@@ -93,7 +96,9 @@ const lengthOf = (tree: Readonly<Record<string, unknown>>, data: Readonly<Record
 export const shard: <F extends AnyFn>(f: F, options: ShardOptions) => F = /*#__PURE__*/ from(
   mpiPack,
   <F extends AnyFn>(f: F, given: ShardOptions): F => {
-    const { data, op, bucketBytes } = readOptions(shardOptions, given, 'shard')
+    const { data, op, weight, bucketBytes } = readOptions(shardOptions, given, 'shard')
+    if (weight !== undefined && op === 'sum')
+      badInput('shard', 'a sum over the parts has no weights.', "leave out `weight`, or give { op: 'mean' }.")
     const meta = metaOf(functionOf(f, 'the first argument', 'shard'), 'shard')
     const body = (args: readonly unknown[]): unknown => {
       const tree = args[0]
@@ -113,40 +118,64 @@ export const shard: <F extends AnyFn>(f: F, options: ShardOptions) => F = /*#__P
       for (const y of result.nodes)
         if (!isFloat(y.dtype))
           badInput('shard', `a result of ${meta.name} is ${y.dtype}.`, 'cast it to f32; counts as sums need a shard of their own.')
-      return unflatten(result.def, totals(result.nodes, op === 'mean' ? length : undefined, bucketBytes).map(asExpr))
+      const counts = op === 'sum' ? undefined : weight === undefined ? length : weightIn(weight(inputs as never))
+      return unflatten(result.def, totals(result.nodes, counts, bucketBytes).map(asExpr))
     }
     return callable(context.runtime, { ...meta, body }) as unknown as F
   },
 )
-/** Sums of results over ranks, or means that are weighed with the length of each rank's part. */
-const totals = (ys: readonly Node[], length: number | undefined, bytes: number): readonly Node[] => {
+/** What `weight` gave. */
+const weightIn = (given: unknown): AnyExpr => {
+  const w = asExpr(lift(given as never, 'shard'))
+  return w.shape.length === 0 && isFloat(w.dtype)
+    ? w
+    : badInput('shard', `the weight is ${w.dtype}[${w.shape.join(', ')}].`, 'give a scalar that is a float: sum(mask).')
+}
+/** Sums of results over ranks, or means that are weighed: with a number of rows, which is never 0 on all ranks, or with a scalar, of which all may be 0, and so the mean. */
+const totals = (ys: readonly Node[], counts: number | AnyExpr | undefined, bytes: number): readonly Node[] => {
   const summed = (xs: readonly Node[]): readonly Node[] => inBuckets(xs, bytes, (bucket) => applyAny(totalPrimitive, bucket, {}))
-  if (length === undefined) return summed(ys)
+  if (counts === undefined) return summed(ys)
   const dtypes = [...new Set(ys.map((y) => y.dtype))]
   // Tensors, not literals: what is planned does not depend on them, so that all ranks have one plan.
-  const weights = dtypes.map((d) => asExpr(new Tensor([], d, arrayConstructor(d).of(length) as Float64Array).node))
+  const weights = dtypes.map((d) =>
+    typeof counts === 'number'
+      ? asExpr(new Tensor([], d, arrayConstructor(d).of(counts) as Float64Array).node)
+      : counts.dtype === d
+        ? counts
+        : (cast(counts, d) as AnyExpr),
+  )
   const weightOf = (of: readonly AnyExpr[], y: Node): AnyExpr => of[dtypes.indexOf(y.dtype)]!
   const all = summed([...ys.map((y) => mul(weightOf(weights, y), asExpr(y)) as AnyExpr), ...weights].map(asNode)).map(asExpr)
-  return ys.map((y, i) => asNode(div(all[i]!, weightOf(all.slice(ys.length), y)) as AnyExpr))
+  const whole = all.slice(ys.length).map((w) => (typeof counts === 'number' ? w : (where(eq(w, 0), 1, w) as AnyExpr)))
+  return ys.map((y, i) => asNode(div(all[i]!, weightOf(whole, y)) as AnyExpr))
 }
-
-/**
- * The rows of a batch that are this rank's: of each leaf of a tree, along its first axis. The parts differ by one row at most, and are the batch if they are joined in the order of ranks.
- *
- * Errors  BadInput for a scalar.
- * @example simulateRanks(2, () => localRows(tensor([1, 2, 3])).toArray())   // [[1], [2, 3]]
- */
-export const localRows = <T>(tree: T): T => {
-  const { rank, size } = current()
+/** Rows of each leaf of a tree, from one on and up to another, by their number. */
+export const rowsBetween = <T>(tree: T, ends: (rows: number) => readonly [number, number]): T => {
   const { leaves, def } = flatten(tree, 'localRows')
+  let all: number | undefined
   const parts = leaves.map((leaf) => {
     const { shape, dtype, data } = isTensor(leaf) ? leaf.intact('localRows') : evaluateNodes([lift(leaf, 'localRows')])[0]!
     const [rows, ...rest] = shape
     if (rows === undefined) return badInput('localRows', 'a scalar has no rows.', 'give arrays whose first axis is the batch.')
-    const at = (r: number): number => Math.floor((r * rows) / size)
+    all ??= rows
+    if (rows !== all)
+      return badInput('localRows', `there are leaves of ${all} and of ${rows} rows.`, 'the first axis of every leaf counts the rows.')
     const width = sizeOf(rest)
-    const [from, to] = [at(rank), at(rank + 1)]
+    const [from, to] = ends(rows)
     return new Tensor([to - from, ...rest], dtype, data.subarray(from * width, to * width))
   })
   return unflatten(def, parts) as T
+}
+/** The rows of a tree that are those of one rank. */
+export const rowsOf = <T>(tree: T, rank: number, size: number): T =>
+  rowsBetween(tree, (rows) => [Math.floor((rank * rows) / size), Math.floor(((rank + 1) * rows) / size)])
+/**
+ * The rows of a batch that are this rank's: of each leaf of a tree, along its first axis. The parts differ by one row at most, and are the batch if they are joined in the order of ranks.
+ *
+ * Errors  BadInput for a scalar, and for leaves of several lengths.
+ * @example simulateRanks(2, () => localRows(tensor([1, 2, 3])).toArray())   // [[1], [2, 3]]
+ */
+export const localRows = <T>(tree: T): T => {
+  const { rank, size } = current()
+  return rowsOf(tree, rank, size)
 }

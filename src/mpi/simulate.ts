@@ -46,17 +46,21 @@ const doing = (o: Outcome<unknown>): string =>
   'waits' in o ? (o.waits.collective === 'barrier' ? 'barrier' : described(o.waits.collective, o.waits.x)) : ENDED
 const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
+/** Raises unless there is a number of ranks, and what they run. */
+export const ranksFor = (size: number, f: unknown, where: string): void => {
+  functionOf(f as () => unknown, 'the second argument', where)
+  if (integerOf(size, 'the number of ranks', where) < 1) badInput(where, `the number of ranks is ${size}.`, 'give a whole number from 1.')
+}
 /**
  * What f returns on each of n ranks, computed in this process without MPI: within f, `world` and the collectives are those of one rank.
  *
- * f runs from its beginning once for each collective that it takes part in, with what it has received until then, so it must do the same every time, and must not wait for promises.
+ * f runs from its beginning once for each collective that it takes part in, with what it has received until then, so it must do the same every time, and must not wait for promises:
+ * `simulateRanksAsync` is for those that do.
  * Errors  Device where the ranks do not agree on their collectives, or one of them throws: the error names it.
  * @example simulateRanks(3, (rank) => evaluate(allReduce([rank, 1])).toArray())   // [[3, 3], [3, 3], [3, 3]]
  */
 export const simulateRanks = <A>(size: number, f: (rank: number) => A): readonly A[] => {
-  functionOf(f, 'the second argument', 'simulateRanks')
-  if (integerOf(size, 'the number of ranks', 'simulateRanks') < 1)
-    badInput('simulateRanks', `the number of ranks is ${size}.`, 'give a whole number from 1.')
+  ranksFor(size, f, 'simulateRanks')
   const received: TypedArray[][] = Array.from({ length: size }, () => [])
   for (let step = 1; ; step++) {
     const outcomes = received.map((log, rank) => attempt(rank, size, log, f))

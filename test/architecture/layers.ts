@@ -80,10 +80,10 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors', 'src/core/types'], packages: [] },
   // Drivers on numbers: the function is compiled once, and the loop is plain JavaScript.
   'src/minimize': { layers: ['src/solve'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
-  // The entry codual/mpi: primitives with their rules and their pack, and what carries them out.
+  // The entry codual/mpi: primitives with their rules and their pack, what carries them out, and ranks as `fit` declares them.
   'src/mpi': {
     layers: ['src/core', 'src/rules'],
-    parts: ['src/index.ts', 'src/instance/context.ts', 'src/check/draw.ts'],
+    parts: ['src/index.ts', 'src/instance/context.ts', 'src/check/draw.ts', 'src/train/fit/types.ts'],
     packages: ['fp-ts', 'node:'],
   },
   'src/nn': { layers: ['src/random'], parts: ['src/index.ts', 'src/core/errors'], packages: [] },

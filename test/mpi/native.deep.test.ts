@@ -2,14 +2,11 @@
  * Ranks that are processes, under each MPI implementation, against ranks that are simulated: equal bits of collectives, random programs and training; and what becomes of a rank
  * that fails. `CODUAL_REQUIRE_MPI=1` makes a missing implementation an error.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { main } from '../../examples/ranks.js'
 import { simulateRanks } from '../../src/mpi/index.js'
 import { count } from '../depth.js'
-import { type Launcher, launchers, onRanks } from './launchers.js'
+import { launchers, onRanks, resultsOf } from './launchers.js'
 import { arrays, drawn, losses, type Work } from './work.js'
 
 interface Found {
@@ -22,20 +19,8 @@ interface Found {
   readonly losses: readonly number[]
 }
 const COUNT = count(5, 30)
-/** What each rank wrote. */
-const resultsOf = async <T>(launcher: Launcher, size: number, what: string, amount: number): Promise<readonly T[]> => {
-  const folder = mkdtempSync(join(tmpdir(), 'codual-mpi-'))
-  try {
-    const ran = await onRanks(launcher, size, [what, folder, String(amount)])
-    // A launcher may have a word of its own.
-    expect(ran.code, ran.err).toBe(0)
-    return Array.from({ length: size }, (_, rank) => JSON.parse(readFileSync(join(folder, `${rank}.json`), 'utf8')) as T)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
 /** As JSON has numbers: -0 is 0, and NaN is null. */
-const written = (x: unknown): unknown => JSON.parse(JSON.stringify(x))
+const asJson = (x: unknown): unknown => JSON.parse(JSON.stringify(x))
 /** What goes wrong on rank 1 of 3, and what is said of it, once. */
 const faults: readonly (readonly [kind: string, said: RegExp])[] = [
   ['throws', /rank 1 of 3 failed after collective 1 \(allReduce \(sum\) of f64\[1\]\): Error: no data here/],
@@ -52,12 +37,12 @@ for (const launcher of launchers)
   describe(launcher.name, () => {
     for (const size of [1, 2, 3, 4])
       it(`${size} rank${size > 1 ? 's' : ''} compute what as many simulated ones do, bit for bit`, async () => {
-        const found = await resultsOf<Found>(launcher, size, 'results', COUNT)
-        const simulated = (work: readonly Work[]): unknown => written(work.map((f) => simulateRanks(size, f)))
+        const found = await resultsOf<Found>(launcher, size, 'results', String(COUNT))
+        const simulated = (work: readonly Work[]): unknown => asJson(work.map((f) => simulateRanks(size, f)))
         const ranksOf = (of: (f: Found) => readonly unknown[]): unknown => of(found[0]!).map((_, k) => found.map((f) => of(f)[k]))
         expect(ranksOf((f) => f.arrays)).toEqual(simulated(arrays(size)))
         if (size === 3) expect(ranksOf((f) => f.drawn)).toEqual(simulated(drawn(COUNT)))
-        expect(found.map((f) => f.losses)).toEqual(written(simulateRanks(size, () => losses(8))))
+        expect(found.map((f) => f.losses)).toEqual(asJson(simulateRanks(size, () => losses(8))))
         expect(found.map((f) => [f.rank, f.size])).toEqual(found.map((_, r) => [r, size]))
         for (const { library, threadLevel } of found)
           expect([library, threadLevel]).toEqual([
@@ -70,10 +55,10 @@ for (const launcher of launchers)
         })
       })
     it('LeNet has the same losses on 1, 2 and 4 ranks, to the rounding of f32', async () => {
-      const alone = main(() => undefined, { steps: 12, batch: 32 })
+      const alone = await main(() => undefined, { images: 128, epochs: 3, batch: 32 })
       for (const size of [1, 2, 4])
-        for (const losses of await resultsOf<readonly number[]>(launcher, size, 'digits', 12)) {
-          expect(losses.length).toBe(12)
+        for (const losses of await resultsOf<readonly number[]>(launcher, size, 'digits', '3')) {
+          expect(losses.length).toBe(3)
           for (const [k, v] of losses.entries()) expect(Math.abs(v - alone[k]!)).toBeLessThan(1e-4 * (1 + alone[k]!))
         }
     })

@@ -1,9 +1,10 @@
-// One rank of the native tests: `rank.ts results FOLDER COUNT` and `digits FOLDER STEPS` write what it computed, `rank.ts fault KIND` goes wrong on rank 1.
+// One rank of the native tests: `rank.ts results FOLDER COUNT`, `digits FOLDER EPOCHS` and `fit FOLDER WORK` write what it computed, `rank.ts fault KIND` goes wrong on rank 1.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { main } from '../../examples/ranks.js'
 import * as cd from '../../src/index.js'
-import { allReduce, world } from '../../src/mpi/index.js'
+import { allReduce, ranks, world } from '../../src/mpi/index.js'
+import { type FitWork, fitted } from './fits.js'
 import { arrays, drawn, losses } from './work.js'
 
 const [what, ...rest] = process.argv.slice(2)
@@ -39,11 +40,19 @@ const faults: Readonly<Record<string, () => unknown>> = {
   },
 }
 /** LeNet's losses, as the example has them. */
-const digits = (folder: string, steps: number): void => {
-  writeFileSync(join(folder, `${world.rank}.json`), JSON.stringify(main(() => undefined, { steps, batch: 32 })))
+const digits = async (folder: string, epochs: number): Promise<void> => {
+  const losses = await main(() => undefined, { images: 128, epochs, batch: 32 })
+  writeFileSync(join(folder, `${world.rank}.json`), JSON.stringify(losses))
+}
+/** A fit; whoever kills this process finds its number before MPI is opened. */
+const fitting = async (folder: string, work: FitWork): Promise<void> => {
+  writeFileSync(join(folder, `${process.pid}.pid`), '')
+  const outcome = await fitted(ranks(), work)
+  writeFileSync(join(folder, `${world.rank}.json`), JSON.stringify(outcome))
 }
 if (what === 'results') results(rest[0]!, Number(rest[1]))
-else if (what === 'digits') digits(rest[0]!, Number(rest[1]))
+else if (what === 'digits') await digits(rest[0]!, Number(rest[1]))
+else if (what === 'fit') await fitting(rest[0]!, JSON.parse(rest[1]!) as FitWork)
 else {
   one()
   if (world.rank === 1) faults[rest[0]!]!()

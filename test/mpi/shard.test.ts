@@ -73,6 +73,23 @@ describe('shard', () => {
     const toData = (h: typeof f) => (x: cd.Tensor) => numbers(cd.grad((v: AnyExpr) => h({ w: w as never, x: v }))(x as never))
     near(mpi.simulateRanks(2, () => toData(mpi.shard(f, { data: { x: 0 } }))(mpi.localRows(whole))).flat(), toData(f)(whole))
   })
+  it('weighs parts by a scalar of the inputs, which may be 0 on some ranks or on all', () => {
+    type Masked = Inputs & { readonly mask: AnyExpr }
+    const masked = ({ w: v, x, mask }: Masked): AnyExpr =>
+      cd.div(cd.sum(cd.mul(mask, cd.sum(cd.tanh(cd.matmul(x, v)), { axis: 1 }))), cd.maximum(cd.sum(mask), 1e-9))
+    const gradient = (h: typeof masked, mask: readonly number[]) => (part: <T>(t: T) => T) =>
+      numbers(cd.valueAndGrad((v: AnyExpr) => h({ w: v, ...part({ x: whole, mask: cd.tensor([...mask]) }) } as never))(w as never))
+    for (const mask of [
+      [1, 0, 3, 0.5, 1],
+      [0, 0, 0, 2, 1],
+      [0, 0, 0, 0, 0],
+    ])
+      for (const n of [2, 3, 5]) {
+        const whole = mpi.shard(masked, { data: { x: 0, mask: 0 }, weight: ({ mask: m }: Masked) => cd.cast(cd.sum(m), 'f32') })
+        const want = gradient(masked, mask)((t) => t)
+        for (const got of mpi.simulateRanks(n, () => gradient(whole, mask)(mpi.localRows))) near(got, want)
+      }
+  })
   it('uses one allReduce for each bucket', () => {
     const params = { a: cd.tensor([1, 2]), b: cd.tensor([3]), c: cd.tensor([[4]]) }
     const g = ({ params: p, x }: { readonly params: Readonly<Record<string, AnyExpr>>; readonly x: AnyExpr }): AnyExpr =>
@@ -121,6 +138,13 @@ describe('shard', () => {
     expect(two(() => mpi.shard(({ x }: { x: AnyExpr }) => cd.argmax(x), { data: { x: 0 } })({ x: [1] as never }))).toMatch(
       'a result of f is i32',
     )
+    const weighed = (weight: unknown): string =>
+      two(() => mpi.shard(f, { data: { x: 0 }, weight: weight as never })({ w, x: mpi.localRows(whole) } as never))
+    expect(weighed(() => [1, 2])).toMatch('the weight is f64[2]')
+    expect(weighed(() => cd.tensor(1, [], 'i32'))).toMatch('the weight is i32[]')
+    expect(weighed(3)).toMatch('weight')
+    expect(thrown(() => mpi.shard(f, { data: { x: 0 }, op: 'sum', weight: () => 1 }))).toMatch('a sum over the parts has no weights')
     expect(thrown(() => mpi.localRows(cd.tensor(1)))).toMatch('a scalar has no rows')
+    expect(thrown(() => mpi.localRows({ x: [1, 2], y: [[1], [2], [3]] }))).toMatch('there are leaves of 2 and of 3 rows')
   })
 })

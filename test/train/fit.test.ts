@@ -127,6 +127,22 @@ describe('fit', () => {
     expect(done.history.loss).toEqual(means)
     expect([done.ended, done.best.epoch, done.history.validation]).toEqual(['epochs', 2, []])
   })
+  it('weighs the batches of a source by their rows, whatever arrays they are', async () => {
+    const zero = {
+      init: () => ({ w: cd.tensor(0) }),
+      apply: ({ w }: { readonly w: cd.Expr<[], 'f64'> }, of: cd.Expr<[number], 'f64'>) => cd.mul(w, of),
+    }
+    const parts = [[1, 2, 3], [10]]
+    for (const as of [
+      (v: readonly number[]) => Float64Array.from(v),
+      (v: readonly number[]) => [...v],
+      (v: readonly number[]) => cd.tensor([...v]),
+    ]) {
+      const source = { steps: 2, at: (_epoch: number, step: number) => ({ x: as(parts[step]!), y: as(parts[step]!) }) }
+      const done = right(await fitTo(zero, source as never, { loss: 'l1Loss', optimizer: sgd({ learningRate: 0 }), epochs: 1 })())
+      expect(done.history.loss).toEqual([4])
+    }
+  })
   it('finds the line, and measures the data where there is no other', async () => {
     const done = right(await fitTo(line, { x, y }, { ...options, metrics: { r2: r2(), mse: meanSquaredError() } })())
     expect(done.history.metrics.r2).toHaveLength(60)

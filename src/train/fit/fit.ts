@@ -4,15 +4,16 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { left, right } from '../../core/errors/either.js'
 import { badInput } from '../../core/errors/explain.js'
-import { readOptions } from '../../core/errors/options.js'
-import { type AdError, compile, evaluate, type Tensor } from '../../index.js'
+import { type ReadOf, readOptions } from '../../core/errors/options.js'
+import { type AdError, compile, evaluate, type Tensor, tensor } from '../../index.js'
+import type { Source } from '../batches.js'
 import { isRecord } from '../given.js'
 import { isTraced } from '../measure.js'
 import { attempt, Failure, failureOf, trainEvents } from '../train.js'
-import { asTensor, fitOptions, keyAt, type Pair, pairOf, setupOf, weightOf, where } from './options.js'
+import { asTensor, fitOptions, keyAt, pairOf, setupOf, weightOf, where } from './options.js'
 import { type Program, programsOf } from './programs.js'
 import { Progress } from './progress.js'
-import type { FitError, FitOptions, Fittable, Fitted, MaskRows, ParamsOf, RunningOf } from './types.js'
+import type { FitError, FitMetrics, FitOptions, FitPart, FitRanks, Fittable, Fitted, MaskRows, ParamsOf, RunningOf } from './types.js'
 
 /** A place in a place. */
 const within = (outer: string, inner: string): string => (inner === outer ? outer : `${outer}: ${inner}`)
@@ -31,14 +32,23 @@ class Ended {
   constructor(readonly error: AdError) {}
 }
 
-/** Runs a fit; what it throws is a Failure. */
-const fitting = async (model: Fittable, data: unknown, options: unknown): Promise<unknown> => {
-  const o = readOptions(fitOptions, options, where)
-  const { loss, optimizer, epochs, names, stateful, source, validation, watched, monitor, better } = setupOf(model, data, o)
-  const programs = programsOf(model, loss, optimizer, stateful)
+/** What a fit does, made of what it is given: its programs, its metrics, and where it begins. */
+const prepared = async (model: Fittable, data: unknown, o: ReadOf<typeof fitOptions>, ranks: FitRanks | undefined) => {
+  const setup = setupOf(model, data, o)
+  const { loss, optimizer, names, stateful, better } = setup
+  const programs = programsOf(model, loss, optimizer, stateful, ranks)
   const compiled = (f: unknown): Program => compile(f as never, o.backend as never) as unknown as Program
-  const [step, test] = [compiled(programs.step), compiled(programs.test)]
-  const metrics = Object.values(o.metrics)
+  const params = await attempt('the model', () => evaluate((o.params ?? model.init(asTensor(o.key))) as never) as unknown)
+  const running = stateful ? await attempt('the model', () => evaluate((o.state ?? model.initState!()) as never) as unknown) : undefined
+  const run = new Progress({ params, optimizer: optimizer.init(params as never), running, sum: 0, rows: 0 }, names, better)
+  if (o.from !== undefined) run.from(o.from)
+  return { ...setup, step: compiled(programs.step), test: compiled(programs.test), run }
+}
+type Prepared = Awaited<ReturnType<typeof prepared>>
+
+/** What measures the validation data after an epoch: its loss, and the metrics. */
+const testOf = ({ test, run, names, watched, validation }: Prepared, given: FitMetrics) => {
+  const metrics = Object.values(given)
   const adders = metrics.map((m) => {
     const add = m.add.bind(m) as unknown as (...xs: unknown[]) => unknown
     return isTraced(m) ? (compile(add as never) as unknown as typeof add) : add
@@ -56,13 +66,7 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
   }
   const numberOf = (value: unknown): number =>
     typeof value === 'number' ? value : badInput('value', `it is ${shown(value)}.`, 'give a number.')
-
-  const params = await attempt('the model', () => evaluate((o.params ?? model.init(asTensor(o.key))) as never) as unknown)
-  const running = stateful ? await attempt('the model', () => evaluate((o.state ?? model.initState!()) as never) as unknown) : undefined
-  const run = new Progress({ params, optimizer: optimizer.init(params as never), running, sum: 0, rows: 0 }, names, better)
-  if (o.from !== undefined) run.from(o.from)
-
-  const tested = async (epoch: number): Promise<{ readonly loss: number; readonly metrics: Record<string, number> }> => {
+  return async (epoch: number): Promise<{ readonly loss: number; readonly metrics: Record<string, number> }> => {
     if (watched === undefined) return { loss: Number.NaN, metrics: {} }
     let [sum, rows] = [0, 0]
     const accs: unknown[] = metrics.map((m) => m.zero)
@@ -81,30 +85,63 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
     for (const [k, name] of names.entries()) values[name] = await ofMetric(k, () => numberOf(metrics[k]!.value(accs[k] as never)))
     return { loss: sum / rows, metrics: values }
   }
+}
+
+/** Runs a fit; what it throws is a Failure. */
+const fitting = async (model: Fittable, data: unknown, options: unknown): Promise<unknown> => {
+  const o = readOptions(fitOptions, options, where)
+  const ranks = o.ranks !== undefined && o.ranks.size > 1 ? o.ranks : undefined
+  const group = ranks?.group({ signal: o.signal, weight: weightOf })
+  const prepare = (): Promise<Prepared> => prepared(model, data, o, ranks)
+  const made = await (group === undefined
+    ? prepare()
+    : group.alike(prepare, ({ run, source: { steps }, epochs }) => ({
+        ...run.position,
+        epochs,
+        steps,
+        key: o.key,
+        state: run.checkpoint().state,
+      })))
+  const { run, step, source, epochs, validation, monitor } = made
+  const test = testOf(made, o.metrics)
+  // On several ranks what rank 0 measures, so that all judge alike if their machines round differently.
+  const tested = (epoch: number): ReturnType<typeof test> => (group === undefined ? test(epoch) : group.first(() => test(epoch)))
   const outOfPatience = (): boolean => o.patience !== undefined && run.worse >= o.patience
+  /** Tells of a step or an epoch; several ranks read their next batch, and agree that they go on. */
+  const turn = async (tell?: () => Promise<void>): Promise<void> => {
+    if (group === undefined) return tell?.()
+    const { epoch, step: i } = run.position
+    const more = epoch < epochs && i < source.steps && !outOfPatience()
+    return group.turn(tell, more ? () => attempt('the batch', async () => pairOf(await source.at(epoch, i), 'the batch')) : undefined)
+  }
   const afterEpoch = async (epoch: number): Promise<Readonly<Record<string, number>>> => {
     const { loss: held, metrics } = await tested(epoch)
     const mean = run.mean
     const score = monitor === undefined ? Number.NaN : monitor === 'loss' ? held : metrics[monitor]!
     const best = run.judged({ epoch, validation: validation && held, metrics, score })
-    await told('checkpoint', o.checkpoint, run.checkpoint())
-    await told('onProgress', o.onProgress, { _tag: 'Epoch', epoch, loss: mean, validation: validation && held, metrics, best })
+    await turn(async () => {
+      await told('checkpoint', o.checkpoint, run.checkpoint())
+      await told('onProgress', o.onProgress, { _tag: 'Epoch', epoch, loss: mean, validation: validation && held, metrics, best })
+    })
     return validation === undefined ? {} : { validation: held }
   }
   if (outOfPatience()) return run.fitted('patience')
+  await turn()
   const events = trainEvents(
-    async (_: unknown, batch: Pair, at) => {
-      const pair = pairOf(batch, 'the batch')
-      const next = await step({ ...run.parts, optimizer: run.now.optimizer, key: keyAt(o.key, at), ...pair })
+    async (_: unknown, batch: unknown, at) => {
+      const part = group && (batch as FitPart)
+      const pair = part?.pair ?? pairOf(batch, 'the batch')
+      const given = { ...run.parts, optimizer: run.now.optimizer, key: keyAt(o.key, at, ranks?.rank), ...pair }
+      const next = await (ranks === undefined ? step(given) : ranks.run(() => step({ ...given, weight: tensor(part!.weight) })))
       const value = numberIn(next.loss)
       if (!Number.isFinite(value)) return { state: null, loss: value }
-      run.stepped({ params: next.params, optimizer: next.optimizer, running: next.running }, at, value, weightOf(pair))
+      run.stepped({ params: next.params, optimizer: next.optimizer, running: next.running }, at, value, part?.whole ?? weightOf(pair))
       const { epoch, step: i, done, steps } = at
-      await told('onProgress', o.onProgress, { _tag: 'Step', epoch, step: i, done: done + 1, steps, loss: value })
+      await turn(() => told('onProgress', o.onProgress, { _tag: 'Step', epoch, step: i, done: done + 1, steps, loss: value }))
       return { state: null, loss: value }
     },
-    source,
-    { state: null, epochs, position: run.position, evaluate: (_, epoch) => afterEpoch(epoch), signal: o.signal },
+    group === undefined ? (source as Source<unknown>) : { steps: source.steps, at: group.take },
+    { state: null, epochs, position: run.position, evaluate: (_, epoch) => afterEpoch(epoch), signal: group ?? o.signal },
   )
   for await (const event of events) {
     if (event._tag === 'Failed') throw new Ended({ ...event.error, last: run.fitted('error') } as unknown as AdError)
@@ -120,6 +157,7 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
  * A model is a layer of codual/nn, or { init(key), apply(params, x, { training, key, state }) } of your own. Data is { x, y } of arrays, or of trees of arrays, whose first axis counts the rows, or a source of
  * such batches; a third field `mask`, one bool or weight for each row or target, says what counts. The result has the best parameters (by validation loss, or `monitor`), a history of plain numbers and a checkpoint. The step is compiled once, and once more for a smaller last batch.
  * Everything random follows from `key`: parameters begin as `model.init(key)`, and each step has a key of its own. The same key gives the same fit, and `{ from: checkpoint }` continues it bit for bit.
+ * On several ranks, `{ ranks: ranks() }` of codual/mpi, each has its rows of every batch, and the loss is that of the whole batch; callbacks are called on rank 0 alone.
  * Errors  Left of an AdError that names epoch and step, with the result so far in `last`: for a loss that is NaN or not a scalar, targets that do not fit, and exceptions of
  *         callbacks; BadInput for invalid options.
  * @example

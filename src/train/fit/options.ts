@@ -13,7 +13,7 @@ import { measureIn } from '../measure.js'
 import { threefry } from '../order.js'
 import { eventOptions } from '../train.js'
 import { losses } from './programs.js'
-import type { AnyMeasure, FitEvent, FitMetrics, FitOptions, Fittable, LossName, Optimizer } from './types.js'
+import type { AnyMeasure, FitBatch, FitEvent, FitMetrics, FitOptions, FitRanks, Fittable, LossName, Optimizer } from './types.js'
 
 type Key = readonly [number, number]
 const keyIn = (given: unknown, where: string): Key => {
@@ -23,11 +23,11 @@ const keyIn = (given: unknown, where: string): Key => {
   return [Math.floor(seed / 2 ** 32), seed >>> 0]
 }
 export const asTensor = ([a, b]: Key): Tensor<[2], 'i32'> => tensor([a | 0, b | 0], [2], 'i32')
-/** The key of a step: that of its epoch with the step folded in, as `foldIn` does. */
-export const keyAt = (key: Key, { epoch, step }: Position): Tensor<[2], 'i32'> => {
+/** The key of a step: that of its epoch with the step folded in, as `foldIn` does; of several ranks each folds in its number too. */
+export const keyAt = (key: Key, { epoch, step }: Position, rank?: number): Tensor<[2], 'i32'> => {
   // Epochs are another stream than that of foldIn, by which a model makes the keys of its first parameters.
-  const [a, b] = threefry(...key, 1, epoch)
-  return asTensor(threefry(a, b, 0, step))
+  const of = threefry(...threefry(...key, 1, epoch), 0, step)
+  return asTensor(rank === undefined ? of : threefry(...of, 0, rank))
 }
 const isFunction = (x: unknown): boolean => typeof x === 'function'
 const functionIn = <F>(x: F, what: string, where: string): F => (isFunction(x) ? x : badInput(where, `${what} is not a function.`))
@@ -71,14 +71,15 @@ export const fitOptions = {
     functionIn(x as () => unknown, 'onProgress', where),
   ),
   signal: eventOptions.signal,
+  ranks: or<FitRanks, undefined>(undefined, (x, _what, where) =>
+    isRecord(x) && holds(() => isFunction(x.group))
+      ? (x as unknown as FitRanks)
+      : badInput(where, `ranks are ${shown(x)}.`, 'give ranks() of codual/mpi.'),
+  ),
   backend: untouched<Backend>(),
 } satisfies OptionsFor<FitOptions<unknown>>
 
-export interface Pair {
-  readonly x: unknown
-  readonly y: unknown
-  readonly mask?: Tensor
-}
+export type Pair = FitBatch
 const isSource = (x: unknown): x is Source<Pair> => isRecord(x) && isFunction(x.at)
 /** x and y, and the mask where there is one; nothing else. */
 export const pairOf = (given: unknown, where: string): Pair => {
@@ -123,11 +124,8 @@ const maskIn = (given: unknown, y: unknown, where: string): Tensor => {
     : wrong(`it has the shape [${mask.shape.join(', ')}] beside targets [${shape.join(', ')}].`)
 }
 /** How much a batch counts: by its rows, or the sum of its mask. */
-export const weightOf = ({ y, mask }: Pair): number => {
-  if (mask !== undefined) return (mask.data as Float64Array).reduce((sum, w) => sum + w, 0)
-  const leaf = treeLeaves(y as { readonly y: Tensor })[0]
-  return isTensor(leaf) && leaf.shape.length > 0 ? leaf.shape[0]! : 1
-}
+export const weightOf = ({ y, mask }: Pair): number =>
+  mask === undefined ? (shapeOf(treeLeaves({ y })[0])?.[0] ?? 1) : (mask.data as Float64Array).reduce((sum, w) => sum + w, 0)
 const dtypeIn = (x: unknown): DType | undefined =>
   isTensor(x) ? x.dtype : x instanceof Float32Array ? 'f32' : x instanceof Int32Array ? 'i32' : x instanceof Uint8Array ? 'bool' : undefined
 /** Nested plain numbers of validation data as tensors of the dtypes of the data. */

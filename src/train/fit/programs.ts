@@ -21,7 +21,7 @@ import {
   where,
 } from '../../index.js'
 import { applyUpdates } from '../../optim/index.js'
-import type { FitOptions, Fittable, LossName, Optimizer } from './types.js'
+import type { FitOptions, FitRanks, Fittable, LossName, Optimizer } from './types.js'
 
 /** The losses that have a name. */
 export const losses: { readonly [N in LossName]: unknown } = { mseLoss, l1Loss, huberLoss, crossEntropy, bceWithLogits, binaryCrossEntropy }
@@ -49,8 +49,14 @@ const weightedMean =
     const total = sum(w)
     return div(sum(where(eq(w, 0), 0, mul(w, each))), where(eq(total, 0), 1, total))
   }
-/** The step reads parameters, the optimiser's state, a key and a batch; the test reads parameters and a batch. */
-export const programsOf = (model: Fittable, given: FitOptions<unknown>['loss'], optimizer: Optimizer, stateful: boolean) => {
+/** The step reads parameters, the optimiser's state, a key and a batch, on several ranks a part of one and its weight; the test reads parameters and a batch. */
+export const programsOf = (
+  model: Fittable,
+  given: FitOptions<unknown>['loss'],
+  optimizer: Optimizer,
+  stateful: boolean,
+  ranks: FitRanks | undefined,
+) => {
   const apply = (params: unknown, x: unknown, run: object): readonly [unknown, unknown] => {
     const y = (model as { apply(...xs: unknown[]): unknown }).apply(params, x, run)
     if (!stateful) return [y, undefined]
@@ -70,13 +76,16 @@ export const programsOf = (model: Fittable, given: FitOptions<unknown>['loss'], 
   }
   return {
     step: (now: Readonly<Record<string, unknown>>) => {
-      const { params, optimizer: held, running, key, x, y, mask } = now
-      const of = (p: unknown): unknown => {
-        const [out, next] = apply(p, x, { training: true, key, ...(stateful && { state: running }) })
-        const value = lossOf(out, y, mask)
+      const { params, optimizer: held, running, weight, ...batch } = now
+      const of = (inputs: Readonly<Record<string, unknown>>): unknown => {
+        const [out, next] = apply(inputs.params, inputs.x, { training: true, key: inputs.key, ...(stateful && { state: inputs.running }) })
+        const value = lossOf(out, inputs.y, inputs.mask)
         return stateful ? [value, next] : value
       }
-      const { value, grad, aux } = valueAndGrad(of as never, { aux: stateful } as never)(params as never) as unknown as Record<
+      const data = { x: 0, y: 0, ...('mask' in batch && { mask: 0 }) }
+      const whole = (ranks === undefined ? of : ranks.shard(of as never, { data, weight: () => weight })) as typeof of
+      const at = (p: unknown): unknown => whole({ ...batch, params: p, ...(stateful && { running }) })
+      const { value, grad, aux } = valueAndGrad(at as never, { aux: stateful } as never)(params as never) as unknown as Record<
         string,
         never
       >

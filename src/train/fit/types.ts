@@ -20,6 +20,56 @@ export interface Optimizer {
   init(params: never): unknown
   update(gradient: never, state: never, params?: never): { readonly updates: unknown; readonly state: unknown }
 }
+/** A batch of arrays, or trees of arrays, whose first axes count the rows. */
+export interface FitBatch {
+  readonly x: unknown
+  readonly y: unknown
+  readonly mask?: Tensor
+}
+/** A batch of a step: a rank's rows, how much they count, and how much the whole batch does. */
+export interface FitPart {
+  readonly pair: FitBatch
+  readonly weight: number
+  readonly whole: number
+}
+/** What a group of ranks knows of the fit. */
+export interface FitSide {
+  readonly signal: { readonly aborted: boolean } | undefined
+  /** How much a batch counts. */
+  readonly weight: (batch: FitBatch) => number
+}
+/** What the ranks of a fit tell each other; every rank calls every function. What fails on one rank is an exception on all. */
+export interface FitGroup {
+  /** Has the signal of a rank been aborted? It is known to all. */
+  readonly aborted: boolean
+  /** What each rank makes for itself; it is an error unless what is said of it is the same on all. */
+  alike<A>(f: () => Promise<A>, of: (value: A) => { readonly state: unknown }): Promise<A>
+  /** What each rank computes for itself, a tree of numbers: that of rank 0. */
+  first<A>(f: () => Promise<A>): Promise<A>
+  /**
+   * Tells of a step or an epoch, on rank 0 alone, and reads the batch of the next step, if there is one, before the ranks agree that they go on. The first time, when there is
+   * nothing to tell, their batches are compared.
+   */
+  turn(told: (() => Promise<void>) | undefined, read: (() => Promise<FitBatch>) | undefined): Promise<void>
+  /** This rank's part of the batch that was read. */
+  readonly take: () => FitPart
+}
+/** The processes that share a fit, as `ranks()` of codual/mpi gives them. */
+export interface FitRanks {
+  /** This rank's number, from 0. */
+  readonly rank: number
+  /** How many ranks there are. */
+  readonly size: number
+  /** A function of a batch that lies on all ranks: each calls it with its part in the inputs `data`, and has the mean by weight, and its derivatives. */
+  shard(
+    f: (inputs: never) => unknown,
+    options: { readonly data: Readonly<Record<string, number>>; readonly weight: () => unknown },
+  ): unknown
+  /** Runs f, in which ranks exchange data. */
+  run<A>(f: () => A): A | PromiseLike<A>
+  /** What ranks tell each other in a fit. */
+  readonly group: (fit: FitSide) => FitGroup
+}
 /** Which rows count, or which targets: an array of one bool, or one weight from 0, for each. */
 export type MaskRows =
   | Tensor
@@ -163,6 +213,8 @@ export interface FitOptions<D, K extends string = never> {
   readonly onProgress?: ((event: FitEvent<NoInfer<K>>) => unknown) | undefined
   /** Stops the fit before the next step, once it is aborted. */
   readonly signal?: { readonly aborted: boolean } | undefined
+  /** The ranks that share each batch: `ranks()` of codual/mpi. Callbacks are called on rank 0 alone. */
+  readonly ranks?: FitRanks | undefined
   /** Where steps run: the default backend unless given. */
   readonly backend?: Backend | undefined
 }

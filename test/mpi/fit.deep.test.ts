@@ -1,0 +1,70 @@
+/** `fit` on ranks that are processes, under each MPI implementation: the bits of simulated ranks, the numbers of one rank, the same end on all. */
+import { describe, expect, it } from 'vitest'
+import { simulateRanksAsync } from '../../src/mpi/index.js'
+import { type FitOutcome, type FitWork, fitted } from './fits.js'
+import { inFolder, launchers, onRanks, resultsOf, written } from './launchers.js'
+
+const near = (got: readonly number[], want: readonly number[]): void => {
+  expect(got.length).toBe(want.length)
+  got.forEach((v, i) => {
+    expect(v).toBeCloseTo(want[i]!, 10)
+  })
+}
+const simulated = (size: number, work: FitWork): Promise<readonly FitOutcome[]> => simulateRanksAsync(size, (ranks) => fitted(ranks, work))
+/** What n ranks came to, which is the same on all of them. */
+const oneOf = (outcomes: readonly FitOutcome[]): FitOutcome => {
+  for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])
+  return outcomes[0]!
+}
+
+for (const launcher of launchers)
+  describe(launcher.name, () => {
+    const onProcesses = (size: number, work: FitWork): Promise<readonly FitOutcome[]> =>
+      resultsOf(launcher, size, 'fit', JSON.stringify(work))
+    it('a fit on 1, 2 and 3 ranks is the simulated one, bit for bit, and has the losses of one rank', async () => {
+      const alone = oneOf(await simulated(1, { epochs: 6 }))
+      expect([alone.ended, alone.epoch]).toEqual(['epochs', 6])
+      for (const size of [1, 2, 3]) {
+        const got = oneOf(await onProcesses(size, { epochs: 6 }))
+        expect(got).toEqual(oneOf(await simulated(size, { epochs: 6 })))
+        near(got.history.loss, alone.history.loss)
+        near(got.state, alone.state)
+      }
+      const noisy = { epochs: 2, noisy: true }
+      expect(oneOf(await onProcesses(2, noisy))).toEqual(oneOf(await simulated(2, noisy)))
+    })
+    it('a run that was stopped on some ranks goes on with others, and with as many bit for bit', async () => {
+      const alone = oneOf(await simulated(1, { epochs: 6 }))
+      for (const [first, second] of [
+        [3, 2],
+        [1, 3],
+        [2, 1],
+      ] as const)
+        await inFolder(async (folder) => {
+          const file = `${folder}/run.safetensors`
+          const left = oneOf(await onProcesses(first, { epochs: 6, file, stop: 17 }))
+          expect([left.ended, left.epoch]).toEqual(['signal', 3])
+          near(oneOf(await onProcesses(second, { epochs: 6, file })).state, alone.state)
+        })
+      await inFolder(async (folder) => {
+        const noisy = { epochs: 4, noisy: true, file: `${folder}/run.safetensors` }
+        await onProcesses(2, { ...noisy, epochs: 2 })
+        expect(oneOf(await onProcesses(2, noisy))).toEqual(oneOf(await simulated(2, { epochs: 4, noisy: true })))
+      })
+    })
+    it.each([
+      ['callback', /the disk: it is full/, 0],
+      ['batch', /the batch: it threw Error: no such file/, 1],
+    ] as const)('a %s that fails on one rank ends all of them at the same step', async (fails, said, by) =>
+      inFolder(async (folder) => {
+        const ran = await onRanks(launcher, 3, ['fit', folder, JSON.stringify({ epochs: 6, fails })], { CODUAL_MPI_TIMEOUT: '90' })
+        expect(ran.code, ran.err).toBe(0)
+        const outcomes = written<FitOutcome>(folder, 3)
+        for (const [rank, { ended, epoch, state }] of outcomes.entries()) {
+          expect(ended).toMatch(said)
+          if (rank !== by) expect(ended).toMatch(`rank ${by} of 3 has ended it`)
+          expect([epoch, state]).toEqual([1, outcomes[0]!.state])
+        }
+      }),
+    )
+  })
