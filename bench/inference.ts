@@ -85,16 +85,11 @@ const bareCall = ({ density, start }: Subject): (() => number) => {
     return ((computed() - t) / 20_000) * 1e3
   }
 }
-/** Microseconds for each gradient of one chain's draws: a long run less a short one, so that warm-up and compiling cancel. */
-const perGradient = ({ density, start, draws }: Subject): number => {
-  const run = (count: number): readonly [number, number] => {
-    const t = computed()
-    const { stats } = nuts(key(1), density as never, { start, chains: 1, warmup: 300, draws: count } as never)
-    return [computed() - t, stats.gradients]
-  }
-  const [short, few] = run(draws)
-  const [long, many] = run(3 * draws)
-  return ((long - short) / (many - few)) * 1e3
+/** Milliseconds and gradients of one chain's run. */
+const chainOf = ({ density, start }: Subject, draws: number): readonly [number, number] => {
+  const t = computed()
+  const { stats } = nuts(key(1), density as never, { start, chains: 1, warmup: 300, draws } as never)
+  return [computed() - t, stats.gradients]
 }
 /** Microseconds of four chains, the whole run, for each gradient. */
 const whole = ({ density, start, few: draws }: Subject, together: boolean): number => {
@@ -106,15 +101,21 @@ const whole = ({ density, start, few: draws }: Subject, together: boolean): numb
 const only = process.argv[2]
 for (const subject of subjects.filter(({ name }) => only === undefined || name.includes(only))) {
   const bare = bareCall(subject)
-  const [calls, own, mapped, turns]: [number[], number[], number[], number[]] = [[], [], [], []]
-  for (let r = 0; r < 3; r++) {
+  const [calls, short, long, mapped, turns]: [number[], number[], number[], number[], number[]] = [[], [], [], [], []]
+  let gradients = 0
+  for (let r = 0; r < 4; r++) {
     for (let k = 0; k < 4; k++) calls.push(bare())
-    own.push(perGradient(subject))
+    const [[a, few], [b, many]] = [chainOf(subject, subject.draws), chainOf(subject, 3 * subject.draws)]
+    short.push(a)
+    long.push(b)
+    gradients = many - few
     mapped.push(whole(subject, true))
     turns.push(whole(subject, false))
   }
   const least = (xs: readonly number[]) => Math.min(...xs)
+  // A long run less a short one, each the least of its kind, so that warm-up and compiling cancel.
+  const own = ((least(long) - least(short)) / gradients) * 1e3
   console.log(
-    `${subject.name}: a gradient ${least(calls).toFixed(2)} us, in NUTS ${least(own).toFixed(2)} us, ${(least(own) / least(calls)).toFixed(2)} of it; four chains mapped over four in turn ${(least(mapped) / least(turns)).toFixed(2)} (${least(mapped).toFixed(2)}, ${least(turns).toFixed(2)} us)`,
+    `${subject.name}: a gradient ${least(calls).toFixed(2)} us, in NUTS ${own.toFixed(2)} us, ${(own / least(calls)).toFixed(2)} of it; four chains mapped over four in turn ${(least(mapped) / least(turns)).toFixed(2)} (${least(mapped).toFixed(2)}, ${least(turns).toFixed(2)} us)`,
   )
 }

@@ -14,7 +14,7 @@ const pair = (): { readonly backend: WorkerBackend; readonly serving: CpuBackend
   return { backend: worker({ start: () => port1 }), serving }
 }
 const CALLS = 10_000
-const FUNCTIONS = count(300, 1000)
+const FUNCTIONS = count(150, 1000)
 
 it('10,000 calls, with results of their own and in place', { timeout: 300_000 }, async () => {
   const { backend, serving } = pair()
@@ -54,7 +54,7 @@ it('many functions that are disposed of, and as many that are forgotten', { time
     expect(none()).toBe(0)
   }
   // A function that is kept weighs fifteen kilobytes.
-  expect(await growth(round)).toBeLessThan(2048 * FUNCTIONS)
+  expect(await growth(round)).toBeLessThan(4096 * FUNCTIONS)
   for (let i = 0; i < FUNCTIONS; i++) await made(i)
   expect(serving.kernels()).toBeGreaterThan(0)
   expect(await told(() => none() === 0)).toBe(true)

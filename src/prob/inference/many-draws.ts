@@ -65,7 +65,8 @@ export const manyDraws = (target: Target, maxDepth: number, dense: boolean): Man
       chain.g.set(data(result.g))
       for (let k = 0; k < taken; k++) {
         // What is told of a draw is told while the chain is there.
-        chain.q.set(vectors.subarray(k * n, (k + 1) * n))
+        const { q } = chain
+        for (let i = 0; i < n; i++) q[i] = vectors[k * n + i]!
         const from = k * COLUMNS.length
         chain.value = rows[from]!
         into.energy = rows[from + 1]!

@@ -44,10 +44,11 @@ const normalBlock = /*#__PURE__*/ blockOf((key, shape) => {
 })
 const uniformBlock = /*#__PURE__*/ blockOf((key, shape) => uniform(key as never, shape))
 
-/** Numbers that are made in blocks. */
+/** Numbers that are made in blocks: those from `from` to `to` of an array come next. */
 class Queue {
-  private data: Float64Array = new Float64Array(0)
+  private data = new Float64Array(0)
   private from = 0
+  private to = 0
   private blocks = 0
 
   constructor(
@@ -56,32 +57,24 @@ class Queue {
     private readonly parity: number,
   ) {}
 
-  private more(): Float64Array {
-    return this.block({ key: this.key, i: tensor(2 * this.blocks++ + this.parity, [], 'i32') }).data as Float64Array
-  }
   next(): number {
-    if (this.from === this.data.length) {
-      this.data = this.more()
-      this.from = 0
-    }
+    if (this.from === this.to) this.gather(1)
     return this.data[this.from++]!
   }
   /** Makes blocks until there are so many numbers. */
   private gather(count: number): void {
-    const parts: Float64Array[] = [this.data.subarray(this.from)]
-    let length = parts[0]!.length
-    if (length >= count) return
-    while (length < count) {
-      const block = this.more()
-      parts.push(block)
-      length += block.length
+    const left = this.to - this.from
+    if (left >= count) return
+    const size = count + BLOCK
+    const larger = this.data.length < size ? new Float64Array(2 * size) : this.data
+    if (larger !== this.data || this.data.length - this.from < size) {
+      larger.set(this.data.subarray(this.from, this.to))
+      ;[this.data, this.from, this.to] = [larger, 0, left]
     }
-    this.data = new Float64Array(length)
-    this.from = 0
-    let at = 0
-    for (const part of parts) {
-      this.data.set(part, at)
-      at += part.length
+    while (this.to - this.from < count) {
+      const made = this.block({ key: this.key, i: tensor(2 * this.blocks++ + this.parity, [], 'i32') }).data as Float64Array
+      this.data.set(made, this.to)
+      this.to += made.length
     }
   }
   ahead(into: Float64Array): void {
