@@ -73,7 +73,7 @@ type Scalars<K extends string> = { readonly [k in K]: AnyExpr }
 type Point = Scalars<'q' | 'g' | 'p'>
 type Subtree = Point &
   Scalars<
-    'total' | 'weight' | 'marks' | 'drawnQ' | 'drawnG' | 'drawnValue' | 'drawnEnergy' | 'accepted' | 'leaf' | 'top' | 'used' | 'state'
+    'total' | 'weight' | 'marks' | 'drawnQ' | 'drawnG' | 'drawnValue' | 'drawnEnergy' | 'accepted' | 'points' | 'top' | 'used' | 'state'
   >
 type Trajectory = Point &
   Scalars<
@@ -129,26 +129,24 @@ export const programOf = ({ size: n, logDensity }: Target, maxDepth: number, den
       const fine = and(ge(change, -MOST_ERROR), lt(change, Number.POSITIVE_INFINITY))
       const w = exp(where(lt(change, MOST_WEIGHT), change, MOST_WEIGHT))
       const weight = add(s.weight, w)
-      const first = eq(s.leaf, 0)
+      const first = eq(s.points, 1)
       const taken = and(fine, or(first, lt(mul(element(uniforms, s.used), weight), w)))
-      const points = add(s.leaf, 1)
       // Marks are a stack of the subtrees that are open, at this place of the array. A subtree of 2, 4, 8 ... points ends here if the number of points has no lower bit.
       const along = sub(total, mul(0.5, p))
       const marks = setPart(s.marks, s.top, concat([p, along]) as AnyExpr)
-      const { top, turned } = loop<Scalars<'top' | 'bit' | 'turned'>>(
-        ({ bit, turned }) => and(eq(bitwiseAnd(points, bit), 0), not(turned)),
+      // The bit is -1 once one of them turned, which ends the search too.
+      const { top, bit } = loop<Scalars<'top' | 'bit'>>(
+        ({ bit }) => eq(bitwiseAnd(s.points, bit), 0),
         ({ top, bit }) => {
           const below = sub(top, 2 * n)
           const mark = part(marks, below, 2 * n)
-          return {
-            top: below,
-            bit: add(bit, bit),
-            turned: turns(at(mark, `:${n}`) as AnyExpr, p, sub(along, at(mark, `${n}:`) as AnyExpr)),
-          }
+          const turned = turns(at(mark, `:${n}`) as AnyExpr, p, sub(along, at(mark, `${n}:`) as AnyExpr))
+          return { top: below, bit: where(turned, integer(-1), add(bit, bit)) }
         },
-        { top: s.top, bit: integer(1), turned: tensor(false) as unknown as AnyExpr },
+        { top: s.top, bit: integer(1) },
         maxDepth,
       )
+      const turned = eq(bit, -1)
       const drawn = (a: AnyExpr, b: AnyExpr): AnyExpr => where(taken, a, b)
       return {
         q,
@@ -162,7 +160,7 @@ export const programOf = ({ size: n, logDensity }: Target, maxDepth: number, den
         drawnValue: drawn(value, s.drawnValue),
         drawnEnergy: drawn(energy, s.drawnEnergy),
         accepted: add(s.accepted, where(fine, where(lt(w, 1), w, 1), 0)),
-        leaf: points,
+        points: add(s.points, 1),
         top: add(top, 2 * n),
         used: add(s.used, count(and(fine, not(first)))),
         state: where(fine, where(turned, integer(TURNED), integer(GOES_ON)), integer(DIVERGED)),
@@ -180,7 +178,7 @@ export const programOf = ({ size: n, logDensity }: Target, maxDepth: number, den
       const [otherQ, otherG, otherP] = [pick(t.otherQ, t.q), pick(t.otherG, t.g), pick(t.otherP, t.p)]
       const step = where(forwards, stepSize, neg(stepSize))
       const s = loop<Subtree>(
-        (s) => and(lt(s.leaf, t.leaves), eq(s.state, GOES_ON)),
+        (s) => and(le(s.points, t.leaves), eq(s.state, GOES_ON)),
         (s) => leaf(s, step),
         {
           q,
@@ -194,7 +192,7 @@ export const programOf = ({ size: n, logDensity }: Target, maxDepth: number, den
           drawnValue: real(0),
           drawnEnergy: real(0),
           accepted: t.accepted,
-          leaf: integer(0),
+          points: integer(1),
           top: integer(0),
           used: t.used,
           state: integer(GOES_ON),
@@ -217,7 +215,7 @@ export const programOf = ({ size: n, logDensity }: Target, maxDepth: number, den
         marks: s.marks,
         accepted: s.accepted,
         used: add(s.used, count(whole)),
-        steps: add(t.steps, s.leaf),
+        steps: add(t.steps, sub(s.points, 1)),
         bits,
         forwards,
         currentQ: where(taken, s.drawnQ, t.currentQ),
