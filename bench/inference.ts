@@ -3,6 +3,11 @@
 // `npm run bench:inference`
 import * as cd from '../src/index.js'
 import { nuts } from '../src/prob/index.js'
+import { gradientsFor, targetOf } from '../src/prob/inference/density.js'
+import { chainOf, settle, type Transition } from '../src/prob/inference/hamiltonian.js'
+import { manyDraws } from '../src/prob/inference/many-draws.js'
+import { diagonalMass } from '../src/prob/inference/mass.js'
+import { streamOf } from '../src/prob/inference/stream.js'
 import { key } from '../src/random/index.js'
 import { correlated, effects, schools } from '../test/prob/inference/posteriors.js'
 
@@ -49,7 +54,7 @@ const subjects: readonly Subject[] = [
     name: 'a normal of 200 dimensions, dense',
     density: correlated(200, 0.5).logDensity as never,
     start: new Array(200).fill(0),
-    draws: 600,
+    draws: 6000,
     few: 600,
   },
   {
@@ -85,14 +90,36 @@ const bareCall = ({ density, start }: Subject): (() => number) => {
     return ((computed() - t) / 20_000) * 1e3
   }
 }
+/** Microseconds for each gradient of the program of many draws, the numbers of the stream included. */
+const inProgram = ({ density, start, few }: Subject): (() => number) => {
+  const target = targetOf(density as never, start, 'nuts')
+  const gradient = gradientsFor(target, 1)
+  const chain = chainOf(target.size, gradient.chains[0]!, streamOf(key(5)), diagonalMass(new Float64Array(target.size).fill(1)))
+  chain.stepSize = 0.4
+  chain.live.q.set(target.start)
+  gradient.run()
+  settle(chain)
+  const many = manyDraws(target, 10, false)
+  const into: Transition = { acceptance: 0, divergent: false, depth: 0, steps: 0, energy: 0 }
+  return () => {
+    let steps = 0
+    const t = computed()
+    for (let k = 0; k < 4 * few; )
+      k += many.run(chain, 64, into, () => {
+        steps += into.steps
+        return true
+      })
+    return ((computed() - t) / steps) * 1e3
+  }
+}
 /** Milliseconds and gradients of one chain's run. */
-const chainOf = ({ density, start }: Subject, draws: number): readonly [number, number] => {
+const runOf = ({ density, start }: Subject, draws: number): readonly [number, number] => {
   const t = computed()
   const { stats } = nuts(key(1), density as never, { start, chains: 1, warmup: 300, draws } as never)
   return [computed() - t, stats.gradients]
 }
 /** Microseconds of four chains, the whole run, for each gradient. */
-const whole = ({ density, start, few: draws }: Subject, together: boolean): number => {
+const chains = ({ density, start, few: draws }: Subject, together: boolean): number => {
   const t = computed()
   const { stats } = nuts(key(1), density as never, { start, chains: 4, together, warmup: 300, draws } as never)
   return ((computed() - t) / stats.gradients) * 1e3
@@ -100,22 +127,26 @@ const whole = ({ density, start, few: draws }: Subject, together: boolean): numb
 
 const only = process.argv[2]
 for (const subject of subjects.filter(({ name }) => only === undefined || name.includes(only))) {
-  const bare = bareCall(subject)
-  const [calls, short, long, mapped, turns]: [number[], number[], number[], number[], number[]] = [[], [], [], [], []]
+  const [bare, program] = [bareCall(subject), inProgram(subject)]
+  const list = (): number[] => []
+  const [calls, own, short, long, mapped, turns] = [list(), list(), list(), list(), list(), list()]
   let gradients = 0
   for (let r = 0; r < 4; r++) {
-    for (let k = 0; k < 4; k++) calls.push(bare())
-    const [[a, few], [b, many]] = [chainOf(subject, subject.draws), chainOf(subject, 3 * subject.draws)]
+    for (let k = 0; k < 4; k++) {
+      calls.push(bare())
+      own.push(program())
+    }
+    const [[a, few], [b, many]] = [runOf(subject, subject.draws), runOf(subject, 3 * subject.draws)]
     short.push(a)
     long.push(b)
     gradients = many - few
-    mapped.push(whole(subject, true))
-    turns.push(whole(subject, false))
+    mapped.push(chains(subject, true))
+    turns.push(chains(subject, false))
   }
   const least = (xs: readonly number[]) => Math.min(...xs)
   // A long run less a short one, each the least of its kind, so that warm-up and compiling cancel.
-  const own = ((least(long) - least(short)) / gradients) * 1e3
+  const whole = ((least(long) - least(short)) / gradients) * 1e3
   console.log(
-    `${subject.name}: a gradient ${least(calls).toFixed(2)} us, in NUTS ${own.toFixed(2)} us, ${(own / least(calls)).toFixed(2)} of it; four chains mapped over four in turn ${(least(mapped) / least(turns)).toFixed(2)} (${least(mapped).toFixed(2)}, ${least(turns).toFixed(2)} us)`,
+    `${subject.name}: a gradient ${least(calls).toFixed(2)} us, in the program of many draws ${least(own).toFixed(2)} us, ${(least(own) / least(calls)).toFixed(2)} of it, in NUTS, with all that is kept, ${whole.toFixed(2)} us, ${(whole / least(calls)).toFixed(2)}; four chains mapped over four in turn ${(least(mapped) / least(turns)).toFixed(2)} (${least(mapped).toFixed(2)}, ${least(turns).toFixed(2)} us)`,
   )
 }

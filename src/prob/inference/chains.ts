@@ -176,9 +176,13 @@ const sideBySide = (lives: readonly Life[], gradient: () => void): number => {
 
 /** Draws of each chain from which the length of trajectories is known well enough. */
 const TRIAL = 64
-/** Gradients that are left from which on a program of many draws is worth its making, and the operations of a gradient up to which calls are a good part of its time. */
 const MANY_GRADIENTS = 200_000
-const FEW_OPERATIONS = 12_000
+const FEW_OPERATIONS = 200_000
+/**
+ * Is a program of many draws worth its making, for so many gradients of so many operations each? It takes a tenth of a second to make. Where a gradient is large, chains that share a mapped one read its
+ * data once.
+ */
+export const worthAProgram = (gradients: number, operations: number): boolean => gradients >= MANY_GRADIENTS && operations <= FEW_OPERATIONS
 
 /** The draws that are left, by a program of many, each chain for some draws in its turn; returns the gradients of them. */
 const drawMany = (run: Run, all: readonly One[], many: ManyDraws): number => {
@@ -224,15 +228,13 @@ export const runChains = <D>(
     for (const group of read.together ? [all] : all.map((one) => [one])) gradients += sideBySide(group.map(life), compiled.run)
   }
   try {
-    // A trajectory has one gradient at least.
-    const trial =
-      makeMany !== undefined && compiled.operations <= FEW_OPERATIONS && count * draws >= MANY_GRADIENTS / 2 ** maxDepth
-        ? Math.min(TRIAL, draws)
-        : draws
+    // No trajectory has more gradients than this.
+    const most = count * draws * 2 ** maxDepth
+    const trial = makeMany !== undefined && worthAProgram(most, compiled.operations) ? Math.min(TRIAL, draws) : draws
     onHost((one) => both(warmUp(run, one), drawTo(run, one, trial)))
     if (trial < draws && !run.told.stopped) {
       const steps = all.reduce((s, { kept }) => s + kept.columns.steps.subarray(0, trial).reduce((a, b) => a + b, 0), 0)
-      if ((steps / trial) * (draws - trial) < MANY_GRADIENTS) onHost((one) => drawTo(run, one, draws))
+      if (!worthAProgram((steps / trial) * (draws - trial), compiled.operations)) onHost((one) => drawTo(run, one, draws))
       else {
         const many = makeMany!()
         try {

@@ -51,7 +51,7 @@ interface NutsFn {
  * A log density is a function of a tree of floats that returns a scalar, up to a constant; `start` is a tree like that. For a model, `start` has values in the supports, or is left out. The density is compiled once,
  * with its gradient. During the warm-up, each chain learns
  * its step size (dual averaging) and its mass matrix (the variances, or with 'dense' the covariances, of windows of draws). The draws depend on the key, not on the clock. In a long run of a small density
- * (200,000 gradients to go, of 12,000 operations at most) the chains take turns in one program that makes 64 draws a call.
+ * (200,000 gradients to go, of 200,000 operations at most) the chains take turns in one program that makes 64 draws a call.
  * Result  { draws, stats, warnings }; the leaves of `draws` are [chains, draws, ...].
  * Errors  NotScalar unless the density is a scalar; BadInput if the log density or its gradient is not finite where a chain begins.
  * Source  Hoffman and Gelman 2014; Betancourt 2017, A.3 (multinomial weights, generalised turns); the warm-up is that of Stan.
