@@ -54,7 +54,7 @@ const subjects: readonly Subject[] = [
     name: 'a normal of 200 dimensions, dense',
     density: correlated(200, 0.5).logDensity as never,
     start: new Array(200).fill(0),
-    draws: 6000,
+    draws: 20_000,
     few: 600,
   },
   {
