@@ -37,7 +37,7 @@ export const chainOptions = {
   stepSize: number(undefined, { above: 0 }),
   /** Chains begin at `start` plus numbers drawn evenly from -jitter to jitter: 1 unless given, in the unconstrained space. */
   jitter: number(1, { from: 0 }),
-  /** Whether all chains advance by one gradient that is mapped over them: true unless given. */
+  /** Whether all chains advance by one gradient that is mapped over them: true unless given. In the program of a long run of `nuts` they take turns in any case. */
   together: flag(true),
   /** Called after each transition; it ends the run by returning false. */
   onStep: func<(info: ChainStep) => unknown, undefined>(undefined),
