@@ -90,12 +90,14 @@ const bareCall = ({ density, start }: Subject): (() => number) => {
     return ((computed() - t) / 20_000) * 1e3
   }
 }
-/** Microseconds for each gradient of the program of many draws, the numbers of the stream included. */
+/** Microseconds for each gradient of the program of many draws, the numbers of the stream included, at the step size and mass that `nuts` learns. */
 const inProgram = ({ density, start, few }: Subject): (() => number) => {
   const target = targetOf(density as never, start, 'nuts')
   const gradient = gradientsFor(target, 1)
-  const chain = chainOf(target.size, gradient.chains[0]!, streamOf(key(5)), diagonalMass(new Float64Array(target.size).fill(1)))
-  chain.stepSize = 0.4
+  const { stats } = nuts(key(1), density as never, { start, chains: 1, warmup: 1000, draws: 1 } as never)
+  const mass = diagonalMass(Float64Array.from(stats.inverseMass.data, Number))
+  const chain = chainOf(target.size, gradient.chains[0]!, streamOf(key(5)), mass)
+  chain.stepSize = stats.stepSize.data[0]!
   chain.live.q.set(target.start)
   gradient.run()
   settle(chain)

@@ -189,11 +189,13 @@ const drawMany = (run: Run, all: readonly One[], many: ManyDraws): number => {
   const { draws } = run.read
   let gradients = 0
   for (let going = all; going.length > 0 && !run.told.stopped; going = going.filter((one) => one.kept.count < draws))
-    for (const one of going)
+    for (const one of going) {
+      if (run.told.stopped) break
       many.run(one.chain, draws - one.kept.count, one.into, () => {
         gradients += one.into.steps
         return took(run, one)
       })
+    }
   return gradients
 }
 

@@ -47,8 +47,10 @@ import { MOST_DEPTH, MOST_WEIGHT } from './nuts-transition.js'
 export const DRAWS = 64
 /** Doublings up to which there are enough uniform numbers for a draw. */
 export const MOST_DEPTH_OF_PROGRAM = 12
-/** How many uniform numbers a call is given: a draw takes one for each point, for each subtree, and for the directions. */
-export const uniformsOf = (maxDepth: number): number => 2 ** (maxDepth + 1) + 2048
+/** The most uniform numbers of a draw: one for each point but the first of a subtree, one for each subtree, and one for the directions. */
+const mostOf = (maxDepth: number): number => 2 ** maxDepth
+/** How many uniform numbers a call is given: another draw begins if the most that it takes are left. */
+export const uniformsOf = (maxDepth: number): number => mostOf(maxDepth) + 1024
 
 /** States of a subtree and of a trajectory. */
 const GOES_ON = 0
@@ -284,7 +286,7 @@ export const programOf = ({ size: n, logDensity }: Target, maxDepth: number, den
     { q: f64(n), g: f64(n), value: f64(), mass, momenta: f64(DRAWS * n), uniforms: f64(uniforms), draws: i32(), stepSize: f64() },
     (x) => {
       const { q, g, value, ...given } = x as unknown as Point & Scalars<'value'> & Given
-      const enough = uniforms - 2 ** (maxDepth + 1)
+      const enough = uniforms - mostOf(maxDepth)
       const {
         marks: _,
         from: __,

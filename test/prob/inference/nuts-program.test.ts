@@ -21,7 +21,7 @@ import {
   where,
 } from '../../../src/index.js'
 import { type ChainStep, runChains, worthAProgram } from '../../../src/prob/inference/chains.js'
-import { gradientsFor, type Target, targetOf } from '../../../src/prob/inference/density.js'
+import { gradientsFor, type Target, targetOf, treesOf } from '../../../src/prob/inference/density.js'
 import { type Chain, chainOf, settle, type Transition } from '../../../src/prob/inference/hamiltonian.js'
 import { nuts } from '../../../src/prob/inference/index.js'
 import { manyDraws } from '../../../src/prob/inference/many-draws.js'
@@ -239,6 +239,19 @@ describe('long runs', () => {
       if (step === 500) throw new Error('enough')
     }
     expect(() => nuts(key(1), standard as never, { start: [0, 0], draws: 100_000, warmup: 10, onStep })).toThrow('enough')
+  })
+})
+
+describe('vectors as trees', () => {
+  it.each([1, 4095, 4096, 4097, 9000])('%d of them, some thousands a call', (rows) => {
+    const target = targetOf((() => tensor(0)) as never, { a: 0, b: [[0, 0]], c: tensor([0], [1], 'f32') }, 'nuts')
+    const vectors = Float64Array.from({ length: 4 * rows }, (_, i) => i / 2)
+    const { a, b, c } = treesOf(target, vectors, [1, rows]) as Record<'a' | 'b' | 'c', Tensor>
+    const column = (k: number): number[] => Array.from({ length: rows }, (_, i) => vectors[4 * i + k]!)
+    expect([a.shape, b.shape, c.shape, c.dtype]).toEqual([[1, rows], [1, rows, 1, 2], [1, rows, 1], 'f32'])
+    expect(Array.from(a.data, Number)).toEqual(column(0))
+    expect(Array.from(b.data, Number)).toEqual(Array.from({ length: 2 * rows }, (_, i) => vectors[4 * (i >> 1) + 1 + (i & 1)]!))
+    expect(Array.from(c.data, Number)).toEqual(column(3))
   })
 })
 
