@@ -1,10 +1,11 @@
-// One rank of the native tests: `rank.ts results FOLDER COUNT`, `digits FOLDER EPOCHS` and `fit FOLDER WORK` write what it computed, `rank.ts fault KIND` goes wrong on rank 1.
+// One rank of the native tests: `rank.ts results FOLDER COUNT`, `digits FOLDER EPOCHS` and `fit FOLDER WORK` write what it computed, `steps FOLDER WHICH` runs steps and writes how many, `rank.ts fault KIND` goes wrong on rank 1.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { main } from '../../examples/ranks.js'
 import * as cd from '../../src/index.js'
 import { allReduce, ranks, world } from '../../src/mpi/index.js'
 import { type FitWork, fitted } from './fits.js'
+import { broadcasts, TIMES, works } from './scaled.js'
 import { arrays, drawn, losses } from './work.js'
 
 const [what, ...rest] = process.argv.slice(2)
@@ -50,8 +51,18 @@ const fitting = async (folder: string, work: FitWork): Promise<void> => {
   const outcome = await fitted(ranks(), work)
   writeFileSync(join(folder, `${world.rank}.json`), JSON.stringify(outcome))
 }
+/** Steps whose messages are counted: nothing else is exchanged. */
+const steps = (folder: string, which: string): void => {
+  const all = which === 'broadcasts' ? broadcasts : works(world.size)
+  for (const { f, args } of all) {
+    const step = cd.compile(f as never) as unknown as (...xs: readonly unknown[]) => unknown
+    for (let k = 0; k < TIMES; k++) step(...args())
+  }
+  writeFileSync(join(folder, `${world.rank}.json`), JSON.stringify(TIMES * all.length))
+}
 if (what === 'results') results(rest[0]!, Number(rest[1]))
 else if (what === 'digits') await digits(rest[0]!, Number(rest[1]))
+else if (what === 'steps') steps(rest[0]!, rest[1]!)
 else if (what === 'fit') await fitting(rest[0]!, JSON.parse(rest[1]!) as FitWork)
 else {
   one()

@@ -123,3 +123,8 @@ export class Exchange {
     this.call('MPI_Abort', 'handle, int', this.library.world, code)
   }
 }
+/** What collectives need of MPI's functions: an object that counts what they ask for has it too. */
+export type Exchanging = Pick<
+  Exchange,
+  'rank' | 'size' | 'threadLevel' | 'gather' | 'gatherParts' | 'exchange' | 'broadcast' | 'send' | 'receive' | 'cancel' | 'done' | 'wait'
+> & { readonly library: Pick<MpiLibrary, 'name'> }

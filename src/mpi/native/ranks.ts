@@ -3,7 +3,7 @@ import { badInput } from '../../core/errors/explain.js'
 import { arrayConstructor, type NDArray, type TypedArray, viewOf } from '../../core/graph/ndarray.js'
 import { type Collective, combined, described, type ReduceOp } from '../collective.js'
 import type { Communicator } from '../communicator.js'
-import { type Bytes, type Exchange, ints, MOST } from './exchange.js'
+import { type Bytes, type Exchanging, ints, MOST } from './exchange.js'
 import type { RollCall } from './roll-call.js'
 
 /** Up to so many bytes in all a rank receives whole arrays and adds them itself: one exchange, not two. */
@@ -34,11 +34,15 @@ const evenly = (length: number, ranks: number): Cut => ({ counts: listOf(ranks, 
 export class NativeRanks implements Communicator {
   private room = new ArrayBuffer(WHOLE)
   constructor(
-    private readonly ranks: Exchange,
+    private readonly ranks: Exchanging,
     private readonly calls: RollCall,
     private readonly timeout: number,
     private readonly checked: (run: () => void) => void,
   ) {}
+  /** Bytes that it has beside the arrays of the program. */
+  get bytes(): number {
+    return this.room.byteLength + this.calls.bytes
+  }
   get rank(): number {
     return this.ranks.rank
   }
@@ -84,7 +88,7 @@ export class NativeRanks implements Communicator {
       this.finish([this.ranks.exchange(from, counts, starts, into, counts, starts)], deadline)
     } else if (c.name === 'sendRecv') this.sendRecv(c.to, from, into, deadline)
   }
-  private finish(requests: Parameters<Exchange['wait']>[0], deadline: number): void {
+  private finish(requests: Parameters<Exchanging['wait']>[0], deadline: number): void {
     if (!this.ranks.wait(requests, deadline)) this.calls.unfinished()
   }
   /** Room for so many bytes. */

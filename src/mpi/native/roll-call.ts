@@ -4,10 +4,10 @@
  */
 import { raise } from '../../core/errors/explain.js'
 import { disagree, fault } from '../faults.js'
-import type { Exchange, Request } from './exchange.js'
+import type { Exchanging, Request } from './exchange.js'
 
 /** Bytes of what a rank says: the number of the collective, a hash, and its description as text. */
-const CARD = 256
+export const CARD = 256
 const TEXT = 8
 /** The tag of messages of ranks that wait. */
 const WAITING = 7
@@ -34,7 +34,7 @@ export class RollCall {
   private readonly listening: { readonly from: number; readonly card: Uint8Array; request: Request | undefined }[]
   private looked = 0
   constructor(
-    private readonly ranks: Exchange,
+    private readonly ranks: Exchanging,
     private readonly timeout: number,
   ) {
     this.all = new Uint8Array(new ArrayBuffer(CARD * ranks.size))
@@ -42,6 +42,10 @@ export class RollCall {
       (l) => l.from !== ranks.rank,
     )
     for (const l of this.listening) l.request = ranks.receive(l.card, l.from, WAITING)
+  }
+  /** Bytes of what is heard of the others. */
+  get bytes(): number {
+    return this.all.byteLength + CARD * this.listening.length
   }
   /** The last collective that this rank has begun. */
   get place(): string {
