@@ -1,23 +1,29 @@
 // Training by `fit` on one rank and on several: samples a second, and the bytes that a rank sends in a step beside those of a ring, 2 (n - 1) / n of the gradient.
-// `npm run bench:ranks [-- --ranks 2] [--mpirun mpirun] [--rounds 3]`. Times need as many free cores as ranks; bytes do not.
+// And the time of a step beside that which `scaleOf` predicts by the link that the ranks measure.
+// `npm run bench:ranks [-- --ranks 2,4] [--mpirun mpirun] [--rounds 3] [--cores 1]`; with `--scale` what is predicted of 1 to 4,096 ranks. Speed-ups need as many free cores as ranks; bytes do not, and predictions are told how many there are.
 import { spawnSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { lenet } from '../examples/ranks.js'
 import { explain, relu, type Tensor, tensor, treeLeaves } from '../src/index.js'
-import { ranks, world } from '../src/mpi/index.js'
+import { links, ranks, world } from '../src/mpi/index.js'
 import { Exchange } from '../src/mpi/native/exchange.js'
 import { dense, flattened, sequential } from '../src/nn/index.js'
 import { adam } from '../src/optim/index.js'
 import { fit as fitTo } from '../src/train/index.js'
 import { median } from './measure.js'
+import { predictedStep, type StepTime, scaled, stepTime } from './ranks-step.js'
 
 const { values } = parseArgs({
   options: {
     ranks: { type: 'string', default: '2' },
     mpirun: { type: 'string', default: 'mpirun' },
     rounds: { type: 'string', default: '3' },
+    cores: { type: 'string', default: String(availableParallelism()) },
     model: { type: 'string' },
+    step: { type: 'string' },
+    scale: { type: 'boolean' },
   },
 })
 const models = {
@@ -93,24 +99,33 @@ const measure = async (name: Model): Promise<void> => {
   }
   console.log(JSON.stringify(measured))
 }
-const started = (name: Model, size: number): Measured => {
-  const args = [process.execPath, '--import', 'tsx', fileURLToPath(import.meta.url), '--model', name]
-  const flags = /Open MPI/.test(spawnSync(values.mpirun, ['--version'], { encoding: 'utf8' }).stdout ?? '') ? ['--oversubscribe'] : []
+const started = <T>(what: '--model' | '--step', name: Model, size: number): T => {
+  const args = [process.execPath, '--import', 'tsx', fileURLToPath(import.meta.url), what, name, '--cores', values.cores]
+  const flags = /Open MPI|OpenRTE/.test(spawnSync(values.mpirun, ['--version'], { encoding: 'utf8' }).stdout ?? '')
+    ? ['--oversubscribe']
+    : []
   const { stdout, status, error } = spawnSync(values.mpirun, ['-n', String(size), ...flags, ...args], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   if (error !== undefined || status !== 0) throw error ?? new Error(`${values.mpirun} ended with ${status}`)
-  return JSON.parse(stdout.split('\n').find((line) => line.startsWith('{'))!) as Measured
+  return JSON.parse(stdout.split('\n').find((line) => line.startsWith('{'))!) as T
 }
 
 if (values.model !== undefined) await measure(values.model as Model)
-else {
-  const sizes = [...new Set([1, Number(values.ranks)])]
+else if (values.scale === true)
+  for (const name of Object.keys(models) as Model[])
+    for (const [link, figures] of Object.entries(links))
+      console.log(`${name} on each rank, ${link}\n${scaled(models[name], BATCH, figures)}\n`)
+else if (values.step !== undefined) {
+  const measured = stepTime(models[values.step as Model], BATCH, Number(values.cores))
+  if (world.rank === 0) console.log(JSON.stringify(measured))
+} else {
+  const sizes = [...new Set([1, ...values.ranks.split(',').map(Number)])]
   let library: string | undefined
   const table: Record<string, Record<string, unknown>> = {}
   for (const name of Object.keys(models) as Model[]) {
-    const rounds = Array.from({ length: Number(values.rounds) }, () => sizes.map((size) => started(name, size)))
+    const rounds = Array.from({ length: Number(values.rounds) }, () => sizes.map((size) => started<Measured>('--model', name, size)))
     for (const [i, size] of sizes.entries()) {
       const { gradient, data, calls } = rounds[0]![i]!
       library = rounds[0]![i]!.library
@@ -124,6 +139,25 @@ else {
       }
     }
   }
+  const steps: Record<string, Record<string, unknown>> = {}
+  for (const name of Object.keys(models) as Model[])
+    for (const size of sizes) {
+      const rounds = Array.from({ length: Number(values.rounds) }, () => {
+        const measured = started<StepTime>('--step', name, size)
+        return { ...measured, alone: predictedStep(models[name], BATCH, size, measured.link, Number(values.cores)) }
+      })
+      const of = (f: (r: (typeof rounds)[number]) => number): number => median(rounds.map(f))
+      const ms = (f: (r: (typeof rounds)[number]) => number): string => (1000 * of(f)).toFixed(2)
+      steps[`${name}, ${size} rank${size > 1 ? 's' : ''}`] = {
+        'step, ms': ms((r) => r.seconds),
+        [`predicted for ${values.cores} core${values.cores === '1' ? '' : 's'}, ms`]: ms((r) => r.alone.seconds),
+        'over measured': of((r) => r.alone.seconds / r.seconds).toFixed(2),
+        'predicted by ranks that compute at once, ms': ms((r) => r.together),
+        'over that': of((r) => r.together / r.seconds).toFixed(2),
+        'exchange, ms': ms((r) => r.alone.exchange),
+      }
+    }
   console.log(`node ${process.version}, ${library}`)
   console.table(table)
+  console.table(steps)
 }

@@ -243,6 +243,7 @@ describe('measureLink', () => {
     expect(cd.explain(refusal(() => mpi.measureLink()))).toMatch(/measureLink: there is one rank/)
     const measured = mpi.simulateRanks(2, () => mpi.measureLink({ rounds: 1, largest: 4096 }))
     expect(measured[1]!.latency).toBe(measured[0]!.latency)
+    expect(rowOf(sumOf, 2, cd.f32(3), { link: measured[0]! }).latency).toBe(2 * measured[0]!.latency)
   })
 })
 

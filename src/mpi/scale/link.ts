@@ -1,7 +1,7 @@
 /** What a message costs, alpha + beta bytes, and what an exchange between many ranks costs by that. */
 import { numberOf } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
-import { choice, integer, type Needed, needed, type OptionsOf, readOptions } from '../../core/errors/options.js'
+import { choice, integer, type Needed, needed, number, type OptionsOf, readOptions } from '../../core/errors/options.js'
 import type { Counted, Exchanged } from './counted.js'
 
 /** A number that must be given. */
@@ -17,6 +17,8 @@ export const linkOptions = {
   latency: figure((x) => x >= 0 && Number.isFinite(x), 'give a number of seconds from 0.'),
   /** Bytes that go through in a second, each way. */
   bandwidth: rate('bytes'),
+  /** How far a measured time is from these two at most, by it: `measureLink` says so. */
+  worst: number(undefined, { from: 0 }),
 }
 /** A link between ranks: a message of b bytes takes `latency + b / bandwidth` seconds. */
 export interface Link extends OptionsOf<typeof linkOptions> {}

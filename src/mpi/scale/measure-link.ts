@@ -23,7 +23,6 @@ export const measureLinkOptions = {
 export interface MeasureLinkOptions extends OptionsOf<typeof measureLinkOptions> {}
 /** A link as it was measured. */
 export interface MeasuredLink extends Link {
-  /** How far the model is from what was measured, at most, by that. */
   readonly worst: number
 }
 
@@ -70,9 +69,7 @@ const timed = (ranks: Communicator, rounds: number, run: () => void): number => 
  * least squares to the messages and bytes that these consist of. What a call of MPI costs is in the latency.
  *
  * Errors  BadInput on one rank, which has no link.
- * @example
- * // mpirun -n 4 node link.js
- * scaleOf(step, () => [batch], { link: measureLink() })
+ * @example simulateRanks(2, () => measureLink({ rounds: 1, largest: 4096 }).bandwidth > 0)   // [true, true]
  */
 export const measureLink = (options?: MeasureLinkOptions): MeasuredLink => {
   const read = readOptions(measureLinkOptions, options, 'measureLink')
