@@ -8,16 +8,15 @@ import { current } from '../world.js'
 import { countedRank } from './counted.js'
 import { exchangedIn, type Link, loadOf, placementOptions, sharing } from './link.js'
 
-const { cores, library } = placementOptions
 export const measureLinkOptions = {
   /** How often each exchange is measured: 20 times unless given, and the least counts. */
   rounds: integer(20, { from: 1 }),
   /** The largest array that is sent, in bytes: 4 MiB unless given. */
   largest: integer(2 ** 22, { from: 2 ** 12, to: 2 ** 28 }),
   /** How many cores the ranks have: one each unless given. The link is that of ranks with a core of their own. */
-  cores,
+  cores: placementOptions.cores,
   /** As in `scaleOf`. */
-  library,
+  library: placementOptions.library,
 }
 /** Options of `measureLink`. */
 export interface MeasureLinkOptions extends OptionsOf<typeof measureLinkOptions> {}

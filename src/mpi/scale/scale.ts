@@ -190,7 +190,7 @@ const rowOf = (size: number, seen: Seen, placement: Placement): Omit<ScaleRow, '
  *
  * `argsOf` gives the arguments of that rank, as arrays or as specs of their shapes: it is called where `world` is that rank, so `localRows(batch)` is its part of a batch. An exchange takes its messages times the latency plus its
  * bytes by the bandwidth; what a rank computes is measured (the least of several runs), with the other ranks taken to hold what this one holds.
- * Errors  BadInput for a link or numbers that are none, and for a compiled function; those of f, such as ShapeMismatch where ranks do not divide an axis.
+ * Errors  BadInput for invalid links and numbers of ranks, and for a compiled function; those of f, such as ShapeMismatch where ranks do not divide an axis.
  * @example scaleOf((x: AnyExpr) => allReduce(x), () => [f32(1000)], { link: links.ethernet10, ranks: [1, 8] }).rows.map((r) => r.bytesSent)   // [0, 29792]
  */
 export const scaleOf = <F extends AnyFn>(f: F, argsOf: () => readonly unknown[], options: ScaleOptions): Scale => {
