@@ -8,8 +8,9 @@ import { badParts, gradientsFor, type Target } from './density.js'
 import { type Asking, type Chain, chainOf, type Moves, movesOf, reasonableStep, settle, type Transition } from './hamiltonian.js'
 import type { ManyDraws } from './many-draws.js'
 import { diagonalMass } from './mass.js'
-import { type Kept, keep, keptOf, type Samples, samplesOf } from './samples.js'
+import { columnsOf, Kept, type Samples, samplesOf } from './samples.js'
 import { chainKey, streamOf } from './stream.js'
+import { treesFor } from './trees.js'
 
 /** What `onStep` is told after each transition of a chain. */
 export interface ChainStep {
@@ -98,9 +99,9 @@ const tell = ({ read: { onStep }, told }: Run, { chain, number, into }: One, ste
   const { value: logDensity, stepSize } = chain
   if (onStep({ chain: number, step, warmup, logDensity, stepSize, divergent: into.divergent }) === false) told.stopped = true
 }
-/** Keeps a draw and tells of it; false where the run ends. */
+/** Keeps what a draw says of itself and tells of it; false where the run ends. */
 const took = (run: Run, one: One): boolean => {
-  keep(one.kept, one.chain, one.into)
+  one.kept.numbers(one.chain, one.into)
   tell(run, one, run.read.warmup + one.kept.count, false)
   return !run.told.stopped
 }
@@ -133,6 +134,7 @@ function* warmUp(run: Run, one: One): Life {
 function* drawTo(run: Run, one: One, count: number): Life {
   while (one.kept.count < count && !run.told.stopped) {
     yield one.transition(one.into)
+    one.kept.vectors(one.chain.q, 1)
     took(run, one)
   }
 }
@@ -191,10 +193,11 @@ const drawMany = (run: Run, all: readonly One[], many: ManyDraws): number => {
   for (let going = all; going.length > 0 && !run.told.stopped; going = going.filter((one) => one.kept.count < draws))
     for (const one of going) {
       if (run.told.stopped) break
-      many.run(one.chain, draws - one.kept.count, one.into, () => {
+      const count = many.run(one.chain, draws - one.kept.count, one.into, () => {
         gradients += one.into.steps
         return took(run, one)
       })
+      one.kept.vectors(many.vectors, count)
     }
   return gradients
 }
@@ -211,9 +214,10 @@ export const runChains = <D>(
 ): Samples<D> => {
   const n = target.size
   const { chains: count, draws } = read
-  const vectors = new Float64Array(count * draws * n)
   const run: Run = { read, target, op, told: { stopped: false } }
   const compiled = gradientsFor(target, read.together ? count : 1)
+  const trees = treesFor(target, count, draws)
+  const columns = columnsOf(count, draws)
   const all = Array.from({ length: count }, (_, c): One => {
     const chain = chainOf(n, compiled.chains[read.together ? c : 0]!, streamOf(chainKey(key, c)), diagonalMass(new Float64Array(n).fill(1)))
     const into: Transition = { acceptance: 0, divergent: false, depth: 0, steps: 0, energy: 0 }
@@ -222,7 +226,7 @@ export const runChains = <D>(
       number: c,
       transition: transitions(chain),
       into,
-      kept: keptOf(draws, vectors.subarray(c * draws * n, (c + 1) * draws * n)),
+      kept: new Kept(n, trees, columns, c * draws, draws),
     }
   })
   let gradients = 0
@@ -235,7 +239,7 @@ export const runChains = <D>(
     const trial = makeMany !== undefined && worthAProgram(most, compiled.operations) ? Math.min(TRIAL, draws) : draws
     onHost((one) => both(warmUp(run, one), drawTo(run, one, trial)))
     if (trial < draws && !run.told.stopped) {
-      const steps = all.reduce((s, { kept }) => s + kept.columns.steps.subarray(0, trial).reduce((a, b) => a + b, 0), 0)
+      const steps = all.reduce((s, { kept }) => s + kept.steps(), 0)
       if (!worthAProgram((steps / trial) * (draws - trial), compiled.operations)) onHost((one) => drawTo(run, one, draws))
       else {
         const many = makeMany!()
@@ -246,16 +250,17 @@ export const runChains = <D>(
         }
       }
     }
+    return samplesOf<D>(
+      all.map((one) => one.chain),
+      all.map((one) => one.kept),
+      trees,
+      columns,
+      gradients,
+      maxDepth,
+      read.mass === 'dense',
+    )
   } finally {
     compiled.dispose()
+    trees.dispose()
   }
-  return samplesOf<D>(
-    target,
-    all.map((one) => one.chain),
-    all.map((one) => one.kept),
-    vectors,
-    gradients,
-    maxDepth,
-    read.mass === 'dense',
-  )
 }

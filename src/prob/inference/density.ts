@@ -1,7 +1,7 @@
 /** The log density of a tree as a function of vectors: for some chains at once, compiled once. */
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, raise } from '../../core/errors/explain.js'
-import { type AnyExpr, cast, compile, f64, fn, isExpr, isTensor, type Tensor, tensor, treeMap, valueAndGrad, vmap } from '../../index.js'
+import { type AnyExpr, cast, compile, f64, fn, isExpr, isTensor, type Tensor, tensor, valueAndGrad, vmap } from '../../index.js'
 import { pointOf } from '../../minimize/objective.js'
 import type { Live } from './hamiltonian.js'
 
@@ -78,46 +78,6 @@ export const gradientsFor = (target: Target, chains: number): Gradients => {
     },
     operations: compiled.explain().flops / chains,
     dispose: () => compiled.dispose(),
-  }
-}
-
-/** Vectors that become trees in one call: more would only need more memory. */
-const VECTORS = 4096
-/** Vectors, one after the other, as a tree whose leaves have these leading axes. */
-export const treesOf = (target: Target, vectors: Float64Array, leading: readonly number[]): unknown => {
-  const count = leading.reduce((a, b) => a * b, 1)
-  const n = target.size
-  const rows = Math.min(count, VECTORS)
-  const compiled = compile(
-    fn({ x: f64(rows, n) }, ({ x }) => (vmap(target.tree as never) as unknown as (x: AnyExpr) => unknown)(x as AnyExpr) as never),
-  ) as unknown as ((args: unknown) => unknown) & Compiled
-  try {
-    const from = (at: number) => ({ x: tensor(vectors.subarray(at * n, (at + rows) * n), [rows, n] as never) })
-    const shaped = ({ shape, dtype }: Tensor, data: unknown): Tensor =>
-      tensor(data as never, [...leading, ...shape.slice(1)] as never, dtype as never) as unknown as Tensor
-    const part = compiled(from(0))
-    if (rows === count)
-      return treeMap((leaf: unknown) => (isTensor(leaf) ? shaped(leaf as Tensor, (leaf as Tensor).data) : leaf), part as AnyExpr)
-    const wholes = new Map<unknown, Float64Array>()
-    treeMap((leaf: unknown) => {
-      if (!isTensor(leaf)) return leaf
-      const data = (leaf as Tensor).data as Float64Array
-      wholes.set(leaf, new (data.constructor as Float64ArrayConstructor)((data.length / rows) * count))
-      return leaf
-    }, part as AnyExpr)
-    const next = compiled.into(part)
-    for (let at = 0; at < count; at += rows) {
-      // The last ones once more, so that there are enough.
-      const first = Math.min(at, count - rows)
-      if (at > 0) next(from(first))
-      for (const [leaf, all] of wholes) {
-        const { data } = leaf as Tensor
-        all.set(data as never, (first * data.length) / rows)
-      }
-    }
-    return treeMap((leaf: unknown) => (isTensor(leaf) ? shaped(leaf as Tensor, wholes.get(leaf)!) : leaf), part as AnyExpr)
-  } finally {
-    compiled.dispose()
   }
 }
 

@@ -4,9 +4,10 @@ import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
 import { type AnyExpr, compile, f64, fn, type Tensor, tensor, vmap } from '../../index.js'
 import type { Key } from '../../random/index.js'
-import { type Target, treesOf } from './density.js'
+import type { Target } from './density.js'
 import { type ImportanceWeights, importanceWeights } from './importance.js'
 import { chainKey, streamOf } from './stream.js'
+import { treeOf, treesOf } from './trees.js'
 
 /** Draws of an approximation, with the weights that make them draws of the target. */
 export interface WeightedDraws<D> extends ImportanceWeights {
@@ -48,7 +49,7 @@ export const gaussianOf = <D, P>(
   let logDet = 0
   for (let i = 0; i < n; i++) logDet += Math.log(factor[i * n + i]!)
   return {
-    mean: treesOf(target, mean, []) as P,
+    mean: treeOf(target, mean) as P,
     covariance: tensor(covariance, [n, n] as never) as unknown as Tensor<[number, number], 'f64'>,
     logEvidence,
     sample: (key, draws) => {
@@ -81,7 +82,7 @@ export const gaussianOf = <D, P>(
           return Number.isNaN(ratio) ? Number.NEGATIVE_INFINITY : ratio
         })
         return {
-          draws: treesOf(target, x, [1, draws]) as D,
+          draws: treesOf(target, x) as D,
           logRatios: tensor(logRatios) as unknown as Tensor<[number], 'f64'>,
           ...importanceWeights(tensor(logRatios) as never),
         }

@@ -6,8 +6,10 @@ import { COLUMNS, DRAWS, programOf, uniformsOf } from './nuts-program.js'
 
 /** Draws of chains, some at a time. */
 export interface ManyDraws {
-  /** Takes at most so many draws of a chain, at least one, and tells of each; `each` returns false to leave out the rest. Returns how many were taken. */
+  /** Takes at most so many draws of a chain, at least one, and tells of each; `each` returns false to leave out the rest. Returns of how many it told. */
   readonly run: (chain: Chain, most: number, into: Transition, each: () => boolean) => number
+  /** The draws of the last run, one after the other. */
+  readonly vectors: Float64Array
   readonly dispose: () => void
 }
 interface Compiled {
@@ -64,9 +66,6 @@ export const manyDraws = (target: Target, maxDepth: number, dense: boolean): Man
       chain.q.set(data(result.q))
       chain.g.set(data(result.g))
       for (let k = 0; k < taken; k++) {
-        // What is told of a draw is told while the chain is there.
-        const { q } = chain
-        for (let i = 0; i < n; i++) q[i] = vectors[k * n + i]!
         const from = k * COLUMNS.length
         chain.value = rows[from]!
         into.energy = rows[from + 1]!
@@ -74,10 +73,11 @@ export const manyDraws = (target: Target, maxDepth: number, dense: boolean): Man
         into.steps = rows[from + 3]!
         into.acceptance = rows[from + 4]!
         into.divergent = rows[from + 5]! === 1
-        if (!each()) break
+        if (!each()) return k + 1
       }
       return taken
     },
+    vectors,
     dispose: () => compiled.dispose(),
   }
 }

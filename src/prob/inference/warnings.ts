@@ -9,28 +9,35 @@ export interface Warning {
   readonly message: string
 }
 
+type Row = ArrayLike<number>
 /** The energy's fraction of missing information (Betancourt 2016): the mean square of its changes over its variance. */
-export const missingInformation = (energies: Float64Array): number => {
-  const mean = energies.reduce((s, e) => s + e, 0) / energies.length
-  const variance = energies.reduce((s, e) => s + (e - mean) ** 2, 0)
-  let changes = 0
-  for (let i = 1; i < energies.length; i++) changes += (energies[i]! - energies[i - 1]!) ** 2
+export const missingInformation = (energies: Row): number => {
+  const n = energies.length
+  let [sum, variance, changes] = [0, 0, 0]
+  for (let i = 0; i < n; i++) sum += energies[i]!
+  const mean = sum / n
+  for (let i = 0; i < n; i++) variance += (energies[i]! - mean) ** 2
+  for (let i = 1; i < n; i++) changes += (energies[i]! - energies[i - 1]!) ** 2
   return changes / variance
 }
 const LEAST_INFORMATION = 0.3
 
 /** What chains said of their draws: a row for each chain. */
 interface Said {
-  readonly divergent: readonly Float64Array[]
-  readonly depth: readonly Float64Array[]
-  readonly energy: readonly Float64Array[]
+  readonly divergent: readonly Row[]
+  readonly depth: readonly Row[]
+  readonly energy: readonly Row[]
 }
-const countOf = (rows: readonly Float64Array[], is: (x: number) => boolean): number =>
-  rows.reduce((s, row) => s + row.reduce((k, x) => k + (is(x) ? 1 : 0), 0), 0)
+/** How many elements of some rows are so large, or larger. */
+export const countFrom = (rows: readonly Row[], least: number): number => {
+  let count = 0
+  for (const row of rows) for (let i = 0; i < row.length; i++) if (row[i]! >= least) count++
+  return count
+}
 export const warningsOf = ({ divergent, depth, energy }: Said, maxDepth: number): readonly Warning[] => {
-  const all = countOf(divergent, () => true)
-  const divergences = countOf(divergent, (x) => x === 1)
-  const deep = maxDepth === 0 ? 0 : countOf(depth, (x) => x >= maxDepth)
+  const all = divergent.reduce((s, row) => s + row.length, 0)
+  const divergences = countFrom(divergent, 1)
+  const deep = maxDepth === 0 ? 0 : countFrom(depth, maxDepth)
   const stuck = energy.filter((row) => row.length > 10 && missingInformation(row) < LEAST_INFORMATION).length
   return [
     ...(divergences === 0

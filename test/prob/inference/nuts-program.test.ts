@@ -21,7 +21,7 @@ import {
   where,
 } from '../../../src/index.js'
 import { type ChainStep, runChains, worthAProgram } from '../../../src/prob/inference/chains.js'
-import { gradientsFor, type Target, targetOf, treesOf } from '../../../src/prob/inference/density.js'
+import { gradientsFor, type Target, targetOf } from '../../../src/prob/inference/density.js'
 import { type Chain, chainOf, settle, type Transition } from '../../../src/prob/inference/hamiltonian.js'
 import { nuts } from '../../../src/prob/inference/index.js'
 import { manyDraws } from '../../../src/prob/inference/many-draws.js'
@@ -29,6 +29,7 @@ import { denseMass, diagonalMass } from '../../../src/prob/inference/mass.js'
 import { nutsTransitions } from '../../../src/prob/inference/nuts-transition.js'
 import { nutsOptions } from '../../../src/prob/inference/samplers.js'
 import { streamOf } from '../../../src/prob/inference/stream.js'
+import { treesOf } from '../../../src/prob/inference/trees.js'
 import { key } from '../../../src/random/index.js'
 import { count } from '../../depth.js'
 import { correlated, effects, funnel, schools } from './posteriors.js'
@@ -97,14 +98,14 @@ const both = ({ density, start, step, maxDepth, dense = false }: Subject, draws:
     return chain
   }
   const into: Transition = { acceptance: 0, divergent: false, depth: 0, steps: 0, energy: 0 }
-  const seen = (chain: Chain): Seen => ({ ...into, logDensity: chain.value, q: Array.from(chain.q) })
+  const seen = (chain: Chain, q: Float64Array): Seen => ({ ...into, logDensity: chain.value, q: Array.from(q) })
   const host: Seen[] = []
   const chain = begin()
   const transition = nutsTransitions(chain, maxDepth)
   for (let k = 0; k < draws; k++) {
     const moves = transition(into)
     while (moves.go()) gradient.run()
-    host.push(seen(chain))
+    host.push(seen(chain, chain.q))
   }
   const program: Seen[] = []
   const other = begin()
@@ -112,7 +113,10 @@ const both = ({ density, start, step, maxDepth, dense = false }: Subject, draws:
   let calls = 0
   while (program.length < draws) {
     calls++
-    many.run(other, draws - program.length, into, () => program.push(seen(other)) > 0)
+    const n = other.n
+    let k = 0
+    many.run(other, draws - program.length, into, () => program.push(seen(other, many.vectors.subarray(k * n, ++k * n))) > 0)
+    expect(other.q).toEqual(many.vectors.slice((k - 1) * n, k * n))
   }
   many.dispose()
   gradient.dispose()
@@ -243,10 +247,10 @@ describe('long runs', () => {
 })
 
 describe('vectors as trees', () => {
-  it.each([1, 4095, 4096, 4097, 9000])('%d of them, some thousands a call', (rows) => {
+  it.each([1, 511, 512, 513, 1500])('%d of them, some hundreds a call', (rows) => {
     const target = targetOf((() => tensor(0)) as never, { a: 0, b: [[0, 0]], c: tensor([0], [1], 'f32') }, 'nuts')
     const vectors = Float64Array.from({ length: 4 * rows }, (_, i) => i / 2)
-    const { a, b, c } = treesOf(target, vectors, [1, rows]) as Record<'a' | 'b' | 'c', Tensor>
+    const { a, b, c } = treesOf(target, vectors) as Record<'a' | 'b' | 'c', Tensor>
     const column = (k: number): number[] => Array.from({ length: rows }, (_, i) => vectors[4 * i + k]!)
     expect([a.shape, b.shape, c.shape, c.dtype]).toEqual([[1, rows], [1, rows, 1, 2], [1, rows, 1], 'f32'])
     expect(Array.from(a.data, Number)).toEqual(column(0))
