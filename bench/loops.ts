@@ -202,3 +202,21 @@ const tabulated = (rows: number): number => {
 console.log(
   `a whileLoop that writes a row of a table at each step, of the time with masks: ${[100, 1000, 4000].map((n) => `${tabulated(n).toFixed(3)} of ${n} rows`).join(', ')}`,
 )
+
+/** A loop that adds up elements of an array by their positions, and the same in JavaScript. */
+const added = (n: number): readonly [ours: number, plain: number] => {
+  const x = wave(n, 1.7)
+  const call = compile((x: E) => fori!(n, (k: E, s: E) => add!(s, reshape!(dynamicSlice!(x, [k], [1]), [])), 0), makeCpu())
+  const given = tensor!(x)
+  let s = 0
+  const plain = () => {
+    for (let k = 0; k < n; k++) s += x[k]!
+  }
+  const times = [leastOfMany(5, () => ms(() => call(given))), leastOfMany(5, () => ms(plain))] as const
+  if (Number.isNaN(s)) throw new Error('the sum is lost')
+  return times
+}
+const [loop, plain] = added(100_000)
+console.log(
+  `a loop that reads 100,000 elements by their positions: ${(loop * 10).toFixed(1)} ns a step, ${(loop / plain).toFixed(1)} times JavaScript's loop`,
+)

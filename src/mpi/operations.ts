@@ -7,9 +7,10 @@ import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { range } from '../core/graph/shape.js'
 import { transposeNode } from '../core/ops/layout/move.js'
 import { array, axis, floats, numbers, operation } from '../core/ops/operation.js'
-import type { DType, WeakF64 } from '../core/types/dtype.js'
+import type { AsFloat, AsNumber, DType, WeakF64 } from '../core/types/dtype.js'
 import type { AnyExpr, Expr, Plain } from '../core/types/expr.js'
-import type { Shape } from '../core/types/shape.js'
+import type { Guard, NoOptions, Ok, Shape } from '../core/types/shape.js'
+import type { HasAxis, WithAxis } from '../core/types/shape-index.js'
 import { mpiPack } from './pack.js'
 import {
   allGatherPrimitive,
@@ -25,14 +26,28 @@ import { current } from './world.js'
 
 /** The same shape and dtype on every rank. */
 type SameFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(x: Expr<S, D> | Plain, options?: Options) => Expr<S, NoInfer<D>>
-/** As many axes, one of another length. */
-type AlongFn = (x: AnyExpr | Plain, options?: AlongOptions) => AnyExpr
 const along = {
   /** The axis that is joined or cut: the first unless given. */
   axis: axis(0),
 }
 /** Options of the collectives along an axis. */
 export type AlongOptions = OptionsOf<typeof along>
+type AxisOf<O> = O extends { readonly axis: infer A extends number } ? A : 0
+/** As many axes, one of them of a length that the number of ranks decides. */
+type AlongFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AlongOptions = NoOptions>(
+  x: Expr<S, D> | Plain,
+  options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
+) => Expr<Ok<WithAxis<S, AxisOf<O>, number, Op>>, NoInfer<D>>
+/** As `AlongFn`, of sums: bool counts in i32. */
+type AlongSumFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AlongOptions = NoOptions>(
+  x: Expr<S, D> | Plain,
+  options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
+) => Expr<Ok<WithAxis<S, AxisOf<O>, number, Op>>, AsNumber<D>>
+/** The same shape on every rank. */
+type AlongSameFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AlongOptions = NoOptions>(
+  x: Expr<S, D> | Plain,
+  options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
+) => Expr<S, NoInfer<D>>
 
 /** Does f with the axis in front, and puts it back. */
 const inFront = (x: AnyExpr, at: number, f: (x: AnyExpr) => AnyExpr): AnyExpr => {
@@ -52,6 +67,12 @@ const reduceOptions = {
 }
 /** Options of `allReduce`. */
 export type AllReduceOptions = OptionsOf<typeof reduceOptions>
+/** The dtype of a sum or a maximum, or of a mean. */
+type Reduced<D extends DType, O> = O extends { readonly op: infer P } ? (P extends 'mean' ? AsFloat<D> : AsNumber<D>) : AsNumber<D>
+type AllReduceFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AllReduceOptions = NoOptions>(
+  x: Expr<S, D> | Plain,
+  options?: O,
+) => Expr<S, Reduced<D, O>>
 /**
  * y = the sum over all ranks of their x, on every rank; with `op`, the mean or the maximum.
  *
@@ -61,7 +82,7 @@ export type AllReduceOptions = OptionsOf<typeof reduceOptions>
  * Errors  Device where ranks do not agree, or one is missing.
  * @example allReduce([1, 2])   // [1, 2]
  */
-export const allReduce: SameFn<AllReduceOptions> = /*#__PURE__*/ from(
+export const allReduce: AllReduceFn = /*#__PURE__*/ from(
   mpiPack,
   operation('allReduce', { x: numbers }, reduceOptions, ({ x }, { op }) =>
     asExpr(
@@ -89,7 +110,7 @@ export const broadcast: SameFn<BroadcastOptions> = /*#__PURE__*/ from(
   mpiPack,
   operation('broadcast', { x: array }, rootOptions, ({ x }, { root }) => asExpr(apply(broadcastPrimitive, [asNode(x)], { root }))),
 )
-const blocks = (name: string, primitive: AnyPrimitive, kind: typeof array): AlongFn =>
+const blocks = <F>(name: string, primitive: AnyPrimitive, kind: typeof array): F =>
   from(
     mpiPack,
     operation(name, { x: kind }, along, ({ x }, { axis: at }) =>
@@ -103,7 +124,7 @@ const blocks = (name: string, primitive: AnyPrimitive, kind: typeof array): Alon
  * Errors  BadInput for an axis that is not there; Device where ranks do not agree.
  * @example allGather([1, 2])   // [1, 2]
  */
-export const allGather: AlongFn = /*#__PURE__*/ blocks('allGather', allGatherPrimitive, array)
+export const allGather: AlongFn<'allGather'> = /*#__PURE__*/ blocks('allGather', allGatherPrimitive, array)
 /**
  * Part r, along an axis, of the sum over all ranks of their x, on rank r.
  *
@@ -111,7 +132,7 @@ export const allGather: AlongFn = /*#__PURE__*/ blocks('allGather', allGatherPri
  * Errors  ShapeMismatch where the number of ranks does not divide the axis.
  * @example reduceScatter([1, 2])   // [1, 2]
  */
-export const reduceScatter: AlongFn = /*#__PURE__*/ blocks('reduceScatter', reduceScatterPrimitive, numbers)
+export const reduceScatter: AlongSumFn<'reduceScatter'> = /*#__PURE__*/ blocks('reduceScatter', reduceScatterPrimitive, numbers)
 /**
  * On rank r, part r of every rank's x along an axis, in the order of ranks.
  *
@@ -119,7 +140,7 @@ export const reduceScatter: AlongFn = /*#__PURE__*/ blocks('reduceScatter', redu
  * Errors  ShapeMismatch where the number of ranks does not divide the axis.
  * @example allToAll([1, 2])   // [1, 2]
  */
-export const allToAll: AlongFn = /*#__PURE__*/ blocks('allToAll', allToAllPrimitive, array)
+export const allToAll: AlongSameFn<'allToAll'> = /*#__PURE__*/ blocks('allToAll', allToAllPrimitive, array)
 
 const routeOptions = {
   /** For each rank the rank that receives its x, null for none. */

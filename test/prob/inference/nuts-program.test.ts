@@ -183,15 +183,16 @@ describe('long runs', () => {
     (together) => {
       const made = { count: 0 }
       const options = { draws: 30_000, warmup: 200, chains: 3, together }
-      const [long, host] = [run(options, made), run({ ...options, draws: 400 })]
+      const [long, host] = [run(options, made), run({ ...options, draws: 1200 })]
       expect(made.count).toBe(1)
       expect(long.draws.shape).toEqual([3, 30_000, 3])
       const [x, y] = [long.draws.data, host.draws.data]
       for (let c = 0; c < 3; c++)
-        for (let i = 0; i < 400 * 3; i++) expect(near(x[c * 90_000 + i]!, y[c * 1200 + i]!), `chain ${c}, number ${i}`).toBe(true)
+        for (let i = 0; i < 1200 * 3; i++) expect(near(x[c * 90_000 + i]!, y[c * 3600 + i]!), `chain ${c}, number ${i}`).toBe(true)
       for (const name of ['depth', 'steps', 'energy', 'acceptance', 'logDensity', 'divergent'] as const) {
         const [a, b] = [column(long.stats[name] as Tensor), column(host.stats[name] as Tensor)]
-        for (let k = 0; k < 400; k++) expect(near(a[k]!, b[k]!), `${name} of draw ${k}`).toBe(true)
+        for (let c = 0; c < 3; c++)
+          for (let k = 0; k < 1200; k++) expect(near(a[c * 30_000 + k]!, b[c * 1200 + k]!), `${name} of draw ${k} of chain ${c}`).toBe(true)
       }
       // The warm-up's gradients are in both counts.
       const drawn = (r: typeof long): number => column(r.stats.steps as Tensor).reduce((a, b) => a + b, 0)
@@ -234,6 +235,12 @@ describe('long runs', () => {
     expect(steps[0]).toEqual(steps[0]!.map((_, i) => i + 1))
     expect(Math.abs(steps[0]!.length - 1000)).toBeLessThanOrEqual(64)
     expect((draws as unknown as Tensor).shape).toEqual([2, 950, 2])
+    const whole = nuts(key(1), standard as never, { start: [0, 0], draws: 950, warmup: 50, chains: 2 })
+    const [x, y] = [draws, whole.draws].map((d) => column(d as unknown as Tensor)) as [number[], number[]]
+    for (const [i, v] of y.entries()) expect(near(v, x[i]!), `number ${i}: ${v}, ${x[i]}`).toBe(true)
+    for (const name of ['depth', 'steps', 'energy', 'divergent'] as const)
+      for (const [k, v] of column(whole.stats[name] as Tensor).entries())
+        expect(near(v, Number(stats[name].data[k])), `${name} of draw ${k}`).toBe(true)
     const last = seen[seen.length - 1]!
     expect(last.logDensity).toBe(stats.logDensity.data[2 * 950 - 1])
     expect(last.stepSize).toBe(stats.stepSize.data[1])
