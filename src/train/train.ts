@@ -40,7 +40,7 @@ const turn = (): Promise<void> =>
 /** Milliseconds between two such turns: a frame of a page. */
 const FRAME = 16
 
-const isThenable = (x: unknown): x is PromiseLike<unknown> =>
+export const isThenable = (x: unknown): x is PromiseLike<unknown> =>
   (typeof x === 'object' || typeof x === 'function') && x !== null && typeof (x as { then?: unknown }).then === 'function'
 
 /** A failure of something the user gave, on its way to where it becomes a value. */

@@ -366,6 +366,11 @@ describe('what one rank knows alone', () => {
     expect(patient.map((r) => [right(r).ended, right(r).best.epoch, right(r).history.metrics.score])).toEqual(
       Array(2).fill(['patience', 1, [5, 4, 4.5, 4.6]]),
     )
+    // The best are those of the second epoch on both, whatever came after it.
+    const [first, second] = patient.map((r) => bits(right(r).params))
+    expect(second).toEqual(first)
+    const two = oneOf(await fitOn(2, line, { x, y }, () => ({ ...options, epochs: 2 })))
+    expect(bits(two.params)).toEqual(first)
   })
   it('an error in a step is one of all ranks; ranks that are none are refused', async () => {
     const wrong = { init: line.init, apply: ({ w }: Params) => cd.matmul(w, w as never) }

@@ -1,5 +1,6 @@
 // Fitting: what it comes to, by hand beside `train`; that it follows from its key, goes on to the bit, ends early, and says what is wrong.
 import { describe, expect, it } from 'vitest'
+import { makeCpu } from '../../src/backends/cpu/index.js'
 import * as cd from '../../src/index.js'
 import { adafactor, adam, applyUpdates, chain, clipByGlobalNorm, muon, only, scheduleFree, sgd } from '../../src/optim/index.js'
 import * as random from '../../src/random/index.js'
@@ -126,6 +127,52 @@ describe('fit', () => {
     expect(done.params.b.toArray()).toEqual(params.b.toArray())
     expect(done.history.loss).toEqual(means)
     expect([done.ended, done.best.epoch, done.history.validation]).toEqual(['epochs', 2, []])
+  })
+  it('steps write to the arrays of the step before the last, unless somebody has seen them', async () => {
+    const runs: boolean[] = []
+    const cpu = makeCpu()
+    const backend = {
+      ...cpu,
+      prepare: (program: Parameters<typeof cpu.prepare>[0]) => {
+        const made = cpu.prepare(program)
+        return Object.assign(made, {
+          run: ((run) => (inputs: never, into: never, accumulate: never) => {
+            runs.push(into !== undefined)
+            return run.call(made, inputs, into, accumulate)
+          })(made.run),
+        })
+      },
+    }
+    const plain = right(await fitTo(line, { x, y }, { ...options, epochs: 4 })())
+    const seen: (readonly [object, string])[] = []
+    const checkpoint = (c: object) => void seen.push([c, JSON.stringify(c)])
+    const done = right(await fitTo(line, { x, y }, { ...options, epochs: 4, backend, checkpoint })())
+    // The arrays of an epoch's end are in its checkpoint, and so the next step but one has none to write to.
+    const later = [true, false, true]
+    expect(runs).toEqual([false, false, true, ...later, ...later, ...later])
+    expect(JSON.stringify(done)).toBe(JSON.stringify(plain))
+    for (const [c, before] of seen) expect(JSON.stringify(c)).toBe(before)
+  })
+  it('the best parameters are those of their epoch, whatever steps come after it', async () => {
+    const [at, states, seen]: [number[], string[], (readonly [object, string])[]] = [[], [], []]
+    const done = right(
+      await fitTo(net, circle, {
+        ...classify,
+        epochs: 25,
+        optimizer: adam({ learningRate: 0.8 }),
+        monitor: 'accuracy',
+        onProgress: (e) => void (e._tag === 'Epoch' && e.best && at.push(e.epoch)),
+        checkpoint: (c) => {
+          states.push(JSON.stringify((c.state as { params: unknown }).params))
+          seen.push([c, JSON.stringify(c)])
+        },
+      })(),
+    )
+    expect(done.best.epoch).toBe(at.at(-1)!)
+    expect(done.best.epoch).toBeLessThan(24)
+    expect(JSON.stringify(done.params)).toBe(states[done.best.epoch]!)
+    expect(new Set(states).size).toBe(25)
+    for (const [c, before] of seen) expect(JSON.stringify(c)).toBe(before)
   })
   it('weighs the batches of a source by their rows, whatever arrays they are', async () => {
     const zero = {

@@ -9,7 +9,7 @@ import { type AdError, compile, evaluate, type Tensor, tensor } from '../../inde
 import type { Source } from '../batches.js'
 import { isRecord } from '../given.js'
 import { isTraced } from '../measure.js'
-import { attempt, Failure, failureOf, trainEvents } from '../train.js'
+import { attempt, Failure, failureOf, isThenable, trainEvents } from '../train.js'
 import { asTensor, fitOptions, keyAt, pairOf, setupOf, weightOf, where } from './options.js'
 import { type Program, programsOf } from './programs.js'
 import { Progress } from './progress.js'
@@ -125,6 +125,18 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
     })
     return validation === undefined ? {} : { validation: held }
   }
+  /** Does the backend answer at once? Then steps write by turns to two sets of arrays: fresh ones are pages that the system has to find. */
+  let here = false
+  const calls = new WeakMap<object, ReturnType<Program['into']>>()
+  const stepInto = (results: object | undefined): ReturnType<Program['into']> => {
+    const call = results === undefined ? step : (calls.get(results) ?? step.into(results))
+    if (results !== undefined) calls.set(results, call)
+    return (given) => {
+      const next = call(given)
+      here = !isThenable(next)
+      return next
+    }
+  }
   if (outOfPatience()) return run.fitted('patience')
   await turn()
   const events = trainEvents(
@@ -132,10 +144,11 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
       const part = group && (batch as FitPart)
       const pair = part?.pair ?? pairOf(batch, 'the batch')
       const given = { ...run.parts, optimizer: run.now.optimizer, key: keyAt(o.key, at, ranks?.rank), ...pair }
-      const next = await (ranks === undefined ? step(given) : ranks.run(() => step({ ...given, weight: tensor(part!.weight) })))
+      const call = stepInto(run.take())
+      const next = await (ranks === undefined ? call(given) : ranks.run(() => call({ ...given, weight: tensor(part!.weight) })))
       const value = numberIn(next.loss)
       if (!Number.isFinite(value)) return { state: null, loss: value }
-      run.stepped({ params: next.params, optimizer: next.optimizer, running: next.running }, at, value, part?.whole ?? weightOf(pair))
+      run.stepped(next as never, at, value, part?.whole ?? weightOf(pair), here)
       const { epoch, step: i, done, steps } = at
       await turn(() => told('onProgress', o.onProgress, { _tag: 'Step', epoch, step: i, done: done + 1, steps, loss: value }))
       return { state: null, loss: value }

@@ -103,4 +103,6 @@ export const programsOf = (
     },
   }
 }
-export type Program = (given: object) => Readonly<Record<string, unknown>> | PromiseLike<Readonly<Record<string, unknown>>>
+type Results = Readonly<Record<string, unknown>>
+type Call = (given: object) => Results | PromiseLike<Results>
+export type Program = Call & { readonly into: (results: object) => Call }

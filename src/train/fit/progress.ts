@@ -52,6 +52,11 @@ export class Progress {
   private readonly loss: number[] = []
   private readonly validation: number[] = []
   private readonly metrics: Record<string, number[]>
+  /** What the last step gave, and what one before it gave and nobody else has seen: later steps may write there. */
+  private made: object | undefined
+  private unused: object | undefined
+  /** Has somebody else seen the arrays of now? */
+  private shown = true
 
   constructor(
     public now: Now,
@@ -71,6 +76,7 @@ export class Progress {
     return this.now.sum / this.now.rows
   }
   checkpoint(): Checkpoint<unknown> {
+    this.shown = true
     const { now, best, worse, loss, validation, metrics, position } = this
     const tensors = Object.fromEntries(Object.entries(metrics).map(([name, xs]) => [name, tensor(xs)]))
     const state: State = {
@@ -103,10 +109,20 @@ export class Progress {
       this.position = read.position
     })
   }
-  /** A step came to these. */
-  stepped(next: Omit<Now, 'sum' | 'rows'>, at: Position, loss: number, rows: number): void {
+  /** Takes the results of a step whose arrays a later one may write to, if there are some. */
+  take(): object | undefined {
+    const { unused } = this
+    this.unused = undefined
+    return unused
+  }
+  /** A step came to these; `own` if its arrays are nobody else's. */
+  stepped(next: Omit<Now, 'sum' | 'rows'>, at: Position, loss: number, rows: number, own: boolean): void {
+    if (!this.shown) this.unused = this.made
+    this.made = next
+    this.shown = !own
     const { sum, rows: before } = at.step === 0 ? { sum: 0, rows: 0 } : this.now
-    this.now = { ...next, sum: rows > 0 ? sum + rows * loss : sum, rows: before + rows }
+    const { params, optimizer, running } = next
+    this.now = { params, optimizer, running, sum: rows > 0 ? sum + rows * loss : sum, rows: before + rows }
     this.position = { epoch: at.epoch, step: at.step + 1 }
   }
   /** An epoch came to these. Is it the best so far? */
@@ -116,6 +132,7 @@ export class Progress {
     for (const [name, xs] of Object.entries(this.metrics)) xs.push(metrics[name]!)
     const { now, best, better } = this
     const isBest = better === undefined || (!Number.isNaN(score) && (Number.isNaN(best.score) || better(score, best.score)))
+    this.shown ||= isBest
     if (isBest) this.best = { params: now.params, running: now.running, epoch, score }
     this.worse = isBest ? 0 : this.worse + 1
     this.position = { epoch: epoch + 1, step: 0 }
