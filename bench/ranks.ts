@@ -31,7 +31,7 @@ const models = {
   'MLP 784-512-512-10, batch 128': sequential(flattened(), dense(784, 512), relu, dense(512, 512), relu, dense(512, 10)),
 } as const
 type Model = keyof typeof models
-const [BATCH, WARM, STEPS] = [128, 5, 30]
+const [BATCH, WARM, STEPS] = [128, 20, 100]
 interface Measured {
   readonly library: string | undefined
   readonly samples: number
@@ -92,7 +92,8 @@ const measure = async (name: Model): Promise<void> => {
   const gradient = treeLeaves(run.right.params).reduce((sum, leaf) => sum + (leaf as Tensor).data.byteLength, 0)
   const measured: Measured = {
     library: world.library,
-    samples: (BATCH * STEPS) / ((to.at - from.at) / 1000),
+    // By the median of the steps: what else the machine does makes some of them twice as long, on any number of ranks.
+    samples: BATCH / (median(marks.slice(WARM, WARM + STEPS).map((m, i) => m.at - marks[WARM + i - 1]!.at)) / 1000),
     gradient,
     data: (to.data - from.data) / STEPS,
     calls: (to.calls - from.calls) / STEPS,
