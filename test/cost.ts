@@ -5,8 +5,6 @@ export const LIMIT = 3
 export const FAR = 5
 /** The exceptions, a dozen at the most: file and name, and what each may take. */
 export const NAMED: Readonly<Record<string, number>> = {
-  // One program of some examples, for the compiler.
-  'test/docs/examples-types.test.ts > examples type-check': 15,
   // Every operation and every primitive is reached by as many programs as that takes.
   'test/laws/programs.test.ts > random programs > reach every exported operation': 6,
   'test/laws/programs.test.ts > random programs > reach every primitive': 8,
@@ -17,9 +15,6 @@ export const NAMED: Readonly<Record<string, number>> = {
   'test/core/at.test.ts > at, set, addAt: derivatives and batches >': 6,
   'test/random/random.test.ts > derivatives > of bounds, means and factors': 6,
   'test/check/surface.test.ts > points beside the given one > are left out': 6,
-  // Graphs of 2^1000 paths; the plans of a network of 64 layers.
-  'test/core/json.test.ts > what is not a program > programs and parameters without end': 6,
-  'test/plan/counts.test.ts > one side of a network only >': 6,
 }
 export const limitOf = (name: string): number => Object.entries(NAMED).find(([test]) => name.startsWith(test))?.[1] ?? LIMIT
 

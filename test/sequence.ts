@@ -13,7 +13,7 @@ const LONG = [
   'check/mutations.deep.test.ts',
   'check/mutants.test.ts',
   'docs/examples.test.ts',
-  'docs/examples-types.test.ts',
+  'docs/examples-types.deep.test.ts',
   'types/types.test.ts',
   'laws/programs.test.ts',
   'check/checks.test.ts',

@@ -268,6 +268,7 @@ describe('what is not a program', () => {
     const hostile = new Proxy({}, { getOwnPropertyDescriptor: () => { throw new Error('no') }, ownKeys: () => { throw new Error('no') } }) // biome-ignore format: one row
     for (const json of [table([x2, node('sin', [0], params)]), nested, table([x2], { outputTree: tree }), hostile])
       expect(errorsOf(json).length).toBeGreaterThan(0)
+    expect(errorsOf(table([x2], { outputTree: tree })).at(-1)!.reason).toBe('and more than 10000 others')
   })
 })
 

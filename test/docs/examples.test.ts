@@ -1,4 +1,4 @@
-// Every example that users read runs and gives what its comment says: `@example` in src, ts blocks in README.md and docs. examples-types.test.ts type-checks them.
+// Every example that users read runs and gives what its comment says: `@example` in src, ts blocks in README.md and docs. examples-types.deep.test.ts type-checks them.
 import { describe, expect, it } from 'vitest'
 import { isAdException } from '../../src/index.js'
 import { allExamples } from './all-examples.js'

@@ -19,6 +19,8 @@ import { keysOf, readParams } from './parameters.js'
 const MAX_NODES = 2 ** 22
 const MAX_ENTRIES = 2 ** 22
 const MAX_ERRORS = 1000
+/** Errors that are counted beyond those: after so many nothing more is read. */
+const MAX_MORE = 10_000
 const MAX_RANK = 64
 const MAX_TREE = 200
 
@@ -39,8 +41,9 @@ const report = (s: State, path: string, reason: string): void => {
   if (s.errors.length < MAX_ERRORS) s.errors.push({ path, reason })
   else s.more++
 }
-/** Counts one entry; false when there were too many. */
+/** Counts one entry; false when there were too many, or too many errors. */
 const spend = (s: State, path: string): boolean => {
+  if (s.more > MAX_MORE) return false
   if (++s.entries <= MAX_ENTRIES) return true
   if (s.entries === MAX_ENTRIES + 1) report(s, path, `more than ${MAX_ENTRIES} entries`)
   return false
@@ -375,6 +378,7 @@ export const programFromJSON =
       report(s, 'program', isAdException(e) ? reasonOf(e) : 'it cannot be read')
     }
     if (program !== undefined && s.errors.length === 0) return right(program)
-    const errors = s.more > 0 ? [...s.errors, { path: 'program', reason: `and ${s.more} more errors` }] : s.errors
+    const others = s.more > MAX_MORE ? `more than ${MAX_MORE} others` : `${s.more} more errors`
+    const errors = s.more > 0 ? [...s.errors, { path: 'program', reason: `and ${others}` }] : s.errors
     return left({ _tag: 'Decode', errors })
   }

@@ -1,4 +1,4 @@
-/** One mistake of each kind that is found in a second: `npm test` has these, of all the others a sample or all are tried in depth. */
+/** One mistake of each kind that is found in a second: `npm test` has a dozen of these; in depth a sample of all mistakes, or all, are tried. */
 export const quick: readonly string[] = [
   'product: a literal partial of a seed 1 has the other sign',
   'functions: xlogy is 1 / y by y',
