@@ -30,7 +30,7 @@ export const weighed: readonly Weighed[] = [
   },
   { name: '`dense`, `sequential` of codual/nn', code: `export { dense, sequential } from 'codual/nn'`, most: 112_300 },
   { name: '`transformer` of codual/nn', code: `export { transformer } from 'codual/nn'`, most: 154_200 },
-  { name: '`fit`, `accuracy` of codual/train', code: `export { accuracy, fit } from 'codual/train'`, most: 120_700 },
+  { name: '`fit`, `accuracy` of codual/train', code: `export { accuracy, fit } from 'codual/train'`, most: 120_900 },
   { name: '`minimize` of codual/minimize', code: `export { minimize } from 'codual/minimize'`, most: 112_500 },
   { name: '`curveFit` of codual/minimize', code: `export { curveFit } from 'codual/minimize'`, most: 104_000 },
   { name: '`normal` of codual/prob', code: `export { normal } from 'codual/prob'`, most: 52_500 },
