@@ -4,6 +4,8 @@ export { type CheckRanksOptions, checkRanks, type RanksChecked, type RanksFindin
 export type { ThreadLevel } from './communicator.js'
 export type { AllReduceOptions, AlongOptions, BroadcastOptions, SendRecvOptions } from './operations.js'
 export { allGather, allReduce, allToAll, broadcast, collectives, reduceScatter, sendRecv } from './operations.js'
+export { inParts, type Placement, type Placing } from './parts/placement.js'
+export type { Joined, OnParts, Parts } from './parts/types.js'
 export { type Ranks, ranks } from './ranks.js'
 export { type Link, links } from './scale/link.js'
 export { type MeasuredLink, type MeasureLinkOptions, measureLink } from './scale/measure-link.js'

@@ -21,6 +21,10 @@ export interface Root {
 export interface Ranks {
   readonly ranks: number
 }
+/** `again`: the whole is not kept for the reverse pass, which gathers it anew; it counts how often that was. */
+export interface Gathered extends Ranks {
+  readonly again?: number | undefined
+}
 export interface Routes {
   readonly to: readonly number[]
 }
@@ -42,6 +46,7 @@ const collective = <const N extends string, P>(
   dtypes: 'any' | 'number' = 'any',
   /** May a rank receive nothing? Its zeros are then no sums, and stay zero beside an infinite slope. */
   gaps?: (params: P) => boolean,
+  again?: (params: P) => P | undefined,
 ): Made<N, P> => {
   collectives.set(name, of)
   return primitive<N, P, One>({
@@ -67,6 +72,7 @@ const collective = <const N extends string, P>(
     },
     unbounded: false,
     ...(gaps && { gaps }),
+    ...(again && { again }),
     samples,
     source,
   })
@@ -131,13 +137,16 @@ export const reduceToPrimitive: Made<'reduceTo', Root> = collective(
   () => true,
 )
 const ranks = record<Ranks>({ ranks: positive })
-export const allGatherPrimitive: Made<'allGather', Ranks> = collective(
+export const allGatherPrimitive: Made<'allGather', Gathered> = collective(
   'allGather',
-  ranks,
+  record<Gathered>({ ranks: positive, again: natural }, 'again'),
   (p) => ({ name: 'allGather', ranks: p.ranks }),
   (x, p) => lengthened('allGather', x, p.ranks),
-  sample({ ranks: 1 }),
+  [...sample<Gathered>({ ranks: 1 }), ...sample<Gathered>({ ranks: 1, again: 0 })],
   `${MPI}.7`,
+  'any',
+  undefined,
+  ({ ranks, again }) => (again === undefined ? undefined : { ranks, again: again + 1 }),
 )
 export const reduceScatterPrimitive: Made<'reduceScatter', Ranks> = collective(
   'reduceScatter',

@@ -1,16 +1,15 @@
 /** The ranks as a value: what a training loop needs of them, whatever they are. */
 import type { NDArray } from '../core/graph/ndarray.js'
-import type { AnyFn } from '../core/types/fn.js'
 import type { FitRanks } from '../train/fit/types.js'
 import type { Communicator } from './communicator.js'
 import { Group } from './group.js'
-import { rowsOf, type ShardOptions, shard } from './shard.js'
+import { rowsOf, type ShardFn, shard } from './shard.js'
 import { current } from './world.js'
 
 /** One rank of a program, as `fit` of codual/train takes it. */
 export interface Ranks extends FitRanks {
   /** `shard`, for functions that `run` calls. */
-  readonly shard: <F extends AnyFn>(f: F, options: ShardOptions) => F
+  readonly shard: ShardFn
   /** Runs f, which takes part in collectives; every rank calls it. */
   readonly run: <A>(f: () => A) => A | Promise<A>
   /** `localRows` of this rank. */

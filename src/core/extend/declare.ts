@@ -53,6 +53,7 @@ export const primitiveParts: OptionsFor<Primitive> = {
   parts: part,
   unbounded: part,
   gaps: part,
+  again: part,
   stacked: part,
   source: part,
 }

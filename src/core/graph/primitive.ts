@@ -153,6 +153,11 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
    * matrices. Where all cotangents of one of the stack are zeros that were put there, its own are too, whatever the rule makes of them.
    */
   readonly stacked?: number
+  /**
+   * The parameters with which the reverse pass applies it once more, where its result is better made again than kept from the forward pass; undefined: it is kept. They
+   * differ from these, so that a plan does not take both for one value.
+   */
+  readonly again?: (params: P) => P | undefined
   readonly source: string
 }
 

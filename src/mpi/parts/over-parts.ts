@@ -1,0 +1,73 @@
+/**
+ * What a function of whole arrays is over the parts that ranks have: it is traced at whole shapes, and its operations are done on parts. Those that treat each element by
+ * itself are as they are, a fold of all elements is one over the ranks too, and any other has no meaning on a part.
+ */
+import { badInput, showShape } from '../../core/errors/explain.js'
+import type { Aval } from '../../core/graph/aval.js'
+import { APPLY, apply, applyAny, constant, type Node, OUTPUT, resultAvals } from '../../core/graph/expr.js'
+import type { AnyPrimitive } from '../../core/graph/primitive.js'
+import { fold } from '../../core/graph/rewrite.js'
+import { sameShape } from '../../core/graph/shape.js'
+import { broadcastNode, broadcastToPrimitive, reshapeNode, reshapePrimitive } from '../../core/ops/layout/move.js'
+import { padNode, sliceAxis } from '../../core/ops/layout/slice.js'
+import { allReduceMaxPrimitive, sumNode } from '../primitives.js'
+import { isCut, ownLength, partAval, partLength } from './geometry.js'
+
+/** Who asks: a rank of so many. */
+export interface Rank {
+  readonly rank: number
+  readonly size: number
+}
+const scalar = ({ shape }: Aval): boolean => shape.length === 0
+
+/** A rank's part of a whole array that is at hand, inside of a program. */
+export const cutNode = (x: Node, { rank, size }: Rank): Node => {
+  if (!isCut(x.aval)) return x
+  const k = partLength(x.aval.size, size)
+  const own = ownLength(x.aval.size, rank, size)
+  const line = sliceAxis(reshapeNode(x, [x.aval.size]), 0, Math.min(rank * k, x.aval.size - own), own)
+  return own === k ? line : padNode(line, [0], [k], [1])
+}
+
+/** The fold of all elements of an array of which ranks have parts. */
+const folded = (n: Node, part: Node, whole: Aval, at: Rank): Node | undefined => {
+  const { structure } = n.prim!
+  if (structure?.kind !== 'fold' || !scalar(n.aval) || (structure.by !== 'sum' && structure.by !== 'max')) return undefined
+  const own = sliceAxis(part, 0, 0, ownLength(whole.size, at.rank, at.size))
+  const sum = structure.by === 'sum'
+  // A rank whose part only fills up adds nothing.
+  const mine = own.aval.size === 0 ? constant(sum ? 0 : Number.NEGATIVE_INFINITY, part.dtype) : apply(n.prim!, [own], { axes: [0] })
+  return sum ? sumNode(mine) : apply(allReduceMaxPrimitive, [mine], {})
+}
+/** What is done to each element by itself: of arrays of one shape, and scalars beside them. */
+const byElement = ({ class: of }: AnyPrimitive, args: readonly Aval[], [y]: readonly Aval[]): boolean =>
+  of === 'elementwise' && args.every((a) => scalar(a) || sameShape(a.shape, y!.shape))
+
+/** The results of an application over parts. */
+const applied = (n: Node, args: readonly Node[], at: Rank, place: string): readonly Node[] => {
+  const results = resultAvals(n)
+  const wholes = n.args.map((a) => a.aval)
+  if ([...wholes, ...results].every((a) => !isCut(a)) || byElement(n.prim!, wholes, results)) return applyAny(n.prim!, args, n.payload)
+  const [x] = wholes
+  if ((n.prim as unknown) === broadcastToPrimitive && scalar(x!)) return [broadcastNode(args[0]!, partAval(n.aval, at.size).shape)]
+  if ((n.prim as unknown) === reshapePrimitive) {
+    if (!scalar(x!) && !scalar(n.aval)) return args
+    if (scalar(x!)) return [broadcastNode(args[0]!, partAval(n.aval, at.size).shape)]
+  }
+  const y = folded(n, args[0]!, x!, at)
+  if (y !== undefined) return [y]
+  const shown = wholes.map((a) => `${a.dtype}${showShape(a.shape)}`).join(', ')
+  return badInput(
+    place,
+    `${n.prim!.name} of ${shown} needs whole arrays, and each rank has a part of them.`,
+    'take an optimiser that treats elements by themselves or by sums of all (sgd, adam, lamb, clipByGlobalNorm ...), or leave the parameters whole.',
+  )
+}
+
+/** Results over parts: `given` holds the part of each whole input. */
+export const overParts = (outputs: readonly Node[], given: ReadonlyMap<Node, Node>, at: Rank, place: string): readonly Node[] =>
+  fold<Node>(outputs, {
+    at: (n) => given.get(n) ?? (n.kind === APPLY || n.kind === OUTPUT ? undefined : cutNode(n, at)),
+    leaf: (n) => n,
+    apply: (n, args) => applied(n, args, at, place),
+  })
