@@ -44,9 +44,7 @@ const collective = <const N extends string, P>(
   samples: Primitive<N, P, One>['samples'],
   source: string,
   dtypes: 'any' | 'number' = 'any',
-  /** May a rank receive nothing? Its zeros are then no sums, and stay zero beside an infinite slope. */
-  gaps?: (params: P) => boolean,
-  again?: (params: P) => P | undefined,
+  more?: Partial<Pick<Made<N, P>, 'gaps' | 'again' | 'when'>>,
 ): Made<N, P> => {
   collectives.set(name, of)
   return primitive<N, P, One>({
@@ -71,8 +69,7 @@ const collective = <const N extends string, P>(
       alone.run(c, x as NDArray, y as NDArray)
     },
     unbounded: false,
-    ...(gaps && { gaps }),
-    ...(again && { again }),
+    ...more,
     samples,
     source,
   })
@@ -134,7 +131,8 @@ export const reduceToPrimitive: Made<'reduceTo', Root> = collective(
   sample({ root: 0 }),
   `${MPI}.9`,
   'number',
-  () => true,
+  // A rank that receives nothing has zeros that are no sums: they stay zero beside an infinite slope.
+  { gaps: () => true },
 )
 const ranks = record<Ranks>({ ranks: positive })
 export const allGatherPrimitive: Made<'allGather', Gathered> = collective(
@@ -145,8 +143,7 @@ export const allGatherPrimitive: Made<'allGather', Gathered> = collective(
   [...sample<Gathered>({ ranks: 1 }), ...sample<Gathered>({ ranks: 1, again: 0 })],
   `${MPI}.7`,
   'any',
-  undefined,
-  ({ ranks, again }) => (again === undefined ? undefined : { ranks, again: again + 1 }),
+  { again: ({ ranks, again }) => (again === undefined ? undefined : { ranks, again: again + 1 }), when: 'late' },
 )
 export const reduceScatterPrimitive: Made<'reduceScatter', Ranks> = collective(
   'reduceScatter',
@@ -156,6 +153,7 @@ export const reduceScatterPrimitive: Made<'reduceScatter', Ranks> = collective(
   sample({ ranks: 1 }),
   `${MPI}.10`,
   'number',
+  { when: 'early' },
 )
 export const allToAllPrimitive: Made<'allToAll', Ranks> = collective(
   'allToAll',
@@ -181,7 +179,7 @@ export const sendRecvPrimitive: Made<'sendRecv', Routes> = collective(
   [...sample<Routes>({ to: [0] }), ...sample<Routes>({ to: [-1] })],
   `${MPI}: 3.10`,
   'any',
-  ({ to }) => to.includes(-1),
+  { gaps: ({ to }) => to.includes(-1) },
 )
 
 const SUM: LinearOp = { op: 'sum' }

@@ -21,7 +21,6 @@ import type { AnyExpr } from '../core/types/expr.js'
 import type { AnyFn } from '../core/types/fn.js'
 import { context } from '../instance/context.js'
 import { mpiPack } from './pack.js'
-import { gatherLazily } from './parts/gather.js'
 import { inside } from './parts/placement.js'
 import type { OnParts } from './parts/types.js'
 import { spreadPrimitive, totalPrimitive } from './primitives.js'
@@ -140,13 +139,8 @@ export const shard: ShardFn = /*#__PURE__*/ from(
       const whole = Object.fromEntries(Object.entries(inputs).filter(([name]) => !(name in data || name in parts)))
       const { nodes, def } = liftTree(whole, 'shard')
       const same = unflatten(def, spread(nodes).map(asExpr)) as object
-      const standing = placed.map(([name, placement]) => {
-        const { standIns, how } = inside(placement, 'shard')
-        return { name, how: how(), ...standIns(inputs[name], spread) }
-      })
-      const gathered = Object.fromEntries(standing.map(({ name, tree: wholes }) => [name, wholes]))
-      const traced = liftTree(applied(meta, [{ ...inputs, ...same, ...gathered }]), 'shard')
-      const result = { def: traced.def, nodes: standing.reduce<readonly Node[]>((ys, of) => gatherLazily(ys, of, of.how), traced.nodes) }
+      const wholes = Object.fromEntries(placed.map(([name, placement]) => [name, inside(placement, 'shard').wholes(inputs[name], spread)]))
+      const result = liftTree(applied(meta, [{ ...inputs, ...same, ...wholes }]), 'shard')
       if (size === 1) return unflatten(result.def, result.nodes.map(asExpr))
       for (const y of result.nodes)
         if (!isFloat(y.dtype))

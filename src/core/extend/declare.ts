@@ -54,6 +54,7 @@ export const primitiveParts: OptionsFor<Primitive> = {
   unbounded: part,
   gaps: part,
   again: part,
+  when: part,
   stacked: part,
   source: part,
 }

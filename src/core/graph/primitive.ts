@@ -158,6 +158,8 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
    * differ from these, so that a plan does not take both for one value.
    */
   readonly again?: (params: P) => P | undefined
+  /** When a plan runs it: 'early', as soon as its arguments are there, or 'late', just before what reads it first; in the order in which things were built unless given. */
+  readonly when?: 'early' | 'late'
   readonly source: string
 }
 

@@ -12,7 +12,7 @@ import { isTensor, Tensor } from '../../core/graph/tensor.js'
 import { explainDef, flatten, isLeaf, leafPaths, type TreeDef, unflatten } from '../../core/graph/tree.js'
 import { bool, f32, f64, i32 } from '../../index.js'
 import { current } from '../world.js'
-import type { Gathering, StandIns } from './gather.js'
+import { gathered } from './gather.js'
 import { isCut, partAval, partLength, partOfArray } from './geometry.js'
 import { cutNode, overParts } from './over-parts.js'
 import type { Joined, Parts } from './types.js'
@@ -96,7 +96,7 @@ class Inputs {
   readonly parts = new Map<Node, Node>()
   tree({ avals, def }: Pick<Whole, 'avals' | 'def'>, parts?: readonly unknown[]): unknown {
     const inputs = avals.map((a) => input(a))
-    if (parts !== undefined) inputs.forEach((x, i) => this.parts.set(x, lift(parts[i] as never, where)))
+    for (const [i, x] of parts?.entries() ?? []) this.parts.set(inputs[i]!, lift(x as never, where))
     return unflatten(def, inputs.map(asExpr))
   }
 }
@@ -164,9 +164,8 @@ const optimizerIn = (
 
 /** What `shard` asks of a placement. */
 interface Inside {
-  /** Fresh inputs in place of whole arrays, and the parts that are there of each: of scalars, which are no parts, none. */
-  readonly standIns: (tree: unknown, whole: (scalars: readonly Node[]) => readonly Node[]) => StandIns & { readonly tree: unknown }
-  readonly how: () => Gathering
+  /** The whole parameters as a function of these, with `same` for scalars, which are equal on all ranks. */
+  readonly wholes: (parts: unknown, same: (scalars: readonly Node[]) => readonly Node[]) => unknown
 }
 const insides = new WeakMap<object, Inside>()
 /** What is in a placement. */
@@ -226,14 +225,12 @@ export const inParts = <P>(params: P, placing: Placing): Placement<P> => {
     },
   }
   insides.set(placement, {
-    how: () => ({ ranks: current().size, again: placing === 'zero3' }),
-    standIns: (tree, spread) => {
-      const given = partsIn(tree, whole, current().size, 'parts').map((x) => lift(x as never, where))
-      const scalars = spread(given.filter((_, i) => !isCut(whole.avals[i]!)))
+    wholes: (parts, same) => {
+      const given = partsIn(parts, whole, current().size, 'parts').map((x) => lift(x as never, where))
+      const scalars = same(given.filter((_, i) => !isCut(whole.avals[i]!)))
       let at = 0
-      const all = whole.avals.map((a) => (isCut(a) ? input(a) : scalars[at++]!))
-      const cut = (nodes: readonly Node[]): readonly Node[] => nodes.filter((_, i) => isCut(whole.avals[i]!))
-      return { inputs: cut(all), parts: cut(given), tree: unflatten(def, all.map(asExpr)) }
+      const nodes = given.map((x, i) => (isCut(whole.avals[i]!) ? x : scalars[at++]!))
+      return unflatten(def, gathered(nodes, whole.avals, { ranks: current().size, again: placing === 'zero3' }).map(asExpr))
     },
   })
   return placement
