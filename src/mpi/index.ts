@@ -6,7 +6,7 @@ export type { AllReduceOptions, AlongOptions, BroadcastOptions, SendRecvOptions 
 export { allGather, allReduce, allToAll, broadcast, collectives, reduceScatter, sendRecv } from './operations.js'
 export { inParts, type Placement, type Placing } from './parts/placement.js'
 export type { Joined, OnParts, Parts } from './parts/types.js'
-export { type Ranks, ranks } from './ranks.js'
+export { type Ranks, type RanksOptions, ranks } from './ranks.js'
 export { type Link, links } from './scale/link.js'
 export { type MeasuredLink, type MeasureLinkOptions, measureLink } from './scale/measure-link.js'
 export { type Rates, type Scale, type ScaledCollective, type ScaleOptions, type ScaleRow, scaleOf } from './scale/scale.js'

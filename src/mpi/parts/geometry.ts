@@ -1,4 +1,4 @@
-/** Arrays in parts: flattened, filled up with zeros, and cut into one part of equal length for each rank. Scalars and empty arrays are whole on every rank. */
+/** Arrays in parts: flattened, filled up with zeros, and cut into one part of equal length for each rank. Scalars are whole on every rank. */
 import { type Aval, aval, itemBytes } from '../../core/graph/aval.js'
 import { allocate, type NDArray } from '../../core/graph/ndarray.js'
 import { Tensor } from '../../core/graph/tensor.js'
@@ -7,7 +7,7 @@ import { Tensor } from '../../core/graph/tensor.js'
 export const TOGETHER = 2 ** 18
 
 /** Is it in parts? */
-export const isCut = ({ shape, size }: Aval): boolean => shape.length > 0 && size > 0
+export const isCut = ({ shape }: Aval): boolean => shape.length > 0
 /** How long a part is. */
 export const partLength = (size: number, ranks: number): number => Math.ceil(size / ranks)
 /** The shape and dtype of what a rank has of an array. */

@@ -3,13 +3,19 @@
  * itself are as they are, a fold of all elements is one over the ranks too, and any other has no meaning on a part.
  */
 import { badInput, showShape } from '../../core/errors/explain.js'
-import type { Aval } from '../../core/graph/aval.js'
-import { APPLY, apply, applyAny, constant, type Node, OUTPUT, resultAvals } from '../../core/graph/expr.js'
+import { type Aval, isFloat } from '../../core/graph/aval.js'
+import { APPLY, apply, applyAny, asExpr, asNode, constant, type Node, OUTPUT, resultAvals } from '../../core/graph/expr.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { fold } from '../../core/graph/rewrite.js'
 import { sameShape } from '../../core/graph/shape.js'
+import { Tensor } from '../../core/graph/tensor.js'
+import { lt } from '../../core/ops/compare.js'
+import { where } from '../../core/ops/elementwise.js'
+import { dynamicSliceNode } from '../../core/ops/indexing/dynamic.js'
 import { broadcastNode, broadcastToPrimitive, reshapeNode, reshapePrimitive } from '../../core/ops/layout/move.js'
-import { padNode, sliceAxis } from '../../core/ops/layout/slice.js'
+import { padNode } from '../../core/ops/layout/slice.js'
+import { iotaNode } from '../../core/ops/positions.js'
+import type { AnyExpr } from '../../core/types/expr.js'
 import { allReduceMaxPrimitive, sumNode } from '../primitives.js'
 import { isCut, ownLength, partAval, partLength } from './geometry.js'
 
@@ -20,24 +26,29 @@ export interface Rank {
 }
 const scalar = ({ shape }: Aval): boolean => shape.length === 0
 
+// What differs between ranks is in tensors, not in literals: what is planned does not depend on them, so all ranks have one plan, and their collectives one order.
+const asTensor = (n: number): Node => new Tensor([1], 'i32', Int32Array.of(n)).node
 /** A rank's part of a whole array that is at hand, inside of a program. */
-export const cutNode = (x: Node, { rank, size }: Rank): Node => {
+export const cutNode = (x: Node, { rank, size: ranks }: Rank): Node => {
   if (!isCut(x.aval)) return x
-  const k = partLength(x.aval.size, size)
-  const own = ownLength(x.aval.size, rank, size)
-  const line = sliceAxis(reshapeNode(x, [x.aval.size]), 0, Math.min(rank * k, x.aval.size - own), own)
-  return own === k ? line : padNode(line, [0], [k], [1])
+  const k = partLength(x.aval.size, ranks)
+  const line = reshapeNode(x, [x.aval.size])
+  const filled = k * ranks === x.aval.size ? line : padNode(line, [0], [k * ranks], [1])
+  return dynamicSliceNode(filled, asTensor(rank * k), { sizes: [k] })
 }
 
 /** The fold of all elements of an array of which ranks have parts. */
 const folded = (n: Node, part: Node, whole: Aval, at: Rank): Node | undefined => {
   const { structure } = n.prim!
-  if (structure?.kind !== 'fold' || !scalar(n.aval) || (structure.by !== 'sum' && structure.by !== 'max')) return undefined
-  const own = sliceAxis(part, 0, 0, ownLength(whole.size, at.rank, at.size))
+  if (structure?.kind !== 'fold' || !scalar(n.aval) || !isFloat(part.dtype) || (structure.by !== 'sum' && structure.by !== 'max'))
+    return undefined
   const sum = structure.by === 'sum'
-  // A rank whose part only fills up adds nothing.
-  const mine = own.aval.size === 0 ? constant(sum ? 0 : Number.NEGATIVE_INFINITY, part.dtype) : apply(n.prim!, [own], { axes: [0] })
-  return sum ? sumNode(mine) : apply(allReduceMaxPrimitive, [mine], {})
+  const k = partLength(whole.size, at.size)
+  const own = lt(asExpr(iotaNode([k], 0, 'i32')), asExpr(asTensor(ownLength(whole.size, at.rank, at.size)))) as AnyExpr
+  const others = constant(sum ? 0 : Number.NEGATIVE_INFINITY, part.dtype)
+  const mine = k * at.size === whole.size ? part : asNode(where(own, asExpr(part), asExpr(others)))
+  const y = apply(n.prim!, [mine], { axes: [0] })
+  return sum ? sumNode(y) : apply(allReduceMaxPrimitive, [y], {})
 }
 /** What is done to each element by itself: of arrays of one shape, and scalars beside them. */
 const byElement = ({ class: of }: AnyPrimitive, args: readonly Aval[], [y]: readonly Aval[]): boolean =>

@@ -14,7 +14,7 @@ import { bool, f32, f64, i32 } from '../../index.js'
 import { current } from '../world.js'
 import { gathered } from './gather.js'
 import { isCut, partAval, partLength, partOfArray } from './geometry.js'
-import { cutNode, overParts } from './over-parts.js'
+import { cutNode, overParts, type Rank } from './over-parts.js'
 import type { Joined, Parts } from './types.js'
 
 const where = 'inParts'
@@ -54,17 +54,16 @@ const partsIn = (tree: unknown, { avals, def, paths }: Whole, ranks: number, wha
   })
   return got.leaves
 }
-const cutLeaf = (x: unknown, path: string): unknown => {
-  const at = current()
+const cutLeaf = (x: unknown, path: string, at: Rank): unknown => {
   if (isSpec(x)) return specOf(partAval(avalAt(x, path), at.size))
   return isExpr(x) ? asExpr(cutNode(asNode(x), at)) : partOfArray(arrayAt(x), at.rank, at.size)
 }
-const cutTree = (tree: unknown): unknown => {
+export const cutTree = (tree: unknown, at: Rank = current()): unknown => {
   const { leaves, def } = flatten(tree, where, isLeafHere)
   const paths = leafPaths(def)
   return unflatten(
     def,
-    leaves.map((x, i) => cutLeaf(x, paths[i]!)),
+    leaves.map((x, i) => cutLeaf(x, paths[i]!, at)),
   )
 }
 /** The whole array of the parts of all ranks. */
@@ -73,7 +72,7 @@ const joinArray = (part: NDArray, whole: Aval): Tensor => {
   if (!isCut(whole)) return new Tensor([...part.shape], part.dtype, part.data.slice())
   const length = partLength(whole.size, ranks.size) * ranks.size
   const all = allocate(whole.dtype, length)
-  ranks.run({ name: 'allGather', ranks: ranks.size }, part, { shape: [length], dtype: whole.dtype, data: all })
+  if (length > 0) ranks.run({ name: 'allGather', ranks: ranks.size }, part, { shape: [length], dtype: whole.dtype, data: all })
   return new Tensor([...whole.shape], whole.dtype, all.slice(0, whole.size) as typeof all)
 }
 const joinTree = (tree: unknown, whole: Whole): unknown =>
@@ -157,7 +156,7 @@ const optimizerIn = (
         state: unflatten(held.def, made.slice(updates.nodes.length)),
       }
     },
-    cut: cutTree,
+    cut: (state) => cutTree(state),
     join: (state) => joinTree(state, beginning()),
   }
 }
