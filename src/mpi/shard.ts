@@ -148,7 +148,9 @@ export const shard: ShardFn = /*#__PURE__*/ from(
       const counts = op === 'sum' ? undefined : weight === undefined ? length : weightIn(weight(inputs as never))
       return unflatten(result.def, totals(result.nodes, counts, bucketBytes).map(asExpr))
     }
-    return callable(context.runtime, { ...meta, body })
+    const { declared, ...free } = meta
+    // What a function declares are whole arrays.
+    return callable(context.runtime, Object.keys(parts).length === 0 ? { ...meta, body } : { ...free, body })
   }),
 )
 /** What `weight` gave. */

@@ -73,7 +73,7 @@ export const stepsIn = (where: Where, width = 512): Memory => {
   const small = placedStep(where, 64)
   /** Arrays as they are declared: the same numbers whatever the ranks have of them. */
   const filled = (tree: unknown, value: (i: number) => number): unknown =>
-    cd.treeMap((s: cd.Spec) => {
+    (cd.treeMap as unknown as (f: (s: cd.Spec) => unknown, tree: unknown) => unknown)((s) => {
       const shape = s.shape as readonly number[]
       if (s.dtype === 'i32') return cd.tensor(0, [], 'i32')
       const n = shape.reduce((a, d) => a * d, 1)
@@ -82,7 +82,7 @@ export const stepsIn = (where: Where, width = 512): Memory => {
         Float32Array.from({ length: n }, (_, i) => value(from + i)),
         [...shape],
       )
-    }, tree as never)
+    }, tree)
   const begun = ({ params, state }: { readonly params: unknown; readonly state: unknown }) => ({
     params: filled(params, (i) => 0.05 * Math.sin(i * (i % 1013))),
     state: filled(state, () => 0),

@@ -34,7 +34,7 @@ export const cutNode = (x: Node, { rank, size: ranks }: Rank): Node => {
   const k = partLength(x.aval.size, ranks)
   const line = reshapeNode(x, [x.aval.size])
   const filled = k * ranks === x.aval.size ? line : padNode(line, [0], [k * ranks], [1])
-  return dynamicSliceNode(filled, asTensor(rank * k), { sizes: [k] })
+  return dynamicSliceNode(filled, asTensor(rank * k), { sizes: [k], batchDims: 0 })
 }
 
 /** The fold of all elements of an array of which ranks have parts. */

@@ -121,7 +121,8 @@ const optimizerIn = (
     if (begun !== undefined) return begun
     const wholes = params.avals.map((a) => input(a))
     const { nodes, def } = liftTree(given.init(unflatten(params.def, wholes.map(asExpr))), where)
-    begun = { ...wholeOf(nodes.map((n) => n.aval), def), nodes, wholes } // biome-ignore format: one line
+    const avals = nodes.map((n) => n.aval)
+    begun = { ...wholeOf(avals, def), nodes, wholes }
     return begun
   }
   const run = (nodes: readonly Node[], parts: ReadonlyMap<Node, Node>): readonly Node[] =>
@@ -193,7 +194,7 @@ export interface Placement<P> {
  * An array is flattened, filled up with zeros, and cut into parts of ceil(size / n); scalars are whole. `shard(loss, { data, parts: { params } })` gathers them: with 'zero1' they are
  * whole from their first use to the last one of a step, with 'zero3' they are given up behind the forward pass and gathered once more. Gradients are in parts. An optimiser is traced on the whole
  * shapes, and computes on parts what treats each element by itself, or takes sums of all.
- * Errors  BadInput for an axis without a size, an optimiser that needs whole arrays; ShapeMismatch for what is no part.
+ * Errors  BadInput for an axis without a size, an optimiser that needs whole arrays; ShapeMismatch for what is not a part.
  * Source  Rajbhandari et al. 2020.
  * @example
  * const placed = inParts({ w: tensor([[1, 2, 3]]) }, 'zero1')
