@@ -100,6 +100,20 @@ const whole: Readonly<Record<string, () => unknown>> = {
   muon: () => optim.muon(rate),
   shampoo: () => optim.shampoo(rate),
   adafactor: () => optim.adafactor(rate),
+  'the largest sum of a column': () => ({
+    init: () => ({}),
+    update: (g: Tree) => ({
+      updates: cd.treeMap((x: AnyExpr) => (x.shape.length === 2 ? cd.mul(x, cd.max(cd.sum(x, { axis: 0 }))) : x), g),
+      state: {},
+    }),
+  }),
+  'one element as a scalar': () => ({
+    init: () => ({}),
+    update: (g: Tree) => ({
+      updates: cd.treeMap((x: AnyExpr) => cd.mul(x, cd.reshape(cd.exp(cd.sum(x, { keepdims: true })), [])), g),
+      state: {},
+    }),
+  }),
   'a mean of rows': () => ({
     init: () => ({}),
     update: (g: Tree) => ({
@@ -248,6 +262,27 @@ describe('parameters in parts', () => {
     expect(collectives('zero1')).toEqual([...Array(LAYERS).fill('allGather'), ...Array(LAYERS).fill('reduceScatter')])
     // The last layer is needed by both passes one after the other, and gathered twice all the same.
     expect(collectives('zero3')).toEqual([...Array(LAYERS).fill('allGather'), ...Array(LAYERS).fill(['allGather', 'reduceScatter']).flat()])
+  })
+
+  it('does not run a loop twice for a parameter that it reads', () => {
+    const loops = (how: mpi.Placing) =>
+      within(countedRank(2).communicator, () => {
+        const declared = { w: cd.f64(3, 3) }
+        const placed = mpi.inParts(declared, how)
+        const f = ({ params: p, x }: { readonly params: Tree; readonly x: AnyExpr }): AnyExpr =>
+          cd.mean(cd.fori(5, (_: AnyExpr, c: AnyExpr) => cd.tanh(cd.matmul(c, p.w!)) as AnyExpr, x) as AnyExpr)
+        const g = mpi.shard(f, { data: { x: 0 }, parts: { params: placed } }) as unknown as typeof f
+        const step = cd.compile(
+          cd.fn(
+            { params: placed.parts, x: cd.f64(2, 3) } as never,
+            (({ params: p, x }: { readonly params: never; readonly x: AnyExpr }) =>
+              cd.grad((q: never) => g({ params: q, x }) as never)(p)) as never,
+          ),
+        ) as unknown as { readonly explain: () => cd.Explanation }
+        return step.explain().loops.length
+      })
+    expect(loops('zero1')).toBe(2)
+    expect(loops('zero3')).toBe(2)
   })
 
   it('computes with what is made again as with what is kept: random programs of parameters', () => {

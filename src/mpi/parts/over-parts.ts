@@ -5,9 +5,7 @@
 import { badInput, showShape } from '../../core/errors/explain.js'
 import { type Aval, isFloat } from '../../core/graph/aval.js'
 import { APPLY, apply, applyAny, asExpr, asNode, constant, type Node, OUTPUT, resultAvals } from '../../core/graph/expr.js'
-import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { fold } from '../../core/graph/rewrite.js'
-import { sameShape } from '../../core/graph/shape.js'
 import { Tensor } from '../../core/graph/tensor.js'
 import { lt } from '../../core/ops/compare.js'
 import { where } from '../../core/ops/elementwise.js'
@@ -50,15 +48,12 @@ const folded = (n: Node, part: Node, whole: Aval, at: Rank): Node | undefined =>
   const y = apply(n.prim!, [mine], { axes: [0] })
   return sum ? sumNode(y) : apply(allReduceMaxPrimitive, [y], {})
 }
-/** What is done to each element by itself: of arrays of one shape, and scalars beside them. */
-const byElement = ({ class: of }: AnyPrimitive, args: readonly Aval[], [y]: readonly Aval[]): boolean =>
-  of === 'elementwise' && args.every((a) => scalar(a) || sameShape(a.shape, y!.shape))
-
 /** The results of an application over parts. */
 const applied = (n: Node, args: readonly Node[], at: Rank, place: string): readonly Node[] => {
-  const results = resultAvals(n)
   const wholes = n.args.map((a) => a.aval)
-  if ([...wholes, ...results].every((a) => !isCut(a)) || byElement(n.prim!, wholes, results)) return applyAny(n.prim!, args, n.payload)
+  // Of arrays of one shape, and scalars beside them: each element by itself.
+  const byElement = n.prim!.class === 'elementwise'
+  if (byElement || [...wholes, ...resultAvals(n)].every((a) => !isCut(a))) return applyAny(n.prim!, args, n.payload)
   const [x] = wholes
   if ((n.prim as unknown) === broadcastToPrimitive && scalar(x!)) return [broadcastNode(args[0]!, partAval(n.aval, at.size).shape)]
   if ((n.prim as unknown) === reshapePrimitive) {
