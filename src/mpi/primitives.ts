@@ -1,5 +1,6 @@
 /** The collectives as primitives: one array in, one array out, blocks along the first axis. */
 import { badInput, badShape, raise } from '../core/errors/explain.js'
+import { Again } from '../core/graph/again.js'
 import { type Aval, aval } from '../core/graph/aval.js'
 import { type Codec, codecOf, ints, natural, oneOf, record } from '../core/graph/codec.js'
 import { apply, asExpr, asNode, type Node } from '../core/graph/expr.js'
@@ -143,7 +144,13 @@ export const allGatherPrimitive: Made<'allGather', Gathered> = collective(
   [...sample<Gathered>({ ranks: 1 }), ...sample<Gathered>({ ranks: 1, again: 0 })],
   `${MPI}.7`,
   'any',
-  { again: ({ ranks, again }) => (again === undefined ? undefined : { ranks, again: again + 1 }), when: 'late' },
+  {
+    again: {
+      params: ({ ranks, again }) => (again === undefined ? undefined : { ranks, again: again + 1 }),
+      pass: () => new Again(),
+    },
+    when: 'late',
+  },
 )
 export const reduceScatterPrimitive: Made<'reduceScatter', Ranks> = collective(
   'reduceScatter',

@@ -4,6 +4,7 @@ import { badInput } from '../errors/explain.js'
 import { holds, reading } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { Again } from './again.js'
 import { type Aval, aval, avalsFrom } from './aval.js'
 import { type Codec, nothing } from './codec.js'
 import { checkDTypes, type DTypeRule, type Takes } from './dtype-rule.js'
@@ -154,10 +155,10 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
    */
   readonly stacked?: number
   /**
-   * The parameters with which the reverse pass applies it once more, where its result is better made again than kept from the forward pass; undefined: it is kept. They
-   * differ from these, so that a plan does not take both for one value.
+   * Where its result is better made again by the reverse pass than kept from the forward pass: the parameters with which it is applied once more, undefined where it is kept. They
+   * differ from these, so that a plan does not take both for one value. `pass` is `() => new Again()`.
    */
-  readonly again?: (params: P) => P | undefined
+  readonly again?: { readonly params: (params: P) => P | undefined; readonly pass: () => Again }
   /** When a plan runs it: 'early', as soon as its arguments are there, or 'late', just before what reads it first; in the order in which things were built unless given. */
   readonly when?: 'early' | 'late'
   readonly source: string
