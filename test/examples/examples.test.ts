@@ -23,7 +23,7 @@ describe('npm run example:NAME', () => {
   const scripts = Object.entries(manifest.scripts).filter(([name]) => name.startsWith('example:'))
   it('names a file for each example', () => {
     expect(scripts.map(([name]) => name.slice('example:'.length)).sort()).toEqual(
-      'adversarial autograd browser cells clipping diffusion digits eight-schools fine-tune flow flux funnel gaussian-process gpt graph-net hierarchical hmc implicit kalman lstnet mooncake nbody neural-ode own-layers pinn portfolio quickstart ranks reaction reinforce resnet rule saliency served tables thurber tokenizer transformer volatility yota zygote'.split(
+      'adversarial autograd browser cells clipping diffusion digits eight-schools fine-tune flow flux funnel gaussian-process gpt graph-net hierarchical hmc implicit kalman lstnet mooncake nbody neural-ode own-layers pinn portfolio quickstart ranks reaction reinforce resnet rule saliency served tables tensor-parallel thurber tokenizer transformer volatility yota zygote'.split(
         ' ',
       ),
     )

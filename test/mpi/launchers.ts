@@ -37,13 +37,13 @@ afterAll(() => {
   for (const folder of bundles.splice(0)) rmSync(folder, { recursive: true, force: true })
   built = undefined
 })
-/** The program of a rank, bundled once: each of many ranks would transform the library again. The example it runs is a file of its own, which is not what was started. */
+/** The program of a rank, bundled once: each of many ranks would transform the library again. The examples it runs are files of their own, which are not what was started. */
 const script = (): Promise<string> => {
   built ??= (async () => {
     mkdirSync(join(root, 'out'), { recursive: true })
     const outdir = mkdtempSync(join(root, 'out', 'mpi-'))
     bundles.push(outdir)
-    const entryPoints = ['test/mpi/rank.ts', 'examples/ranks.ts'].map((file) => join(root, file))
+    const entryPoints = ['test/mpi/rank.ts', 'examples/ranks.ts', 'examples/tensor-parallel.ts'].map((file) => join(root, file))
     const shape = { bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20', packages: 'external' } as const
     await build({ ...shape, entryPoints, outdir, outbase: root, outExtension: { '.js': '.mjs' }, logLevel: 'error' })
     return join(outdir, 'test', 'mpi', 'rank.mjs')

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { main } from '../../examples/ranks.js'
+import { main as tensorParallel } from '../../examples/tensor-parallel.js'
 import { simulateRanks } from '../../src/mpi/index.js'
 import { count } from '../depth.js'
 import { launchers, onRanks, resultsOf } from './launchers.js'
@@ -17,6 +18,8 @@ interface Found {
   readonly arrays: readonly unknown[]
   readonly drawn: readonly unknown[]
   readonly losses: readonly number[]
+  /** Of the example whose hidden units are cut. */
+  readonly cut: readonly number[]
 }
 const COUNT = count(5, 30)
 /** As JSON has numbers: -0 is 0, and NaN is null. */
@@ -43,6 +46,8 @@ for (const launcher of launchers)
         expect(ranksOf((f) => f.arrays)).toEqual(simulated(arrays(size)))
         if (size === 3) expect(ranksOf((f) => f.drawn)).toEqual(simulated(drawn(COUNT)))
         expect(found.map((f) => f.losses)).toEqual(asJson(simulateRanks(size, () => losses(8))))
+        const cut = (): readonly number[] => tensorParallel(() => undefined, { steps: 8 }).losses
+        expect(found.map((f) => f.cut)).toEqual(asJson(simulateRanks(size, cut)))
         expect(found.map((f) => [f.rank, f.size])).toEqual(found.map((_, r) => [r, size]))
         for (const { library, threadLevel } of found)
           expect([library, threadLevel]).toEqual([

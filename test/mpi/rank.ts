@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { main } from '../../examples/ranks.js'
+import { main as tensorParallel } from '../../examples/tensor-parallel.js'
 import * as cd from '../../src/index.js'
 import { allReduce, ranks, world } from '../../src/mpi/index.js'
 import { type FitWork, fitted } from './fits.js'
@@ -10,6 +11,8 @@ import { broadcasts, TIMES, works } from './scaled.js'
 import { arrays, drawn, losses } from './work.js'
 
 const [what, ...rest] = process.argv.slice(2)
+/** Losses of the example whose hidden units are cut over ranks. */
+const cut = (steps: number): readonly number[] => tensorParallel(() => undefined, { steps }).losses
 const one = (): unknown => cd.evaluate(allReduce([1]))
 
 const results = (folder: string, count: number): void => {
@@ -22,6 +25,7 @@ const results = (folder: string, count: number): void => {
     arrays: arrays(size).map((f) => f(rank)),
     drawn: size === 3 ? drawn(count).map((f) => f(rank)) : [],
     losses: losses(8),
+    cut: cut(8),
   }
   writeFileSync(join(folder, `${rank}.json`), JSON.stringify(found))
   world.barrier()
