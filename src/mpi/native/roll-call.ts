@@ -89,14 +89,16 @@ export class RollCall {
   }
   /** Says to all that this rank waits, hears who else does, and raises with those that do not. */
   private missing(): never {
-    const sent = this.listening.map((l) => this.ranks.send(this.mine, l.from, WAITING))
+    let sent: readonly Request[] = this.listening.map((l) => this.ranks.send(this.mine, l.from, WAITING))
     const deadline = performance.now() + GRACE
-    this.ranks.wait(sent, deadline)
+    // A message to one that is absent may stay here: data for it may be in the way. The others are heard meanwhile.
     while (performance.now() < deadline && this.listening.some((l) => l.request !== undefined)) {
+      sent = sent.filter((r) => !this.ranks.done(r))
       this.looked = 0
       this.heard()
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
+    this.ranks.wait(sent, deadline)
     const absent = this.listening.filter((l) => l.request !== undefined).map((l) => l.from)
     this.lowest = Array.from({ length: this.ranks.size }, (_, r) => r).find((r) => !absent.includes(r))!
     const waited = this.place
