@@ -32,11 +32,11 @@ const product = (a: readonly number[], b: readonly number[], f: (a: E, b: E) => 
   f: ({ a, b }) => grads((a, b) => op.sum!(op.tanh!(f(a, b))), 2)(a, b),
   cut: 2,
 })
-const conv = (x: readonly number[], k: readonly number[], options: unknown, dtype: 'f32' | 'f64'): Case => ({
+const conv = (x: readonly number[], k: readonly number[], options: unknown, dtype: 'f32' | 'f64', cut = 2): Case => ({
   name: `a convolution of ${x.join(' x ')} by ${k.join(' x ')} in ${dtype} ${JSON.stringify(options)}`,
   inputs: { x: [x, dtype], k: [k, dtype] },
   f: ({ x, k }) => grads((x, k) => op.sum!(op.square!(op.conv!(x, k, options))), 2)(x, k),
-  cut: 2,
+  cut,
 })
 const cases: readonly Case[] = [
   {
@@ -69,7 +69,20 @@ const cases: readonly Case[] = [
   product([200, 50], [50, 1], (a, b) => op.matmul!(a, b)),
   conv([6, 3, 11, 9], [5, 3, 3, 3], { padding: 1 }, 'f64'),
   conv([6, 3, 11, 9], [5, 3, 3, 3], { padding: 1 }, 'f32'),
-  conv([5, 8, 12, 12], [16, 8, 3, 3], { padding: 1 }, 'f32'),
+  // By minimal filtering; the kernel's gradient in phases.
+  conv([5, 8, 12, 12], [16, 8, 3, 3], { padding: 1 }, 'f32', 3),
+  {
+    name: 'a kernel gradient by minimal filtering, in phases, of images that are not finite, and added to in a loop',
+    inputs: { x: [[4, 8, 12, 12], 'f32'], k: [[16, 8, 3, 3], 'f32'] },
+    f: ({ x, k }) => {
+      const far = op.div!(1, op.cast!(op.gt!(x, -0.999999), 'f32'))
+      const kernelGradient = (x: unknown, k: unknown): E =>
+        (cd.grad as unknown as (f: unknown) => (k: unknown) => E)((k: E) => op.sum!(op.square!(op.conv!(x, k, { padding: 1 }))))(k)
+      const step = (c: E) => [op.add!(op.mul!(0.5, c), kernelGradient(op.mul!(0.01, x), c)), 0]
+      return [kernelGradient(op.mul!(x, far), k), op.scan!(step as never, k, null, { length: 3 })]
+    },
+    cut: 3,
+  },
   conv([4, 4, 9, 9], [6, 2, 5, 5], { groups: 2, stride: 2 }, 'f32'),
   {
     name: 'pools and their gradients',
@@ -235,6 +248,25 @@ describe('threads that are lost', () => {
     }
     return { start: replacing, running, gone, mend }
   }
+  it('waits of several steps are not added up, however far apart they are', async () => {
+    // Long enough for the caller to ask what time it is: more looks than it makes in 30 ms.
+    const { start, gone } = replaced((f) => {
+      const left = f.local('i32')
+      f.set(left, 200_000_000).countDown(left, () => {})
+    })
+    const patience = 1000
+    const { backend, crew } = threaded(2, { start, patience })
+    // One step, long enough for another thread to wake: the same number of parts is done whenever the caller waits.
+    const c: Case = { name: '', inputs: { a: [[400, 400], 'f32'], b: [[400, 400], 'f32'] }, f: ({ a, b }) => op.matmul!(a, b), cut: 1 }
+    const [f, args] = [compiledOn(c, backend), argumentsOf(c)]
+    expect(await untilHelped(crew, () => f(args))).toBe(true)
+    for (let k = 0; k < 2; k++) {
+      await new Promise((later) => setTimeout(later, 1.2 * patience))
+      expect(await untilHelped(crew, () => f(args))).toBe(true)
+    }
+    backend.endThreads()
+    expect(await until(() => gone() === 1)).toBe(true)
+  })
   const faults = [
     { name: 'ends within a part', body: (f: FunctionBuilder) => f.op(OP.unreachable), message: 'one of the threads ended within a step' },
     {

@@ -48,12 +48,31 @@ export interface WholeKernel {
   readonly shared?: { readonly code: string } & ({ readonly sizes: readonly number[] } | { readonly table: Uint8Array })
   /** Where it may run in parts. */
   readonly units?: Units
+  /** Where it may run in phases: with threads. */
+  readonly phases?: Phases
+}
+/**
+ * A kernel as kernels that run one after the other, each in parts of its own, on the record of the whole: behind its sizes it has the address of what phases share, which parts do not move. A kernel
+ * whose units depend on each other (sums over what they share) can so be cut. Together phases compute the bits of the whole.
+ */
+export interface Phases {
+  readonly sharedBytes: number
+  readonly each: readonly Phase[]
+}
+export interface Phase {
+  readonly emit: (module: Module, name: string) => unknown
+  readonly scratchBytes: number
+  readonly units: Units
+  /** What it computes, where that is not about all that the step does. */
+  readonly flops?: number
 }
 /** Units that a whole kernel computes alike, each for itself: threads may share them. */
 export interface Units {
   /** Which of the `sizes` in its record counts them. */
   readonly size: number
   readonly count: number
+  /** Which of the `sizes` is the number of the first unit of a part. */
+  readonly first?: number
   /** Units that belong together. */
   readonly multiple?: number
   /** Bytes between units: of each result, and of each argument of the record (0 of what every unit reads). */
@@ -123,6 +142,12 @@ export interface Cuttable {
   /** What its records hold behind the scratch, where its code reads that. */
   readonly sizes?: readonly number[]
   readonly units?: Units
+  readonly phases?: { readonly sharedBytes: number; readonly each: readonly (Phase & { readonly index: number })[] }
+}
+/** A kernel of the table, in parts or whole. */
+export interface Shared {
+  readonly index: number
+  readonly cut?: Cut
 }
 /** A step in parts: some units along one axis. The last part has the units that are left too. */
 export interface Cut {
@@ -153,8 +178,12 @@ export interface Crew {
   readonly forget: (index: number) => void
   /** The memory has grown. */
   readonly grown: () => void
-  /** How a step is shared; undefined where one thread is as quick. */
-  readonly cut: (kernel: Kernel, step: Pick<Step, 'sizes' | 'reads' | 'writes' | 'flops'>, installed: Cuttable) => Cut | undefined
+  /** What runs for a step that is shared, one after the other: its kernel in parts, or its phases; undefined where one thread is as quick. */
+  readonly cut: (
+    kernel: Kernel,
+    step: Pick<Step, 'sizes' | 'reads' | 'writes' | 'flops'>,
+    installed: Cuttable,
+  ) => readonly Shared[] | undefined
   /** How many threads may run parts at once. */
   readonly count: number
   /** The kernel of such steps, on a table of kernels: its record is a forkRecord. */

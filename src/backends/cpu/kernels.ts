@@ -36,6 +36,8 @@ export interface Installed extends Cuttable {
 /** Code in the table that kernels of several sizes share, by what names it. */
 interface Shared {
   readonly index: number
+  /** Of its phases, where it has some that run. */
+  readonly phases: readonly number[]
   readonly code: Code
   users: number
 }
@@ -191,7 +193,8 @@ export class Kernels {
     this.count--
     const shared = k.shared === undefined ? undefined : this.sharedBy.get(k.shared)!
     if (shared !== undefined && --shared.users === 0) this.sharedBy.delete(k.shared!)
-    if (k.run === undefined && (shared === undefined || shared.users === 0)) this.arena.engine!.remove(k.index)
+    if (k.run === undefined && (shared === undefined || shared.users === 0))
+      for (const index of [k.index, ...(shared?.phases ?? [])]) this.arena.engine!.remove(index)
     if (--k.code.kernels === 0 && k.code.module) this.arena.stats.modules--
   }
 
@@ -241,17 +244,17 @@ export class Kernels {
     scratch: Installed['scratch'],
     imports?: WebAssembly.ModuleImports,
   ): Held {
-    const { index, code } = this.emitted(emit, imports)
-    return this.add(key, { index, scratch, ...(imports !== undefined && { calls: true }) }, code)
+    const { indices, code } = this.emitted([emit], imports)
+    return this.add(key, { index: indices[0]!, scratch, ...(imports !== undefined && { calls: true }) }, code)
   }
   private emitted(
-    emit: (m: Module, name: string) => unknown,
+    emitters: readonly ((m: Module, name: string) => unknown)[],
     imports?: WebAssembly.ModuleImports,
-  ): { readonly index: number; readonly code: Code } {
+  ): { readonly indices: readonly number[]; readonly code: Code } {
     const m = this.arena.engine!.module()
-    emit(m, 'kernel')
-    const { indices, code } = this.compile(m, ['kernel'], imports)
-    return { index: indices[0]!, code }
+    const names = emitters.map((_, i) => `kernel${i}`)
+    emitters.forEach((emit, i) => void emit(m, names[i]!))
+    return this.compile(m, names, imports)
   }
   /** The backend's products, or those of a system library. */
   private byLibrary(own: Products): Products {
@@ -278,15 +281,22 @@ export class Kernels {
 
   /** One whose code is that of others. */
   private sharing(key: string, own: WholeKernel, { code: shared, ...said }: NonNullable<WholeKernel['shared']>): Held {
-    const rest = { scratch: () => own.scratchBytes, ...said, ...(own.units !== undefined && { units: own.units }) }
-    const known = this.sharedBy.get(shared)
-    if (known !== undefined) {
-      known.users++
-      return this.add(key, { index: known.index, ...rest }, known.code, shared)
+    const phases = this.arena.engine!.crew && own.phases
+    let known = this.sharedBy.get(shared)
+    if (known === undefined) {
+      const { indices, code } = this.emitted([own.emit, ...(phases?.each ?? []).map(({ emit }) => emit)])
+      known = { index: indices[0]!, phases: indices.slice(1), code, users: 0 }
+      this.sharedBy.set(shared, known)
     }
-    const { index, code } = this.emitted(own.emit)
-    this.sharedBy.set(shared, { index, code, users: 1 })
-    return this.add(key, { index, ...rest }, code, shared)
+    known.users++
+    const { index, code } = known
+    const each = phases?.each.map((phase, i) => ({ ...phase, index: known.phases[i]! }))
+    const rest = {
+      ...said,
+      ...(own.units !== undefined && { units: own.units }),
+      ...(phases !== undefined && { phases: { ...phases, each: each! } }),
+    }
+    return this.add(key, { index, scratch: () => own.scratchBytes, ...rest }, code, shared)
   }
 
   /** By a library; what it gives back by the meaning. */
@@ -315,7 +325,8 @@ export class Kernels {
     const known = this.products.get(type)
     if (known !== undefined) return known
     const products = this.byLibrary(own)
-    const { index } = this.emitted((m, name) => products.emit(m, type, 'subtract', name), products.imports?.(type, 'subtract'))
+    const { indices } = this.emitted([(m, name) => products.emit(m, type, 'subtract', name)], products.imports?.(type, 'subtract'))
+    const index = indices[0]!
     this.products.set(type, index)
     return index
   }

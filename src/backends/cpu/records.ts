@@ -10,8 +10,8 @@ export interface RecordWriter {
   readonly number: (word: number, x: number) => void
   /** The address of an operand. */
   readonly address: (word: number, o: Operand) => void
-  /** The address of the scratch. */
-  readonly scratch: (word: number) => void
+  /** The address of the scratch, or so many bytes behind it. */
+  readonly scratch: (word: number, offset?: number) => void
   /** The address of a table. */
   readonly table: (word: number, bytes: Uint8Array) => void
 }
@@ -117,17 +117,19 @@ export class OpaqueRecord {
     return this.scratch + 1
   }
 }
-/** `sizes` or `table`: the words behind, where the kernel reads some. */
+/** `sizes` or `table`: the words behind, where the kernel reads some. `shared`: so many bytes of the scratch are those that its phases share, at the address behind its sizes; its own come after them. */
 export const writeOpaque = (
   { reads, writes }: Work,
   to: RecordWriter,
   { sizes, table }: { readonly sizes?: readonly number[]; readonly table?: Uint8Array } = {},
+  shared?: number,
 ): void => {
   const at = new OpaqueRecord(writes.length, reads.length)
   for (let i = 0; i < writes.length; i++) to.address(at.result(i), writes[i]!)
   for (let i = 0; i < reads.length; i++) to.address(at.argument(i), reads[i]!)
-  to.scratch(at.scratch)
+  to.scratch(at.scratch, shared)
   for (const [i, size] of (sizes ?? []).entries()) to.number(at.behind + i, size)
+  if (shared !== undefined) to.scratch(at.behind + sizes!.length)
   if (table !== undefined) to.table(at.behind, table)
 }
 

@@ -1,7 +1,7 @@
 /** How a step is cut into parts that threads take: along one axis, so that no two parts write the same element, and each element is computed as in the whole. */
 import { itemBytes } from '../../core/graph/aval.js'
 import { sizeOf } from '../../core/graph/shape.js'
-import type { Cut, Cuttable } from '../cpu/kernel.js'
+import type { Cut, Cuttable, Shared, Units } from '../cpu/kernel.js'
 import { gemmRecord, LoopRecord, OpaqueRecord } from '../cpu/records.js'
 import type { GemmKernel, Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
@@ -148,26 +148,42 @@ const cutGemm = (k: GemmKernel, { sizes, reads, writes, flops }: Work, { scratch
   })
 }
 
-const cutOpaque = (k: OpaqueKernel, { flops }: Work, { units, sizes, scratch }: Cuttable, sharing: Sharing): Cut | undefined => {
-  if (units === undefined) return undefined
+/** Units of a whole kernel, or of one of its phases. `words`: how many its record has behind the scratch. */
+const cutUnits = (units: Units, microseconds: number, scratchBytes: number, words: number, sharing: Sharing): Cut | undefined => {
   const at = new OpaqueRecord(units.results.length, units.args.length)
-  const bytes = [...k.results, ...k.args].reduce((n, { shape, dtype }) => n + itemBytes[dtype] * sizeOf(shape), 0)
+  const addresses = [
+    ...units.results.map((by, i) => [at.result(i), by] as const),
+    ...units.args.map((by, i) => [at.argument(i), by] as const),
+  ]
   return cutAlong(
     {
       units: units.count,
       multiple: units.multiple ?? 1,
       axis: at.behind + units.size,
-      steps: [...units.results.map((by, i) => [at.result(i), by] as const), ...units.args.map((by, i) => [at.argument(i), by] as const)],
+      steps: units.first === undefined ? addresses : [...addresses, [at.behind + units.first, 1]],
     },
-    (NS.whole * flops + NS.byte * bytes) / 1e3,
+    microseconds,
     sharing,
-    { word: at.scratch, bytes: () => scratch([]), words: at.behind + sizes!.length },
+    { word: at.scratch, bytes: () => scratchBytes, words: at.behind + words },
   )
 }
+const cutOpaque = (k: OpaqueKernel, { flops }: Work, installed: Cuttable, sharing: Sharing): readonly Shared[] | undefined => {
+  const { index, units, phases, sizes, scratch } = installed
+  const bytes = [...k.results, ...k.args].reduce((n, { shape, dtype }) => n + itemBytes[dtype] * sizeOf(shape), 0)
+  const microseconds = (NS.whole * flops + NS.byte * bytes) / 1e3
+  if (units !== undefined) return whole(index, cutUnits(units, microseconds, scratch([]), sizes!.length, sharing))
+  if (phases === undefined || microseconds < sharing.least) return undefined
+  return phases.each.map((phase) => {
+    const own = phase.flops === undefined ? microseconds : (NS.whole * phase.flops) / 1e3
+    const cut = cutUnits(phase.units, own, phase.scratchBytes, sizes!.length + 1, sharing)
+    return { index: phase.index, ...(cut !== undefined && { cut }) }
+  })
+}
+const whole = (index: number, cut: Cut | undefined): readonly Shared[] | undefined => cut && [{ index, cut }]
 
-/** How a step is shared; undefined where one is as quick, or where its kernel calls into JavaScript. */
-export const cutOf = (k: Kernel, work: Work, installed: Cuttable, sharing: Sharing): Cut | undefined => {
+/** What runs for a step that is shared; undefined where one thread is as quick, or where its kernel calls into JavaScript. */
+export const cutOf = (k: Kernel, work: Work, installed: Cuttable, sharing: Sharing): readonly Shared[] | undefined => {
   if (installed.calls === true) return undefined
-  if (k.kind === 'loop') return cutLoop(k, work, installed, sharing)
-  return k.kind === 'gemm' ? cutGemm(k, work, installed, sharing) : cutOpaque(k, work, installed, sharing)
+  if (k.kind === 'opaque') return cutOpaque(k, work, installed, sharing)
+  return whole(installed.index, k.kind === 'loop' ? cutLoop(k, work, installed, sharing) : cutGemm(k, work, installed, sharing))
 }
