@@ -46,6 +46,13 @@ const cases: readonly Case[] = [
     cut: 1,
   },
   {
+    name: 'functions that are those of the engine, for huge arguments or always',
+    inputs: { x: [[1003], 'f64'], y: [[1003], 'f32'] },
+    f: ({ x, y }) =>
+      [x, y].flatMap((z) => [op.sin!, op.cos!, op.tan!].map((f) => f(op.mul!(z, 1e12))).concat(op.pow!(op.add!(1.5, z), op.mul!(9, z)))),
+    cut: 2,
+  },
+  {
     name: 'folds along each axis and rows that are broadcast',
     inputs: { x: [[37, 5, 29], 'f32'], r: [[29], 'f32'] },
     f: ({ x, r }) => {

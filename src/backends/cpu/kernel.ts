@@ -28,12 +28,18 @@ export interface ScalarContext {
   readonly aside: Local | undefined
   /** Pushes the primitive's meaning, called for each lane. */
   readonly viaMeaning: () => void
+  /** Pushes the function that the kernel names as `math`, called for each lane. */
+  readonly viaMath: () => void
 }
+/** Functions of the engine, as which every thread has them. */
+export type MathFunction = 'sin' | 'cos' | 'tan' | 'pow'
 /** Pushes the value. */
 export interface ScalarKernel {
   (c: ScalarContext): void
   /** Of floats: what is made once, before a loop in which the second argument stays the same. */
   readonly aside?: (v: Vec, y: Local) => Operand
+  /** The function of `Math` that it may call. */
+  readonly math?: MathFunction
 }
 
 /** How a primitive that is run as a whole becomes a WebAssembly kernel. */

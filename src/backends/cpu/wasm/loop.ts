@@ -3,14 +3,15 @@ import { Identities } from '../../../core/graph/identity.js'
 import { type AnyPrimitive, scalarOf } from '../../../core/graph/primitive.js'
 import type { BodyOp, LoopKernel } from '../../plan/kernel.js'
 import { type CpuFacets, shippedFacets } from '../facets.js'
+import type { MathFunction } from '../kernel.js'
 import { type FuncRef, type Limits, Module } from './encoder.js'
 import { LoopEmitter } from './loop-emitter.js'
 
-/** A module of loops and the JavaScript functions that it imports (module `js`). */
+/** A module of loops and the JavaScript functions that it imports (module `js`); those of `Math` it imports from there. */
 interface LoopModule {
   readonly module: Module
   readonly names: readonly string[]
-  /** Those of them that call into JavaScript. */
+  /** Those of them that call functions of module `js`. */
   readonly calling: ReadonlySet<string>
   readonly imports: Record<string, (...xs: number[]) => number>
 }
@@ -22,13 +23,22 @@ export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = sh
   const module = new Module()
   module.importMemory(limits)
   const imports: LoopModule['imports'] = {}
-  const meanings = new Map<string, FuncRef>()
   const ids = new Identities()
   const keyOf = (o: BodyOp): string => `${o.dtype}|${ids.paramsId(o.prim, o.params)}`
   const byPrim = new Map<AnyPrimitive, Map<string, FuncRef>>()
-  // Meanings that a body may call: imported first, because imports precede functions.
+  const ofMath = new Map<MathFunction, FuncRef>()
+  const import_ = (from: string, name: string, o: BodyOp): FuncRef =>
+    module.importFunction(
+      from,
+      name,
+      o.args.map(() => 'f64' as const),
+      ['f64'],
+    )
+  // Functions that a body may call: imported first, because imports precede functions.
   for (const k of kernels)
     for (const o of k.body.ops) {
+      const math = facets.scalar(o.prim)?.math
+      if (math !== undefined && !ofMath.has(math)) ofMath.set(math, import_('Math', math, o))
       let own = byPrim.get(o.prim)
       if (own === undefined) {
         own = new Map()
@@ -36,15 +46,8 @@ export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = sh
       }
       const key = keyOf(o)
       if (own.has(key)) continue
-      const name = `m${meanings.size}`
-      const f = module.importFunction(
-        'js',
-        name,
-        o.args.map(() => 'f64' as const),
-        ['f64'],
-      )
-      own.set(key, f)
-      meanings.set(name, f)
+      const name = `m${Object.keys(imports).length}`
+      own.set(key, import_('js', name, o))
       imports[name] = functionOf(o)
     }
   const calling = new Set<string>()
@@ -54,7 +57,8 @@ export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = sh
       calling.add(name)
       return byPrim.get(o.prim)!.get(keyOf(o))!
     }
-    new LoopEmitter(module.kernel(name), k, meaning, facets).emit()
+    const math = (o: BodyOp): FuncRef => ofMath.get(facets.scalar(o.prim)!.math!)!
+    new LoopEmitter(module.kernel(name), k, { meaning, math }, facets).emit()
     return name
   })
   return { module, names, calling, imports }
