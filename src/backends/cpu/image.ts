@@ -109,7 +109,7 @@ export interface Image {
 }
 
 const write = (kernel: Kernel, s: Step, to: RecordWriter, installed: Installed, shared: number | undefined): void =>
-  kernel.kind === 'loop' ? writeLoop(s, to) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to, installed, shared)
+  kernel.kind === 'loop' ? writeLoop(s, to, shared) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to, installed, shared)
 
 /** The words of an image while they are written, in any order inside of a record. */
 class Words {
@@ -274,16 +274,15 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, engi
     }
     const kernel = installed[s.kernel]!
     const shared = kernel.run === undefined ? crew?.cut(plan.kernels[s.kernel]!, s, kernel) : undefined
-    const sharedBytes = shared && kernel.phases?.sharedBytes
-    write(plan.kernels[s.kernel]!, s, to, kernel, sharedBytes)
+    write(plan.kernels[s.kernel]!, s, to, kernel, shared?.sharedBytes)
     recordEnd[step] = words.length
     scratch = Math.max(scratch, kernel.scratch(s.sizes))
     if (shared === undefined) return
+    const { sharedBytes = 0, each } = shared
     forks.set(
       step,
-      shared.map(({ index, cut }, i) => {
-        const own = cut === undefined ? kernel.phases!.each[i]!.scratchBytes : cut.scratchBytes * crew!.count
-        scratch = Math.max(scratch, (sharedBytes ?? 0) + own)
+      each.map(({ index, scratchBytes, cut }) => {
+        scratch = Math.max(scratch, sharedBytes + (cut === undefined ? scratchBytes : cut.scratchBytes * crew!.count))
         return cut === undefined
           ? { kernel: index, record: recordOf[step]! }
           : { kernel: engine!.fork, record: writeFork(words, index, recordOf[step]!, cut) }

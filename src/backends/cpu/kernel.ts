@@ -149,11 +149,13 @@ export interface Cuttable {
   readonly sizes?: readonly number[]
   readonly units?: Units
   readonly phases?: { readonly sharedBytes: number; readonly each: readonly (Phase & { readonly index: number })[] }
+  /** Of a loop in chunks: the kernels that keep the totals of chunks and make results of them, how many results, and the points of a chunk. */
+  readonly chunked?: { readonly keep: number; readonly results: number; readonly outputs: number; readonly points: number }
 }
-/** A kernel of the table, in parts or whole. */
-export interface Shared {
-  readonly index: number
-  readonly cut?: Cut
+/** What runs for a step that threads share: kernels one after the other, in parts or whole; the bytes that these share of the scratch, where they share some. */
+export interface SharedStep {
+  readonly sharedBytes?: number
+  readonly each: readonly { readonly index: number; readonly scratchBytes: number; readonly cut?: Cut }[]
 }
 /** A step in parts: some units along one axis. The last part has the units that are left too. */
 export interface Cut {
@@ -184,12 +186,8 @@ export interface Crew {
   readonly forget: (index: number) => void
   /** The memory has grown. */
   readonly grown: () => void
-  /** What runs for a step that is shared, one after the other: its kernel in parts, or its phases; undefined where one thread is as quick. */
-  readonly cut: (
-    kernel: Kernel,
-    step: Pick<Step, 'sizes' | 'reads' | 'writes' | 'flops'>,
-    installed: Cuttable,
-  ) => readonly Shared[] | undefined
+  /** What runs for a step that is shared; undefined where one thread is as quick. */
+  readonly cut: (kernel: Kernel, step: Pick<Step, 'sizes' | 'reads' | 'writes' | 'flops'>, installed: Cuttable) => SharedStep | undefined
   /** How many threads may run parts at once. */
   readonly count: number
   /** The kernel of such steps, on a table of kernels: its record is a forkRecord. */

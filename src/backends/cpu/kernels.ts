@@ -13,6 +13,7 @@ import type { CpuFacets } from './facets.js'
 import type { BlasOver, Cuttable, Products, WholeByLibrary, WholeKernel } from './kernel.js'
 import { runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
+import { CHUNK, chunkedOutputs } from './wasm/chunks.js'
 import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import { emitLoops } from './wasm/loop.js'
@@ -124,6 +125,8 @@ export class Kernels {
     private readonly arena: Arena,
     private readonly facets: CpuFacets,
     private readonly blas: BlasOver | undefined,
+    /** Points of a chunk of a loop. */
+    private readonly chunk = CHUNK,
   ) {}
   /** Kernels that exist. */
   get size(): number {
@@ -154,15 +157,23 @@ export class Kernels {
       // Loops of one plan are compiled in one module; very many are split, to stay far from engines' size limits.
       for (let i = 0; i < loops.length; i += 64) {
         const group = loops.slice(i, i + 64)
-        const { module, names, calling, imports } = emitLoops(
+        const parts = engine!.crew !== undefined
+        const { module, names, chunked, calling, imports } = emitLoops(
           group.map((g) => g.kernel),
           this.facets,
           engine!.limits,
+          { chunk: this.chunk, parts },
         )
-        const whole = this.compile(module, names, imports)
+        const whole = this.compile(module, [...names, ...chunked.flatMap((own) => own ?? [])], imports)
+        let next = names.length
         for (const [j, { key, kernel }] of group.entries()) {
           const calls = calling.has(names[j]!) && { calls: true as const }
-          made.push(this.add(key, { index: whole.indices[j]!, scratch: loopScratchBytes(kernel), ...calls }, whole.code))
+          const more = whole.indices.slice(next, next + (chunked[j]?.length ?? 0))
+          next += more.length
+          const own = more.length > 0 && {
+            chunked: { keep: more[0]!, results: more[1]!, outputs: chunkedOutputs(kernel), points: this.chunk },
+          }
+          made.push(this.add(key, { index: whole.indices[j]!, scratch: loopScratchBytes(kernel), ...calls, ...own }, whole.code))
         }
       }
     } catch (e) {
@@ -194,7 +205,8 @@ export class Kernels {
     const shared = k.shared === undefined ? undefined : this.sharedBy.get(k.shared)!
     if (shared !== undefined && --shared.users === 0) this.sharedBy.delete(k.shared!)
     if (k.run === undefined && (shared === undefined || shared.users === 0))
-      for (const index of [k.index, ...(shared?.phases ?? [])]) this.arena.engine!.remove(index)
+      for (const index of [k.index, ...(shared?.phases ?? []), ...(k.chunked === undefined ? [] : [k.chunked.keep, k.chunked.results])])
+        this.arena.engine!.remove(index)
     if (--k.code.kernels === 0 && k.code.module) this.arena.stats.modules--
   }
 

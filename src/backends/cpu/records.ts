@@ -86,8 +86,13 @@ export class LoopRecord {
   get scratch(): number {
     return this.address(this.operands)
   }
+  /** Where threads keep the totals of chunks. */
+  get kept(): number {
+    return this.scratch + 1
+  }
 }
-export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter): void => {
+/** `shared`: so many bytes of the scratch are for the totals of chunks, at the address behind that of its own. */
+export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter, shared?: number): void => {
   const at = new LoopRecord(sizes.length, reads.length + writes.length)
   for (let axis = 0; axis < sizes.length; axis++) to.number(at.size(axis), sizes[axis]!)
   for (let k = 0; k < reads.length + writes.length; k++) {
@@ -95,7 +100,8 @@ export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter): voi
     to.address(at.address(k), o)
     for (let axis = 0; axis < o.strides.length; axis++) to.number(at.stride(k, axis), o.strides[axis]!)
   }
-  to.scratch(at.scratch)
+  to.scratch(at.scratch, shared)
+  if (shared !== undefined) to.scratch(at.kept)
 }
 
 /** Positions in the record of a primitive that runs as a whole: addresses of results, of arguments (an accumulator is a result), of scratch; behind it sizes or the address of a table, where its code is that of any. */

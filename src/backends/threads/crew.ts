@@ -71,7 +71,7 @@ class ThreadCrew implements Crew {
   }
   cut: Crew['cut'] = (kernel, step, installed) => {
     const shared = cutOf(kernel, step, installed, this.working.sharing)
-    for (const { index, cut } of shared ?? []) if (cut !== undefined) this.tell(index)
+    for (const { index, cut } of shared?.each ?? []) if (cut !== undefined) this.tell(index)
     return shared
   }
   fork(table: WebAssembly.Table): Driver['fork'] {

@@ -51,6 +51,7 @@ export class LoopEmitter {
     private readonly k: LoopKernel,
     functions: LoopFunctions,
     facets: CpuFacets,
+    chunk: number,
   ) {
     this.dtypes = [...k.body.inputs, ...k.outputs.map((o) => o.dtype)]
     this.inputs = k.body.inputs.length
@@ -62,7 +63,7 @@ export class LoopEmitter {
     const short = k.body.ops.length <= SHORT && this.inputs <= SHORT
     const plain = [...k.inputs, ...k.outputs.map((o) => (o.fold === undefined ? o.access : 'any'))].every((a) => a !== 'any')
     this.unroll = (foldsInner && k.body.ops.length <= SHORT) || (plain && short) ? 4 : 1
-    this.nest = new LoopNest(f, k, this.L, this.unroll, short ? JAM : 1)
+    this.nest = new LoopNest(f, k, this.L, this.unroll, short ? JAM : 1, chunk)
     this.folds = this.nest.folds
     this.totals = this.nest.totals
     this.rowCursors = Array.from({ length: this.nest.jam }, () => this.dtypes.map(() => f.local('i32')))
@@ -87,8 +88,13 @@ export class LoopEmitter {
     this.row = 0
   }
 
-  emit(): void {
-    this.nest.emit((rows) => this.inner(rows))
+  /** All of the loop; `kept`: but for the results that are folded in chunks. */
+  emit(kept = false): void {
+    this.nest.emit((rows) => this.inner(rows), kept)
+  }
+  /** Those results. */
+  emitResults(): void {
+    this.nest.emitResults()
   }
 
   // ---- the innermost loop -----------------------------------------------------------------------------------------------

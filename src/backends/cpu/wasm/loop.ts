@@ -4,6 +4,7 @@ import { type AnyPrimitive, scalarOf } from '../../../core/graph/primitive.js'
 import type { BodyOp, LoopKernel } from '../../plan/kernel.js'
 import { type CpuFacets, shippedFacets } from '../facets.js'
 import type { MathFunction } from '../kernel.js'
+import { CHUNK, chunkedOutputs } from './chunks.js'
 import { type FuncRef, type Limits, Module } from './encoder.js'
 import { LoopEmitter } from './loop-emitter.js'
 
@@ -11,6 +12,8 @@ import { LoopEmitter } from './loop-emitter.js'
 interface LoopModule {
   readonly module: Module
   readonly names: readonly string[]
+  /** Of a loop in chunks, where parts are asked for: the kernel that keeps the totals of its chunks, and the one that makes results of them. */
+  readonly chunked: readonly (readonly [keep: string, results: string] | undefined)[]
   /** Those of them that call functions of module `js`. */
   readonly calling: ReadonlySet<string>
   readonly imports: Record<string, (...xs: number[]) => number>
@@ -18,8 +21,13 @@ interface LoopModule {
 
 const functionOf = (o: BodyOp): ((...xs: number[]) => number) => scalarOf(o.prim, o.params, o.dtype)
 
-/** One module with a function for each kernel. */
-export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = shippedFacets, limits: Limits = { min: 1 }): LoopModule => {
+/** One module with a function for each kernel. `chunk`: points of a chunk; `parts`: loops in chunks also as kernels that threads share. */
+export const emitLoops = (
+  kernels: readonly LoopKernel[],
+  facets: CpuFacets = shippedFacets,
+  limits: Limits = { min: 1 },
+  { chunk = CHUNK, parts = false }: { readonly chunk?: number; readonly parts?: boolean } = {},
+): LoopModule => {
   const module = new Module()
   module.importMemory(limits)
   const imports: LoopModule['imports'] = {}
@@ -51,15 +59,24 @@ export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = sh
       imports[name] = functionOf(o)
     }
   const calling = new Set<string>()
-  const names = kernels.map((k, i) => {
-    const name = `k${i}`
+  const math = (o: BodyOp): FuncRef => ofMath.get(facets.scalar(o.prim)!.math!)!
+  const emitterOf = (k: LoopKernel, name: string, of = name): LoopEmitter => {
     const meaning = (o: BodyOp): FuncRef => {
-      calling.add(name)
+      calling.add(of)
       return byPrim.get(o.prim)!.get(keyOf(o))!
     }
-    const math = (o: BodyOp): FuncRef => ofMath.get(facets.scalar(o.prim)!.math!)!
-    new LoopEmitter(module.kernel(name), k, { meaning, math }, facets).emit()
-    return name
+    return new LoopEmitter(module.kernel(name), k, { meaning, math }, facets, chunk)
+  }
+  const names = kernels.map((k, i) => {
+    emitterOf(k, `k${i}`).emit()
+    return `k${i}`
   })
-  return { module, names, calling, imports }
+  const chunked = kernels.map((k, i) => {
+    if (!parts || chunkedOutputs(k) === 0) return undefined
+    const [keep, results] = [`keep${i}`, `results${i}`]
+    emitterOf(k, keep, names[i]!).emit(true)
+    emitterOf(k, results).emitResults()
+    return [keep, results] as const
+  })
+  return { module, names, chunked, calling, imports }
 }
