@@ -1,5 +1,6 @@
 // Training by `fit` on one rank and on several: samples a second, and the bytes that a rank sends in a step beside those of a ring, 2 (n - 1) / n of the gradient.
 // And the time of a step beside that which `scaleOf` predicts by the link that the ranks measure.
+// And with parameters whole and in parts.
 // `npm run bench:ranks [-- --ranks 2,4] [--mpirun mpirun] [--rounds 3] [--cores 1]`; with `--scale` what is predicted of 1 to 4,096 ranks. Speed-ups need as many free cores as ranks; bytes do not, and predictions are told how many there are.
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     cores: { type: 'string', default: String(availableParallelism()) },
     model: { type: 'string' },
     step: { type: 'string' },
+    parameters: { type: 'string', default: 'whole' },
     scale: { type: 'boolean' },
   },
 })
@@ -82,7 +84,7 @@ const measure = async (name: Model): Promise<void> => {
       optimizer: adam({ learningRate: 1e-3 }),
       epochs: 1,
       batchSize: BATCH,
-      ranks: ranks(),
+      ranks: ranks({ parameters: values.parameters as 'whole' }),
       onProgress: (event) => void (event._tag === 'Step' && marks.push({ ...sent, at: performance.now() })),
     },
   )()
@@ -100,8 +102,19 @@ const measure = async (name: Model): Promise<void> => {
   }
   console.log(JSON.stringify(measured))
 }
-const started = <T>(what: '--model' | '--step', name: Model, size: number): T => {
-  const args = [process.execPath, '--import', 'tsx', fileURLToPath(import.meta.url), what, name, '--cores', values.cores]
+const started = <T>(what: '--model' | '--step', name: Model, size: number, parameters = 'whole'): T => {
+  const args = [
+    process.execPath,
+    '--import',
+    'tsx',
+    fileURLToPath(import.meta.url),
+    what,
+    name,
+    '--cores',
+    values.cores,
+    '--parameters',
+    parameters,
+  ]
   const flags = /Open MPI|OpenRTE/.test(spawnSync(values.mpirun, ['--version'], { encoding: 'utf8' }).stdout ?? '')
     ? ['--oversubscribe']
     : []
@@ -140,6 +153,20 @@ else if (values.step !== undefined) {
       }
     }
   }
+  const placed: Record<string, Record<string, unknown>> = {}
+  for (const name of Object.keys(models) as Model[])
+    for (const size of sizes.filter((n) => n > 1)) {
+      const rounds = Array.from({ length: Number(values.rounds) }, () =>
+        ['whole', 'zero1', 'zero3'].map((parameters) => started<Measured>('--model', name, size, parameters)),
+      )
+      for (const [i, parameters] of ['whole', 'zero1', 'zero3'].entries()) {
+        const { gradient, data, calls } = rounds[0]![i]!
+        placed[`${name}, ${size} ranks, ${parameters}`] = {
+          'samples a second': Math.round(median(rounds.map((r) => r[i]!.samples))),
+          'sent over ring': ((data + calls) / ((2 * (size - 1) * gradient) / size)).toFixed(4),
+        }
+      }
+    }
   const steps: Record<string, Record<string, unknown>> = {}
   for (const name of Object.keys(models) as Model[])
     for (const size of sizes) {
@@ -160,5 +187,6 @@ else if (values.step !== undefined) {
     }
   console.log(`node ${process.version}, ${library}`)
   console.table(table)
+  console.table(placed)
   console.table(steps)
 }

@@ -6,8 +6,8 @@ import { type Pullback, type RuleConfig, ruleFor } from '../core/calculus/rule.j
 import { badInput } from '../core/errors/explain.js'
 import type { Aval } from '../core/graph/aval.js'
 import { isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, type Node, reapplied, resultsOf } from '../core/graph/expr.js'
-import { Walk } from '../core/graph/rewrite.js'
+import { APPLY, apply, asExpr, asNode, CONST, type Node, reapplied, resultsOf } from '../core/graph/expr.js'
+import { rewrite, Walk } from '../core/graph/rewrite.js'
 import { blamed, type Cursor, entered, left, raiseNotImplemented, remember } from '../core/graph/source-lines.js'
 import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { add } from '../core/ops/elementwise.js'
@@ -119,6 +119,41 @@ interface Value {
   readonly node: Node
   readonly active: boolean
 }
+/** What the reverse pass makes again: results of primitives that say so (`again`), and what is made of nothing else by operations that cost little. */
+class Again {
+  private readonly from = new Set<Node>()
+  private readonly made = new Map<Node, Node>()
+  /** A result of the forward pass. */
+  meet(node: Node): void {
+    const { kind, prim } = node
+    if (kind !== APPLY || prim!.multi) return
+    if (
+      prim!.again?.(node.payload) !== undefined ||
+      (this.from.size > 0 &&
+        (prim!.class === 'layout' || prim!.class === 'elementwise') &&
+        node.args.some((x) => this.from.has(x)) &&
+        node.args.every((x) => x.kind === CONST || this.from.has(x)))
+    )
+      this.from.add(node)
+  }
+  has(node: Node): boolean {
+    return this.from.has(node)
+  }
+  /** What the reverse pass reads in its place: where it is asked for first it is built, and so in the order of the pass. */
+  of(node: Node): Node {
+    if (!this.from.has(node)) return node
+    const [made] = rewrite([node], {
+      at: (n) => this.made.get(n) ?? (this.from.has(n) || n.kind === CONST ? undefined : n),
+      apply: (n, args) => {
+        const params = n.prim!.again?.(n.payload)
+        const y = params === undefined ? reapplied(n, args)[0]! : apply(n.prim!, args, params)
+        this.made.set(n, y)
+        return [y]
+      },
+    })
+    return made!
+  }
+}
 /** One application on the way back. */
 interface Entry {
   readonly node: Node
@@ -158,6 +193,7 @@ const pullAt = (
   const dropped = dropListener(outputs)
   const wanted = new Set(wrt)
   const tape: Entry[] = []
+  const again = new Again()
   // Forward: rules may replace results by their own, and everything downstream reads those. What was done is on the tape.
   const walk = new Walk<Value>(outputs, { at: (node) => (wanted.has(node) ? { node, active: true } : undefined), leaf: constantly })
   for (let node = walk.next(); node !== undefined; node = walk.next()) {
@@ -165,15 +201,32 @@ const pullAt = (
     const args = walk.args()
     const xs = args.map((a) => a.node)
     const ys = reapplied(node, xs)
+    for (const y of ys) again.meet(y)
     const active = args.map((a) => a.active && isFloat(a.node.dtype))
     if (!active.includes(true) || !ys.some((y) => isFloat(y.dtype))) {
       walk.give(ys.map(constantly))
       continue
     }
     const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
-    const made = rrule(xs.map(asExpr), node.payload as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active, config })
-    tape.push({ node, pullback: functionFrom(node.prim!, 'rrule', made.pullback), active })
-    walk.give(valuesFrom(node.prim!, 'rrule', made.ys, ys).map((y) => ({ node: y, active: true })))
+    const ruled = (of: (n: Node) => Node) => {
+      const all = ys.map((y) => asExpr(of(y)))
+      return rrule(
+        xs.map((x) => asExpr(of(x))),
+        node.payload as never,
+        { y: all[0]!, ys: all, active, config },
+      )
+    }
+    const made = ruled((n) => n)
+    const values = valuesFrom(node.prim!, 'rrule', made.ys, ys)
+    const pullback = functionFrom(node.prim!, 'rrule', made.pullback)
+    // A rule with results of its own has residuals among them: they are of the forward pass.
+    const anew = xs.some((x) => again.has(x)) && values.every((y, i) => y === ys[i])
+    tape.push({
+      node,
+      pullback: anew ? (...given) => functionFrom(node.prim!, 'rrule', ruled((n) => again.of(n)).pullback)(...given) : pullback,
+      active,
+    })
+    walk.give(values.map((y) => ({ node: y, active: true })))
   }
   const values = walk.values()
   const coduals = new CoDuals(walk)

@@ -21,6 +21,10 @@ export interface Root {
 export interface Ranks {
   readonly ranks: number
 }
+/** `again`: the whole is not kept for the reverse pass, which gathers it anew; it counts how often that was. */
+export interface Gathered extends Ranks {
+  readonly again?: number | undefined
+}
 export interface Routes {
   readonly to: readonly number[]
 }
@@ -40,8 +44,7 @@ const collective = <const N extends string, P>(
   samples: Primitive<N, P, One>['samples'],
   source: string,
   dtypes: 'any' | 'number' = 'any',
-  /** May a rank receive nothing? Its zeros are then no sums, and stay zero beside an infinite slope. */
-  gaps?: (params: P) => boolean,
+  more?: Partial<Pick<Made<N, P>, 'gaps' | 'again' | 'when'>>,
 ): Made<N, P> => {
   collectives.set(name, of)
   return primitive<N, P, One>({
@@ -66,7 +69,7 @@ const collective = <const N extends string, P>(
       alone.run(c, x as NDArray, y as NDArray)
     },
     unbounded: false,
-    ...(gaps && { gaps }),
+    ...more,
     samples,
     source,
   })
@@ -128,16 +131,19 @@ export const reduceToPrimitive: Made<'reduceTo', Root> = collective(
   sample({ root: 0 }),
   `${MPI}.9`,
   'number',
-  () => true,
+  // A rank that receives nothing has zeros that are no sums: they stay zero beside an infinite slope.
+  { gaps: () => true },
 )
 const ranks = record<Ranks>({ ranks: positive })
-export const allGatherPrimitive: Made<'allGather', Ranks> = collective(
+export const allGatherPrimitive: Made<'allGather', Gathered> = collective(
   'allGather',
-  ranks,
+  record<Gathered>({ ranks: positive, again: natural }, 'again'),
   (p) => ({ name: 'allGather', ranks: p.ranks }),
   (x, p) => lengthened('allGather', x, p.ranks),
-  sample({ ranks: 1 }),
+  [...sample<Gathered>({ ranks: 1 }), ...sample<Gathered>({ ranks: 1, again: 0 })],
   `${MPI}.7`,
+  'any',
+  { again: ({ ranks, again }) => (again === undefined ? undefined : { ranks, again: again + 1 }), when: 'late' },
 )
 export const reduceScatterPrimitive: Made<'reduceScatter', Ranks> = collective(
   'reduceScatter',
@@ -147,6 +153,7 @@ export const reduceScatterPrimitive: Made<'reduceScatter', Ranks> = collective(
   sample({ ranks: 1 }),
   `${MPI}.10`,
   'number',
+  { when: 'early' },
 )
 export const allToAllPrimitive: Made<'allToAll', Ranks> = collective(
   'allToAll',
@@ -172,7 +179,7 @@ export const sendRecvPrimitive: Made<'sendRecv', Routes> = collective(
   [...sample<Routes>({ to: [0] }), ...sample<Routes>({ to: [-1] })],
   `${MPI}: 3.10`,
   'any',
-  ({ to }) => to.includes(-1),
+  { gaps: ({ to }) => to.includes(-1) },
 )
 
 const SUM: LinearOp = { op: 'sum' }

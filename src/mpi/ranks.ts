@@ -1,16 +1,19 @@
 /** The ranks as a value: what a training loop needs of them, whatever they are. */
+import { choice, type OptionsOf, readOptions } from '../core/errors/options.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyFn } from '../core/types/fn.js'
-import type { FitRanks } from '../train/fit/types.js'
+import type { FitPlaced, FitRanks, Optimizer } from '../train/fit/types.js'
 import type { Communicator } from './communicator.js'
 import { Group } from './group.js'
-import { rowsOf, type ShardOptions, shard } from './shard.js'
+import type { Rank } from './parts/over-parts.js'
+import { cutTree, inParts, type Placing } from './parts/placement.js'
+import { rowsOf, type ShardFn, shard } from './shard.js'
 import { current } from './world.js'
 
 /** One rank of a program, as `fit` of codual/train takes it. */
 export interface Ranks extends FitRanks {
   /** `shard`, for functions that `run` calls. */
-  readonly shard: <F extends AnyFn>(f: F, options: ShardOptions) => F
+  readonly shard: ShardFn
   /** Runs f, which takes part in collectives; every rank calls it. */
   readonly run: <A>(f: () => A) => A | Promise<A>
   /** `localRows` of this rank. */
@@ -39,8 +42,28 @@ export const gathered = (ranks: Communicator, said: string): readonly string[] =
   }
   return Array.from(lengths, (n, r) => new TextDecoder().decode(texts.subarray(r * most, r * most + n)))
 }
+export const ranksOptions = {
+  /** Are parameters and the optimiser's state whole on every rank? Unless given; 'zero1' and 'zero3' place them in parts, as `inParts` does. */
+  parameters: choice(['whole', 'zero1', 'zero3'], 'whole'),
+}
+/** Options of `ranks`. */
+export type RanksOptions = OptionsOf<typeof ranksOptions>
+
+/** A fit's parameters in parts. */
+const placedAs = (params: unknown, optimizer: Optimizer, how: Placing, at: Rank): FitPlaced => {
+  const placement = inParts(params, how)
+  const own = placement.optimizer(optimizer)
+  return {
+    optimizer: own,
+    shard: (f, options) => shard(f as AnyFn, { ...options, parts: { params: placement } } as never),
+    cut: (whole) => cutTree(whole, at),
+    params: placement.join,
+    state: own.join,
+  }
+}
 /** A rank as a value, where `run` lets it take part in collectives. */
-export const ranksAs = (rank: number, size: number, run: Ranks['run']): Ranks => {
+export const ranksAs = (rank: number, size: number, run: Ranks['run'], given?: RanksOptions): Ranks => {
+  const { parameters } = readOptions(ranksOptions, given, 'ranks')
   const gather: Ranks['gather'] = (said) => run(() => gathered(current(), said))
   return {
     rank,
@@ -49,16 +72,18 @@ export const ranksAs = (rank: number, size: number, run: Ranks['run']): Ranks =>
     run,
     localRows: (tree) => rowsOf(tree, rank, size),
     gather,
+    ...(parameters !== 'whole' && { placed: (params, optimizer) => placedAs(params, optimizer, parameters, { rank, size }) }),
     group: (fit) => new Group({ rank, size, gather }, fit),
   }
 }
 /**
  * The ranks of this program as a value: `fit(model, data, { ranks: ranks() })` of codual/train trains on all of them.
  *
+ * With `{ parameters: 'zero1' }` or 'zero3' each rank keeps a part of the parameters and of the optimiser's state alone.
  * Errors  as `world`: Unsupported under `mpirun` if there is no library or no package koffi.
  * @example ranks().size   // 1
  */
-export const ranks = (): Ranks => {
+export const ranks = (options?: RanksOptions): Ranks => {
   const { rank, size } = current()
-  return ranksAs(rank, size, (f) => f())
+  return ranksAs(rank, size, (f) => f(), options)
 }

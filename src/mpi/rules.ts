@@ -90,7 +90,7 @@ export const mpiRules: { readonly [K in keyof typeof p.mpiFamily]: Rule } = {
   allReduceMax: maxRule,
   broadcast: elementwise(p.broadcastPrimitive, (yBar, params) => reapply(p.reduceToPrimitive, [yBar], params)),
   reduceTo: elementwise(p.reduceToPrimitive, (yBar, params) => reapply(p.broadcastPrimitive, [yBar], params)),
-  allGather: along(p.allGatherPrimitive, (yBar, params) => reapply(p.reduceScatterPrimitive, [yBar], params)),
+  allGather: along(p.allGatherPrimitive, (yBar, { ranks }) => reapply(p.reduceScatterPrimitive, [yBar], { ranks })),
   reduceScatter: along(p.reduceScatterPrimitive, (yBar, params) => reapply(p.allGatherPrimitive, [yBar], params)),
   allToAll: along(p.allToAllPrimitive, (yBar, params) => reapply(p.allToAllPrimitive, [yBar], params)),
   sendRecv: elementwise(p.sendRecvPrimitive, (yBar, { to }) => reapply(p.sendRecvPrimitive, [yBar], { to: reversed(to) })),

@@ -2,13 +2,14 @@
 import { from } from '../core/calculus/pack.js'
 import { functionOf, integerOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
-import { choice, func, integer, needed, type OptionsOf, readOptions } from '../core/errors/options.js'
+import { choice, func, integer, needed, type OptionsOf, or, readOptions } from '../core/errors/options.js'
 import { applied, callable, metaOf } from '../core/functions/function.js'
 import { isFloat, itemBytes } from '../core/graph/aval.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
 import { applyAny, asExpr, asNode, type Node } from '../core/graph/expr.js'
 import { lift } from '../core/graph/lift.js'
 import { arrayConstructor } from '../core/graph/ndarray.js'
+import { typed } from '../core/graph/operation.js'
 import { liftTree } from '../core/graph/program.js'
 import { sizeOf } from '../core/graph/shape.js'
 import { isTensor, Tensor } from '../core/graph/tensor.js'
@@ -20,6 +21,8 @@ import type { AnyExpr } from '../core/types/expr.js'
 import type { AnyFn } from '../core/types/fn.js'
 import { context } from '../instance/context.js'
 import { mpiPack } from './pack.js'
+import { inside } from './parts/placement.js'
+import type { OnParts } from './parts/types.js'
 import { spreadPrimitive, totalPrimitive } from './primitives.js'
 import { current } from './world.js'
 
@@ -32,6 +35,12 @@ export const shardOptions = {
     for (const [name, axis] of Object.entries(named)) integerOf(axis, `data.${name}`, where)
     return { ...named }
   }),
+  /** The inputs that are in parts, with their placements: `{ params: inParts(params, 'zero3') }`. */
+  parts: or<Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>>({}, (given, _what, where) => {
+    const named = recordOf(given as Readonly<Record<string, unknown>>, 'parts', where)
+    for (const placement of Object.values(named)) inside(placement, where)
+    return { ...named }
+  }),
   /** What a result is of those of the parts: their 'mean', weighed with the lengths of the parts, unless given, or their 'sum'. */
   op: choice(['mean', 'sum'], 'mean'),
   /** How much this rank's part counts in a mean, as a scalar of the inputs: the length of the part unless given. It may be 0. */
@@ -41,6 +50,15 @@ export const shardOptions = {
 }
 /** Options of `shard`. */
 export type ShardOptions = OptionsOf<typeof shardOptions>
+
+/** What `shard` is. */
+export interface ShardFn {
+  <F extends AnyFn>(f: F, options: ShardOptions & { readonly parts?: undefined }): F
+  <F extends AnyFn, const Q extends Readonly<Record<string, unknown>>>(
+    f: F,
+    options: ShardOptions & { readonly parts: Q },
+  ): OnParts<F, keyof Q>
+}
 
 /** Nodes in buckets: of one dtype, and of about so many bytes; those at the end are done first in a backward pass. */
 const inBuckets = (nodes: readonly Node[], bytes: number, f: (bucket: readonly Node[]) => readonly Node[]): readonly Node[] => {
@@ -93,10 +111,10 @@ const lengthOf = (tree: Readonly<Record<string, unknown>>, data: Readonly<Record
  * const loss = shard(({ w, x }: { w: AnyExpr; x: AnyExpr }) => mean(square(mul(w, x))), { data: { x: 0 } })
  * simulateRanks(2, (rank) => evaluate(grad(loss, { wrt: 'w' })({ w: 3, x: rank === 0 ? [1] : [2, 5] })).toArray())   // [60, 60]
  */
-export const shard: <F extends AnyFn>(f: F, options: ShardOptions) => F = /*#__PURE__*/ from(
+export const shard: ShardFn = /*#__PURE__*/ from(
   mpiPack,
-  <F extends AnyFn>(f: F, given: ShardOptions): F => {
-    const { data, op, weight, bucketBytes } = readOptions(shardOptions, given, 'shard')
+  typed((f: AnyFn, given: unknown): unknown => {
+    const { data, parts, op, weight, bucketBytes } = readOptions(shardOptions, given as ShardOptions, 'shard')
     if (weight !== undefined && op === 'sum')
       badInput('shard', 'a sum over the parts has no weights.', "leave out `weight`, or give { op: 'mean' }.")
     const meta = metaOf(functionOf(f, 'the first argument', 'shard'), 'shard')
@@ -110,19 +128,30 @@ export const shard: <F extends AnyFn>(f: F, options: ShardOptions) => F = /*#__P
         )
       const inputs = tree as Readonly<Record<string, unknown>>
       const length = lengthOf(inputs, data)
-      if (current().size === 1) return applied(meta, args)
-      const whole = Object.fromEntries(Object.entries(inputs).filter(([name]) => !(name in data)))
+      const { size } = current()
+      const placed = Object.entries(parts)
+      if (size === 1 && placed.length === 0) return applied(meta, args)
+      for (const [name] of placed)
+        if (!Object.hasOwn(inputs, name) || name in data)
+          badInput('shard', `there is no input ${name} beside the data.`, `the inputs are ${Object.keys(inputs).join(', ')}.`)
+      const spread = (nodes: readonly Node[]): readonly Node[] =>
+        size === 1 ? nodes : inBuckets(nodes, bucketBytes, (xs) => applyAny(spreadPrimitive, xs, {}))
+      const whole = Object.fromEntries(Object.entries(inputs).filter(([name]) => !(name in data || name in parts)))
       const { nodes, def } = liftTree(whole, 'shard')
-      const spread = inBuckets(nodes, bucketBytes, (xs) => applyAny(spreadPrimitive, xs, {}))
-      const result = liftTree(applied(meta, [{ ...inputs, ...(unflatten(def, spread.map(asExpr)) as object) }]), 'shard')
+      const same = unflatten(def, spread(nodes).map(asExpr)) as object
+      const wholes = Object.fromEntries(placed.map(([name, placement]) => [name, inside(placement, 'shard').wholes(inputs[name], spread)]))
+      const result = liftTree(applied(meta, [{ ...inputs, ...same, ...wholes }]), 'shard')
+      if (size === 1) return unflatten(result.def, result.nodes.map(asExpr))
       for (const y of result.nodes)
         if (!isFloat(y.dtype))
           badInput('shard', `a result of ${meta.name} is ${y.dtype}.`, 'cast it to f32; counts as sums need a shard of their own.')
       const counts = op === 'sum' ? undefined : weight === undefined ? length : weightIn(weight(inputs as never))
       return unflatten(result.def, totals(result.nodes, counts, bucketBytes).map(asExpr))
     }
-    return callable(context.runtime, { ...meta, body }) as unknown as F
-  },
+    const { declared, ...free } = meta
+    // What a function declares are whole arrays.
+    return callable(context.runtime, Object.keys(parts).length === 0 ? { ...meta, body } : { ...free, body })
+  }),
 )
 /** What `weight` gave. */
 const weightIn = (given: unknown): AnyExpr => {

@@ -1,7 +1,7 @@
 /** Ranks in one process that wait for promises: they meet where they exchange data. */
 import { raise } from '../core/errors/explain.js'
 import { disagreement, ENDED } from './faults.js'
-import { type Ranks, ranksAs } from './ranks.js'
+import { type Ranks, type RanksOptions, ranksAs } from './ranks.js'
 import { ranksFor, simulateRanks } from './simulate.js'
 
 /** A rank that waits for the others, with what it is about to run. */
@@ -56,13 +56,17 @@ class Meeting {
  * Errors  a rejection of Device where a rank ends while others wait, where they do not agree, or one of them throws in `run`; of a rank's own exception elsewhere.
  * @example await simulateRanksAsync(2, async ({ rank, run }) => run(() => evaluate(allReduce([rank, 1])).toArray()))   // [[1, 2], [1, 2]]
  */
-export const simulateRanksAsync = async <A>(size: number, f: (ranks: Ranks) => PromiseLike<A>): Promise<readonly A[]> => {
+export const simulateRanksAsync = async <A>(
+  size: number,
+  f: (ranks: Ranks) => PromiseLike<A>,
+  options?: RanksOptions,
+): Promise<readonly A[]> => {
   ranksFor(size, f, 'simulateRanksAsync')
   const meeting = new Meeting(size)
   const failures: unknown[] = []
   const on = async (rank: number): Promise<A> => {
     try {
-      return await f(ranksAs(rank, size, meeting.at(rank)))
+      return await f(ranksAs(rank, size, meeting.at(rank), options))
     } catch (reason) {
       failures.push(reason)
       throw reason

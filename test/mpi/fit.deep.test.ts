@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { simulateRanksAsync } from '../../src/mpi/index.js'
 import { type FitOutcome, type FitWork, fitted } from './fits.js'
 import { inFolder, launchers, onRanks, resultsOf, written } from './launchers.js'
+import { type Memory, predictedBytes } from './placed.js'
 
 const near = (got: readonly number[], want: readonly number[]): void => {
   expect(got.length).toBe(want.length)
@@ -51,6 +52,29 @@ for (const launcher of launchers)
         await onProcesses(2, { ...noisy, epochs: 2 })
         expect(oneOf(await onProcesses(2, noisy))).toEqual(oneOf(await simulated(2, { epochs: 4, noisy: true })))
       })
+    })
+    it('parameters in parts have the bits of whole ones, and a run goes on from one placement to another', async () => {
+      const whole = oneOf(await simulated(3, { epochs: 4 }))
+      for (const parameters of ['zero1', 'zero3'] as const) {
+        expect(oneOf(await onProcesses(3, { epochs: 4, parameters }))).toEqual(whole)
+        await inFolder(async (folder) => {
+          const file = `${folder}/run.safetensors`
+          expect(oneOf(await onProcesses(3, { epochs: 4, parameters, file, stop: 8 })).ended).toBe('signal')
+          expect(oneOf(await onProcesses(3, { epochs: 4, parameters: parameters === 'zero1' ? 'zero3' : 'zero1', file }))).toEqual(whole)
+        })
+      }
+    })
+    it('processes take the memory that plans say, and less of it with parameters in parts', async () => {
+      for (const where of ['whole', 'zero1', 'zero3'] as const)
+        for (const n of [2, 4]) {
+          const found = await resultsOf<Memory>(launcher, n, 'memory', where)
+          // Each rank has the same row, so the loss is always the same.
+          for (const { loss } of found) expect(loss).toBe(15875859)
+          const took = Math.max(...found.map((m) => m.most - m.before))
+          // Beside the arrays there is what the engine and MPI take for themselves.
+          expect(took, `${where}, ${n} ranks`).toBeGreaterThan(predictedBytes(where, n) - 40e6)
+          expect(took, `${where}, ${n} ranks`).toBeLessThan(predictedBytes(where, n) + 40e6)
+        }
     })
     it.each([
       ['callback', /the disk: it is full/, 0],

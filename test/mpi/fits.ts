@@ -11,6 +11,8 @@ import { saveCheckpoint } from '../../src/train/node.js'
 /** What a fit does, as JSON. */
 export interface FitWork {
   readonly epochs: number
+  /** Where parameters are. */
+  readonly parameters?: 'whole' | 'zero1' | 'zero3'
   /** Dropout: other numbers of ranks then draw others. */
   readonly noisy?: boolean
   /** Where checkpoints are written after each epoch, and read from if there is one. */

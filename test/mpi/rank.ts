@@ -1,10 +1,11 @@
-// One rank of the native tests: `rank.ts results FOLDER COUNT`, `digits FOLDER EPOCHS` and `fit FOLDER WORK` write what it computed, `steps FOLDER WHICH` runs steps and writes how many, `rank.ts fault KIND` goes wrong on rank 1.
+// One rank of the native tests: `rank.ts results FOLDER COUNT`, `digits FOLDER EPOCHS` and `fit FOLDER WORK` write what it computed, `steps FOLDER WHICH` runs steps and writes how many, `memory FOLDER WHERE` trains and writes what memory it took, `rank.ts fault KIND` goes wrong on rank 1.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { main } from '../../examples/ranks.js'
 import * as cd from '../../src/index.js'
 import { allReduce, ranks, world } from '../../src/mpi/index.js'
 import { type FitWork, fitted } from './fits.js'
+import { stepsIn, type Where } from './placed.js'
 import { broadcasts, TIMES, works } from './scaled.js'
 import { arrays, drawn, losses } from './work.js'
 
@@ -48,7 +49,7 @@ const digits = async (folder: string, epochs: number): Promise<void> => {
 /** A fit; whoever kills this process finds its number before MPI is opened. */
 const fitting = async (folder: string, work: FitWork): Promise<void> => {
   writeFileSync(join(folder, `${process.pid}.pid`), '')
-  const outcome = await fitted(ranks(), work)
+  const outcome = await fitted(ranks(work.parameters === undefined ? {} : { parameters: work.parameters }), work)
   writeFileSync(join(folder, `${world.rank}.json`), JSON.stringify(outcome))
 }
 /** Steps whose messages are counted: nothing else is exchanged. */
@@ -60,9 +61,15 @@ const steps = (folder: string, which: string): void => {
   }
   writeFileSync(join(folder, `${world.rank}.json`), JSON.stringify(TIMES * all.length))
 }
+/** Bytes of this process before and after training steps of a network of 1.3 million parameters, and at its most. */
+const memory = (folder: string, where: Where): void => {
+  const found = stepsIn(where)
+  writeFileSync(join(folder, `${world.rank}.json`), JSON.stringify(found))
+}
 if (what === 'results') results(rest[0]!, Number(rest[1]))
 else if (what === 'digits') await digits(rest[0]!, Number(rest[1]))
 else if (what === 'steps') steps(rest[0]!, rest[1]!)
+else if (what === 'memory') memory(rest[0]!, rest[1] as Where)
 else if (what === 'fit') await fitting(rest[0]!, JSON.parse(rest[1]!) as FitWork)
 else {
   one()

@@ -3,7 +3,10 @@ import { raise } from '../../core/errors/explain.js'
 import type { Fused } from './fuse.js'
 import { Lists } from './ints.js'
 
-/** Units in an order in which each comes after what it reads; among those that are ready, the one whose values were built first. */
+/**
+ * Units in an order in which each comes after what it reads; among those that are ready, the one whose values were built first. What its primitive says is run early, or late: what makes
+ * much of little, as a gathering of parts, holds memory from there on, and what makes little of much frees it.
+ */
 export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
   const producer = (base: number): number => {
     const v = values[base]!
@@ -34,6 +37,7 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
     for (let k = 1; k < values.length && k < 64; k++) if (values[k]! < least) least = values[k]!
     return least
   })
+  timed({ units, values }, users, first)
   const heap = new MinHeap(first)
   for (let i = 0; i < units.length; i++) if (waits[i] === 0) heap.push(i)
   const out: number[] = []
@@ -45,6 +49,22 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
   if (out.length !== units.length)
     raise({ _tag: 'InternalLaw', law: 'units have no cycle', detail: `${out.length} of ${units.length} ordered` })
   return out
+}
+
+/** Of units that are run early or late, other keys than the places at which they were built. */
+const timed = ({ units, values }: Pick<Fused, 'units' | 'values'>, users: Lists, keys: number[]): void => {
+  const late: number[] = []
+  for (const [u, unit] of units.entries()) {
+    const when = values[unit.values[0]!]!.prim?.when
+    if (when === 'early') keys[u] = -1
+    else if (when === 'late') late.push(u)
+  }
+  // Those built last first: one that another one reads is earlier than that.
+  for (const u of late.sort((a, b) => keys[b]! - keys[a]!)) {
+    let key = Number.POSITIVE_INFINITY
+    for (let k = 0; k < users.count(u); k++) key = Math.min(key, keys[users.at(u, k)]!)
+    keys[u] = Math.max(keys[u]!, key - 0.5)
+  }
 }
 
 class MinHeap {

@@ -53,6 +53,8 @@ export const primitiveParts: OptionsFor<Primitive> = {
   parts: part,
   unbounded: part,
   gaps: part,
+  again: part,
+  when: part,
   stacked: part,
   source: part,
 }

@@ -153,6 +153,13 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
    * matrices. Where all cotangents of one of the stack are zeros that were put there, its own are too, whatever the rule makes of them.
    */
   readonly stacked?: number
+  /**
+   * The parameters with which the reverse pass applies it once more, where its result is better made again than kept from the forward pass; undefined: it is kept. They
+   * differ from these, so that a plan does not take both for one value.
+   */
+  readonly again?: (params: P) => P | undefined
+  /** When a plan runs it: 'early', as soon as its arguments are there, or 'late', just before what reads it first; in the order in which things were built unless given. */
+  readonly when?: 'early' | 'late'
   readonly source: string
 }
 

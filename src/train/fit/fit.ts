@@ -36,18 +36,19 @@ class Ended {
 const prepared = async (model: Fittable, data: unknown, o: ReadOf<typeof fitOptions>, ranks: FitRanks | undefined) => {
   const setup = setupOf(model, data, o)
   const { loss, optimizer, names, stateful, better } = setup
-  const programs = programsOf(model, loss, optimizer, stateful, ranks)
   const compiled = (f: unknown): Program => compile(f as never, o.backend as never) as unknown as Program
   const params = await attempt('the model', () => evaluate((o.params ?? model.init(asTensor(o.key))) as never) as unknown)
+  const placed = ranks?.placed?.(params, optimizer)
+  const programs = programsOf(model, loss, placed?.optimizer ?? optimizer, stateful, placed ?? ranks)
   const running = stateful ? await attempt('the model', () => evaluate((o.state ?? model.initState!()) as never) as unknown) : undefined
   const run = new Progress({ params, optimizer: optimizer.init(params as never), running, sum: 0, rows: 0 }, names, better)
   if (o.from !== undefined) run.from(o.from)
-  return { ...setup, step: compiled(programs.step), test: compiled(programs.test), run }
+  return { ...setup, step: compiled(programs.step), test: compiled(programs.test), run, placed }
 }
 type Prepared = Awaited<ReturnType<typeof prepared>>
 
 /** What measures the validation data after an epoch: its loss, and the metrics. */
-const testOf = ({ test, run, names, watched, validation }: Prepared, given: FitMetrics) => {
+const testOf = ({ test, run, names, watched, validation }: Prepared, given: FitMetrics, whole: () => unknown) => {
   const metrics = Object.values(given)
   const adders = metrics.map((m) => {
     const add = m.add.bind(m) as unknown as (...xs: unknown[]) => unknown
@@ -69,12 +70,13 @@ const testOf = ({ test, run, names, watched, validation }: Prepared, given: FitM
   return async (epoch: number): Promise<{ readonly loss: number; readonly metrics: Record<string, number> }> => {
     if (watched === undefined) return { loss: Number.NaN, metrics: {} }
     let [sum, rows] = [0, 0]
+    const given = { ...run.parts, params: await whole() }
     const accs: unknown[] = metrics.map((m) => m.zero)
     for (let i = 0; i < watched.steps; i++) {
       const batch = await attempt('the validation batch', async () =>
         pairOf(await watched.at(validation === undefined ? epoch : 0, i), 'the validation batch'),
       )
-      const { out, loss: value } = await test({ ...run.parts, ...batch })
+      const { out, loss: value } = await test({ ...given, ...batch })
       const n = weightOf(batch)
       if (n > 0) sum += n * numberIn(value)
       rows += n
@@ -95,15 +97,22 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
   const prepare = (): Promise<Prepared> => prepared(model, data, o, ranks)
   const made = await (group === undefined
     ? prepare()
-    : group.alike(prepare, ({ run, source: { steps }, epochs }) => ({
+    : group.alike(prepare, ({ run, source: { steps }, epochs, placed }) => ({
         ...run.position,
         epochs,
         steps,
         key: o.key,
+        // Of parts all ranks make a checkpoint together.
+        ...(placed && { saves: o.checkpoint !== undefined }),
         state: run.checkpoint().state,
       })))
-  const { run, step, source, epochs, validation, monitor } = made
-  const test = testOf(made, o.metrics)
+  const { run, step, source, epochs, validation, monitor, placed } = made
+  if (placed !== undefined) Object.assign(run, run.place(placed.cut, placed.cut))
+  /** What a checkpoint holds, and the parameters, whole. */
+  const trees = () => (placed === undefined ? run : ranks!.run(() => run.place(placed.params, placed.state)))
+  const params = () => (placed === undefined ? run.now.params : ranks!.run(() => placed.params(run.now.params)))
+  const fitted = async (ended: Fitted<unknown>['ended']): Promise<unknown> => run.fitted(ended, await trees())
+  const test = testOf(made, o.metrics, params)
   // On several ranks what rank 0 measures, so that all judge alike if their machines round differently.
   const tested = (epoch: number): ReturnType<typeof test> => (group === undefined ? test(epoch) : group.first(() => test(epoch)))
   const outOfPatience = (): boolean => o.patience !== undefined && run.worse >= o.patience
@@ -119,8 +128,9 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
     const mean = run.mean
     const score = monitor === undefined ? Number.NaN : monitor === 'loss' ? held : metrics[monitor]!
     const best = run.judged({ epoch, validation: validation && held, metrics, score })
+    const whole = placed && o.checkpoint ? await trees() : undefined
     await turn(async () => {
-      await told('checkpoint', o.checkpoint, run.checkpoint())
+      await told('checkpoint', o.checkpoint, run.checkpoint(whole))
       await told('onProgress', o.onProgress, { _tag: 'Epoch', epoch, loss: mean, validation: validation && held, metrics, best })
     })
     return validation === undefined ? {} : { validation: held }
@@ -137,7 +147,7 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
       return next
     }
   }
-  if (outOfPatience()) return run.fitted('patience')
+  if (outOfPatience()) return fitted('patience')
   await turn()
   const events = trainEvents(
     async (_: unknown, batch: unknown, at) => {
@@ -157,9 +167,11 @@ const fitting = async (model: Fittable, data: unknown, options: unknown): Promis
     { state: null, epochs, position: run.position, evaluate: (_, epoch) => afterEpoch(epoch), signal: group ?? o.signal },
   )
   for await (const event of events) {
-    if (event._tag === 'Failed') throw new Ended({ ...event.error, last: run.fitted('error') } as unknown as AdError)
-    if (event._tag === 'Epoch' && outOfPatience()) return run.fitted('patience')
-    if (event._tag === 'Done') return run.fitted(event.trained.done ? 'epochs' : 'signal')
+    // Where parameters are in parts a result so far would take all ranks.
+    if (event._tag === 'Failed')
+      throw new Ended({ ...event.error, last: placed === undefined ? run.fitted('error') : undefined } as unknown as AdError)
+    if (event._tag === 'Epoch' && outOfPatience()) return fitted('patience')
+    if (event._tag === 'Done') return fitted(event.trained.done ? 'epochs' : 'signal')
   }
   return badInput(where, 'the fit has no end.') // trainEvents gives one always
 }

@@ -55,7 +55,7 @@ export const programsOf = (
   given: FitOptions<unknown>['loss'],
   optimizer: Optimizer,
   stateful: boolean,
-  ranks: FitRanks | undefined,
+  ranks: Pick<FitRanks, 'shard'> | undefined,
 ) => {
   const apply = (params: unknown, x: unknown, run: object): readonly [unknown, unknown] => {
     const y = (model as { apply(...xs: unknown[]): unknown }).apply(params, x, run)

@@ -23,6 +23,11 @@ interface Best {
   readonly epoch: number
   readonly score: number
 }
+/** Where it is, and what was best: with whole parameters, or with a rank's parts of them. */
+export interface Trees {
+  readonly now: Now
+  readonly best: Best
+}
 /** What a checkpoint of a fit holds. */
 type State = Omit<Now, 'running'> & {
   readonly running?: unknown
@@ -75,9 +80,18 @@ export class Progress {
   get mean(): number {
     return this.now.sum / this.now.rows
   }
-  checkpoint(): Checkpoint<unknown> {
+  /** Its trees of parameters, and of the optimiser's state, made into others. */
+  place(params: (tree: unknown) => unknown, optimizer: (tree: unknown) => unknown): Trees {
+    const { now, best } = this
+    const made = params(now.params)
+    return {
+      now: { ...now, params: made, optimizer: optimizer(now.optimizer) },
+      best: { ...best, params: best.params === now.params ? made : params(best.params) },
+    }
+  }
+  checkpoint({ now, best }: Trees = this): Checkpoint<unknown> {
     this.shown = true
-    const { now, best, worse, loss, validation, metrics, position } = this
+    const { worse, loss, validation, metrics, position } = this
     const tensors = Object.fromEntries(Object.entries(metrics).map(([name, xs]) => [name, tensor(xs)]))
     const state: State = {
       ...this.parts,
@@ -138,10 +152,10 @@ export class Progress {
     this.position = { epoch: epoch + 1, step: 0 }
     return isBest
   }
-  fitted(ended: Fitted<unknown>['ended']): unknown {
-    const { params, running } = this.better === undefined ? this.now : this.best // without `better` nothing says which are best
+  fitted(ended: Fitted<unknown>['ended'], whole: Trees = this): unknown {
+    const { params, running } = this.better === undefined ? whole.now : whole.best // without `better` nothing says which are best
     const { epoch, score } = this.best
     const history: History = { loss: [...this.loss], validation: [...this.validation], metrics: lists(this.metrics) }
-    return { params, state: running, best: { epoch, score }, history, checkpoint: this.checkpoint(), ended }
+    return { params, state: running, best: { epoch, score }, history, checkpoint: this.checkpoint(whole), ended }
   }
 }

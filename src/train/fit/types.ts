@@ -54,6 +54,18 @@ export interface FitGroup {
   /** This rank's part of the batch that was read. */
   readonly take: () => FitPart
 }
+/** Parameters and an optimiser's state of which each rank has parts. */
+export interface FitPlaced {
+  /** The optimiser, over parts. */
+  readonly optimizer: Optimizer
+  /** As `shard` of the ranks, for functions whose `params` are in parts. */
+  readonly shard: FitRanks['shard']
+  /** This rank's parts of parameters, or of a state. */
+  readonly cut: (whole: unknown) => unknown
+  /** The whole of them; every rank calls it, within `run`. */
+  readonly params: (parts: unknown) => unknown
+  readonly state: (parts: unknown) => unknown
+}
 /** The processes that share a fit, as `ranks()` of codual/mpi gives them. */
 export interface FitRanks {
   /** This rank's number, from 0. */
@@ -67,6 +79,8 @@ export interface FitRanks {
   ): unknown
   /** Runs f, in which ranks exchange data. */
   run<A>(f: () => A): A | PromiseLike<A>
+  /** Parameters in parts, where they are to be so. */
+  readonly placed?: (params: unknown, optimizer: Optimizer) => FitPlaced | undefined
   /** What ranks tell each other in a fit. */
   readonly group: (fit: FitSide) => FitGroup
 }
