@@ -49,7 +49,7 @@ const GAP = 64
 export type Direction = 'forward' | 'input'
 
 /** The correlation that is computed: of which planes, to which, and where tiles lie. */
-interface Geometry {
+export interface Geometry {
   readonly inputs: number
   readonly outputs: number
   /** Of the planes that are read. */
