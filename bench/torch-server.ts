@@ -1,8 +1,21 @@
 /** A Python that has PyTorch, asked line by line. CODUAL_PYTHON names it (python3 unless given). */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+
+/** Writes inputs to a folder, where a server finds them. */
+export const handOver = (
+  folder: string,
+  inputs: Readonly<Record<string, { readonly data: Float32Array | Float64Array; readonly shape: readonly number[] }>>,
+): void => {
+  const described = Object.entries(inputs).map(([name, { shape, data }]) => {
+    writeFileSync(join(folder, `${name}.bin`), data)
+    return [name, data instanceof Float32Array ? 'float32' : 'float64', shape]
+  })
+  writeFileSync(join(folder, 'inputs.json'), JSON.stringify(described))
+}
 
 export interface Server {
   readonly ask: (what: unknown) => Promise<unknown>

@@ -1,4 +1,4 @@
-"""The workloads of bench/torch.ts in PyTorch. A line of JSON in, a line out: {"id", "folder", "dtype"} prepares one and gives its value, {"id", "ms"} the
+"""The workloads of bench/torch.ts and bench/threads.ts in PyTorch. A line of JSON in, a line out: {"id", "folder", "dtype"} prepares one and gives its value, {"id", "ms"} the
 milliseconds of calls during so many milliseconds. Threads: the first argument."""
 import json
 import sys
@@ -69,6 +69,11 @@ def exp_dense(W, b, x):
     return torch.exp(W @ x + b).sum()
 
 
+def attention(x, w, v):
+    h = x @ w
+    return squares(torch.softmax(h @ h.transpose(1, 2), -1) @ F.relu(h @ v))
+
+
 losses = {
     "W1": squares,
     "W2": lambda x: torch.atan2(x, torch.full((), 2.0, dtype=x.dtype)).sum(),
@@ -86,7 +91,22 @@ losses = {
     "W14": rosenbrock,
     "W15s": squared_product,
     "W15l": squared_product,
+    "conv3": lambda x, k: squares(F.conv2d(x, k, padding=1)),
+    "conv5": lambda x, k: squares(F.conv2d(x, k)),
+    "attention": attention,
+    "elementary": lambda x: torch.tanh(torch.exp(torch.sin(x))).sum(),
+    "powers": lambda x, y: (x**y).sum(),
+    "squares": squares,
+    "softmax": lambda x: torch.softmax(x, -1),
 }
+
+
+def forward(f, inputs):
+    def run():
+        y = f(**inputs)
+        return (y.flatten()[0],)
+
+    return run
 
 
 def gradient(f, inputs, wrt):
@@ -131,7 +151,10 @@ def prepare(id, folder, wrt):
     inputs = {
         name: torch.from_numpy(np.fromfile(f"{folder}/{name}.bin", dtype).reshape(shape)) for name, dtype, shape in described
     }
-    run = hessian_product(inputs) if id == "W13" else whole_hessian(inputs) if id == "W14h" else gradient(losses[id], inputs, wrt)
+    if not wrt:
+        run = forward(losses[id], inputs)
+    else:
+        run = hessian_product(inputs) if id == "W13" else whole_hessian(inputs) if id == "W14h" else gradient(losses[id], inputs, wrt)
     prepared[id] = run
     for _ in range(3):
         value = run()[0]

@@ -12,7 +12,7 @@ import { programs } from '../test/golden/programs.js'
 import { spec, type Workload, type WorkloadId, workloadIds } from '../test/golden/spec.js'
 import { compare, readTook, type Took } from './compare.js'
 import { median } from './measure.js'
-import { torchServer } from './torch-server.js'
+import { handOver, torchServer } from './torch-server.js'
 
 const { values } = parseArgs({
   options: {
@@ -68,11 +68,7 @@ const ratios: Record<string, number[]> = {}
 for (const id of ids) {
   const { dtype, wrt }: Workload = spec[id as WorkloadId]
   const inputs = inputsOf(id)
-  for (const [name, { data }] of Object.entries(inputs)) writeFileSync(join(folder, `${name}.bin`), data)
-  writeFileSync(
-    join(folder, 'inputs.json'),
-    JSON.stringify(Object.entries(inputs).map(([name, { shape }]) => [name, dtype === 'f32' ? 'float32' : 'float64', shape])),
-  )
+  handOver(folder, inputs)
   const want = (await torch.ask({ id, folder, wrt })) as number
   const x = Object.fromEntries(Object.entries(inputs).map(([name, { shape, data }]) => [name, cd.tensor(data, [...shape])]))
   const calls: Record<string, () => unknown> = {}

@@ -70,8 +70,13 @@ const prepare = (c: Case, buffer: ArrayBuffer, at: readonly number[]): TypedArra
 
 /** A function made by emitLoops, ready to call with the address of its record. */
 export const compileLoop = (kernel: LoopKernel, memory: WebAssembly.Memory): ((record: number) => void) => {
-  const made = emitLoops([kernel])
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(made.module.finish()), { env: { memory }, js: made.imports })
+  // Cases are small: short chunks, so that there are several.
+  const made = emitLoops([kernel], undefined, undefined, { chunk: 7 })
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(made.module.finish()), {
+    env: { memory },
+    js: made.imports,
+    Math: Math as unknown as WebAssembly.ModuleImports,
+  })
   return exports[made.names[0]!] as (record: number) => void
 }
 /** The buffers of a loop as WebAssembly, and what runs it on what is in them. */

@@ -9,7 +9,7 @@ import { threadsBy } from '../../src/backends/threads/threads.js'
 import type { SyncBackend } from '../../src/core/functions/backend.js'
 import * as cd from '../../src/index.js'
 import { some } from '../depth.js'
-import { fine, threaded, untilHelped } from './threads.js'
+import { FINE_CHUNK, fine, threaded, untilHelped } from './threads.js'
 
 type E = cd.AnyExpr
 type Inputs = Readonly<Record<string, readonly [readonly number[], 'f32' | 'f64']>>
@@ -32,11 +32,11 @@ const product = (a: readonly number[], b: readonly number[], f: (a: E, b: E) => 
   f: ({ a, b }) => grads((a, b) => op.sum!(op.tanh!(f(a, b))), 2)(a, b),
   cut: 2,
 })
-const conv = (x: readonly number[], k: readonly number[], options: unknown, dtype: 'f32' | 'f64'): Case => ({
+const conv = (x: readonly number[], k: readonly number[], options: unknown, dtype: 'f32' | 'f64', cut = 2): Case => ({
   name: `a convolution of ${x.join(' x ')} by ${k.join(' x ')} in ${dtype} ${JSON.stringify(options)}`,
   inputs: { x: [x, dtype], k: [k, dtype] },
   f: ({ x, k }) => grads((x, k) => op.sum!(op.square!(op.conv!(x, k, options))), 2)(x, k),
-  cut: 2,
+  cut,
 })
 const cases: readonly Case[] = [
   {
@@ -44,6 +44,13 @@ const cases: readonly Case[] = [
     inputs: { x: [[1003], 'f64'], y: [[1003], 'f32'] },
     f: ({ x, y }) => [op.exp!(op.sin!(x)), op.tanh!(op.mul!(y, 3))],
     cut: 1,
+  },
+  {
+    name: 'functions that are those of the engine, for huge arguments or always',
+    inputs: { x: [[1003], 'f64'], y: [[1003], 'f32'] },
+    f: ({ x, y }) =>
+      [x, y].flatMap((z) => [op.sin!, op.cos!, op.tan!].map((f) => f(op.mul!(z, 1e12))).concat(op.pow!(op.add!(1.5, z), op.mul!(9, z)))),
+    cut: 2,
   },
   {
     name: 'folds along each axis and rows that are broadcast',
@@ -60,6 +67,31 @@ const cases: readonly Case[] = [
     f: ({ x }) => [op.sum!(x, { axis: 0 }), op.transpose!(op.exp!(x)), op.softmax!(x, { axis: 0 }), op.softmax!(x, { axis: 1 })],
     cut: 3,
   },
+  {
+    name: 'folds along all axes, in chunks, beside results of the same loops',
+    inputs: { x: [[1003], 'f64'], y: [[1003], 'f32'], z: [[7, 5, 11], 'f32'], w: [[11, 5, 7], 'f32'] },
+    // The transpose has no axes that are one in memory: chunks of some units of the first.
+    f: ({ x, y, z, w }) =>
+      [x, y, op.mul!(z, op.transpose!(w, [2, 1, 0])), op.cast!(op.mul!(100, y), 'i32')].flatMap((v) => [
+        op.sum!(v),
+        op.max!(v),
+        op.min!(op.mul!(v, v)),
+        op.prod!(op.add!(v, 1)),
+        op.sub!(3, v),
+      ]),
+    cut: 3,
+  },
+  {
+    name: 'value and gradient of sums of all elements, with NaN among them',
+    inputs: { x: [[40, 30], 'f32'], y: [[1200], 'f64'] },
+    f: ({ x, y }) =>
+      [x, y].map((v) =>
+        (cd.valueAndGrad as unknown as (f: unknown) => (v: unknown) => unknown)((v: E) =>
+          op.add!(op.sum!(op.exp!(op.sin!(v))), op.max!(op.div!(op.sub!(v, v), op.floor!(op.mul!(1.0001, v))))),
+        )(v),
+      ),
+    cut: 2,
+  },
   product([67, 33], [33, 45], (a, b) => op.matmul!(a, b)),
   product([67, 33], [33, 45], (a, b) => op.matmul!(a, b), 'f32'),
   product([33, 67], [45, 33], (a, b) => op.matmul!(op.transpose!(a), op.transpose!(b)), 'f32'),
@@ -69,7 +101,20 @@ const cases: readonly Case[] = [
   product([200, 50], [50, 1], (a, b) => op.matmul!(a, b)),
   conv([6, 3, 11, 9], [5, 3, 3, 3], { padding: 1 }, 'f64'),
   conv([6, 3, 11, 9], [5, 3, 3, 3], { padding: 1 }, 'f32'),
-  conv([5, 8, 12, 12], [16, 8, 3, 3], { padding: 1 }, 'f32'),
+  // By minimal filtering; the kernel's gradient in phases.
+  conv([5, 8, 12, 12], [16, 8, 3, 3], { padding: 1 }, 'f32', 3),
+  {
+    name: 'a kernel gradient by minimal filtering, in phases, of images that are not finite, and added to in a loop',
+    inputs: { x: [[4, 8, 12, 12], 'f32'], k: [[16, 8, 3, 3], 'f32'] },
+    f: ({ x, k }) => {
+      const far = op.div!(1, op.cast!(op.gt!(x, -0.999999), 'f32'))
+      const kernelGradient = (x: unknown, k: unknown): E =>
+        (cd.grad as unknown as (f: unknown) => (k: unknown) => E)((k: E) => op.sum!(op.square!(op.conv!(x, k, { padding: 1 }))))(k)
+      const step = (c: E) => [op.add!(op.mul!(0.5, c), kernelGradient(op.mul!(0.01, x), c)), 0]
+      return [kernelGradient(op.mul!(x, far), k), op.scan!(step as never, k, null, { length: 3 })]
+    },
+    cut: 3,
+  },
   conv([4, 4, 9, 9], [6, 2, 5, 5], { groups: 2, stride: 2 }, 'f32'),
   {
     name: 'pools and their gradients',
@@ -148,7 +193,7 @@ const crews = [
   threaded(4, { turn: 1, verify: true }),
   threaded(2, { turn: 7, delay: 2000, poison: true }),
 ]
-const alone = cd.cpu()
+const alone = makeCpu({ chunk: FINE_CHUNK })
 afterAll(() => {
   for (const { backend } of crews) backend.endThreads()
 })
@@ -235,6 +280,23 @@ describe('threads that are lost', () => {
     }
     return { start: replacing, running, gone, mend }
   }
+  it('waits of several steps are not added up, however far apart they are', async () => {
+    // Long enough for the caller to ask what time it is: more looks than it makes in 30 ms.
+    const { start, gone } = replaced((f) => {
+      const left = f.local('i32')
+      f.set(left, 200_000_000).countDown(left, () => {})
+    })
+    const patience = 3000
+    const { backend, crew } = threaded(2, { start, patience })
+    // One step, long enough for another thread to wake: the same number of parts is done whenever the caller waits.
+    const c: Case = { name: '', inputs: { a: [[400, 400], 'f32'], b: [[400, 400], 'f32'] }, f: ({ a, b }) => op.matmul!(a, b), cut: 1 }
+    const [f, args] = [compiledOn(c, backend), argumentsOf(c)]
+    expect(await untilHelped(crew, () => f(args))).toBe(true)
+    await new Promise((later) => setTimeout(later, 1.2 * patience))
+    expect(await untilHelped(crew, () => f(args))).toBe(true)
+    backend.endThreads()
+    expect(await until(() => gone() === 1)).toBe(true)
+  })
   const faults = [
     { name: 'ends within a part', body: (f: FunctionBuilder) => f.op(OP.unreachable), message: 'one of the threads ended within a step' },
     {
@@ -348,7 +410,7 @@ describe('threads beside the rest of the backend', () => {
     for (const count of [0, 31, 1.5, Number.NaN, '2']) expect(() => threads({ count } as never)).toThrow(/threads/)
     expect(() => cd.cpu({ threads: 2 } as never)).toThrow(/give threads\(\) of 'codual\/threads'/)
     const without = threadsBy('there are no workers here', { sharing: fine(2), patience: 1 })
-    const { f, args, expected } = busy(makeCpu({ threads: without }))
+    const { f, args, expected } = busy(makeCpu({ chunk: FINE_CHUNK, threads: without }))
     expect(bits(f(args)) === expected).toBe(true)
     expect(f.explain().threads).toBe('none: there are no workers here')
     expect(busy(makeCpu({ threads: threads({ count: 2 }), simd: false })).f.explain().threads).toBe('none: there is no WebAssembly')

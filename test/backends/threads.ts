@@ -8,6 +8,9 @@ import { threadsBy } from '../../src/backends/threads/threads.js'
 /** Every step that can be cut is, and no wait for others is long. */
 export const fine = (threads: number): Sharing => ({ threads, least: 0, part: 1e-9, line: 4, looks: Number.POSITIVE_INFINITY })
 
+/** Points of a chunk of a loop that is folded along all axes. */
+export const FINE_CHUNK = 8
+
 /** A backend of its own with its crew, which comes with the first program. */
 export const threaded = (
   threads: number,
@@ -37,7 +40,7 @@ export const threaded = (
         return crew
       }),
   }
-  const backend = makeCpu({ ...options, threads: inside })
+  const backend = makeCpu({ chunk: FINE_CHUNK, ...options, threads: inside })
   return { backend, crew: (): Crew => crew! }
 }
 /** Runs something again and again until other threads have taken part in it; false if they do not within ten seconds. */

@@ -2,7 +2,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { makeCpu } from '../../src/backends/cpu/index.js'
 import type { Program } from '../../src/core/graph/program.js'
-import { threaded } from '../backends/threads.js'
+import { FINE_CHUNK, threaded } from '../backends/threads.js'
 import { count } from '../depth.js'
 import { generate, type Wanted } from './generator/generate.js'
 import { runOn } from './generator/lanes.js'
@@ -10,7 +10,7 @@ import { argumentsOf, arrayOf, shipped } from './generator/program.js'
 import { tracedOf } from './generator/traced.js'
 
 const TRIES = 40
-const alone = makeCpu()
+const alone = makeCpu({ chunk: FINE_CHUNK })
 const crews = [threaded(2, { poison: true }), threaded(3, { turn: 3, delay: 200 }), threaded(2, { turn: 1, delay: 1000 })]
 afterAll(() => {
   for (const { backend } of crews) backend.endThreads()

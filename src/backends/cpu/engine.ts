@@ -62,6 +62,7 @@ export class Engine {
     const { exports } = new WebAssembly.Instance(compiled, {
       env: { memory: this.memory, table: this.table },
       js: imports,
+      Math: Math as unknown as WebAssembly.ModuleImports, // loops import some of its functions
     })
     const indices = names.map((name) => {
       const index = this.put(exports[name] as () => void)

@@ -1,5 +1,5 @@
 /** Ways to write a vector form of an elementwise function. */
-import type { ScalarContext, ScalarKernel } from './kernel.js'
+import type { MathFunction, ScalarContext, ScalarKernel } from './kernel.js'
 import type { Local, Op, Operand } from './wasm/encoder.js'
 import { usually } from './wasm/math.js'
 import * as trigonometric from './wasm/trigonometric.js'
@@ -47,15 +47,20 @@ export const either1 =
   (f: Unary, integer: (c: ScalarContext, x: Local) => void): ScalarKernel =>
   (c) =>
     isInt(c) ? integer(c, c.x[0]!) : c.v.push(f(c.v, c.x[0]!))
-/** A periodic function: lanes whose argument is too large for the reduction take the meaning. `single` is a form for small arguments of f32. */
-export const periodic =
-  (f: (c: ScalarContext, x: Local) => Operand, single?: (c: ScalarContext, x: Local) => Operand): ScalarKernel =>
-  (c) => {
+/** A periodic function: lanes whose argument is too large for the reduction take the engine's. `single` is a form for small arguments of f32. */
+export const periodic = (
+  math: MathFunction,
+  f: (c: ScalarContext, x: Local) => Operand,
+  single?: (c: ScalarContext, x: Local) => Operand,
+): ScalarKernel => {
+  const kernel: ScalarKernel = (c) => {
     const { v } = c
     const x = c.x[0]!
     const below = (limit: number): Operand => v.compare('lt', v.abs(x), v.c(limit))
     const large = v.andNot(below(Number.POSITIVE_INFINITY), below(trigonometric.CIRCULAR_LIMIT))
-    const any = usually(v, v.not(large), f(c, x), c.viaMeaning)
+    const any = usually(v, v.not(large), f(c, x), c.viaMath)
     v.push(v.wide || single === undefined ? any : usually(v, below(trigonometric.SINGLE_LIMIT), single(c, x), any))
   }
+  return Object.assign(kernel, { math })
+}
 export const one = (v: Vec): Operand => v.c(1)

@@ -2,12 +2,21 @@
 import type { exponentials, gamma, trigonometric } from '../../core/ops/families.js'
 import type { PolygammaParams } from '../../core/ops/polygamma.js'
 import { binary, double1, double2, each, one, periodic, unary } from './forms.js'
-import type { ScalarKernel } from './kernel.js'
+import type { ScalarContext, ScalarKernel } from './kernel.js'
 import * as ofGamma from './wasm/gamma.js'
 import * as m from './wasm/math.js'
 import * as special from './wasm/special.js'
 import * as angles from './wasm/trigonometric.js'
 
+/** In f64 the engine's, but for 1 to any power and -1 to an infinite one, which are 1: two units would take a logarithm in double-double. */
+const powForDouble = ({ v, x: [a, b], viaMath }: ScalarContext): void => {
+  const infinite = v.compare('eq', v.abs(b!), v.c(Number.POSITIVE_INFINITY))
+  const unit = v.or(v.compare('eq', a!, v.c(1)), v.and(v.compare('eq', a!, v.c(-1)), infinite))
+  v.push(v.select(unit, v.c(1), viaMath))
+}
+const pow: ScalarKernel = Object.assign((c: ScalarContext): void => (c.v.wide ? powForDouble(c) : double2(special.powForSingle)(c)), {
+  math: 'pow' as const,
+})
 /** Exponentials, logarithms, powers and hyperbolic functions. */
 export const exponentialKernels: { readonly [K in keyof typeof exponentials]: ScalarKernel } = {
   exp: unary((v, x) => m.exp(v, x)),
@@ -19,8 +28,7 @@ export const exponentialKernels: { readonly [K in keyof typeof exponentials]: Sc
   log1p: unary(m.log1p),
   sigmoid: unary(m.sigmoid),
   softplus: unary(m.softplus),
-  // Two units in f64 would take a logarithm in double-double.
-  pow: (c) => (c.v.wide ? c.viaMeaning() : double2(special.powForSingle)(c)),
+  pow,
   cbrt: double1(special.cbrt),
   logaddexp: double2(special.logaddexp, special.logaddexpOfF32),
   xlogy: double2(special.xlogy),
@@ -33,6 +41,7 @@ export const exponentialKernels: { readonly [K in keyof typeof exponentials]: Sc
 }
 const circular = (kind: 'sin' | 'cos'): ScalarKernel =>
   periodic(
+    kind,
     (c, x) => angles.sinOrCos(c.v, c.wide, c.lanes.lanes, kind, x),
     (c, x) => angles.sinOrCos(c.v, undefined, c.lanes.lanes, kind, x),
   )
@@ -40,7 +49,7 @@ const circular = (kind: 'sin' | 'cos'): ScalarKernel =>
 export const trigonometricKernels: { readonly [K in keyof typeof trigonometric]: ScalarKernel } = {
   sin: circular('sin'),
   cos: circular('cos'),
-  tan: periodic((c, x) =>
+  tan: periodic('tan', (c, x) =>
     c.v.wide ? angles.tan(c.v, x) : angles.throughDouble(c.v, c.wide, c.lanes.lanes, [x], (w, y) => angles.tanOfF32(w, y!)),
   ),
   asin: each(angles.asin, angles.asinOfF32),

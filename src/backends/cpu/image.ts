@@ -24,8 +24,8 @@ export interface Move {
   readonly by: number
 }
 
-/** The step table as it is written: a kernel with a step's record, or a loop over a part of the table. */
-type Entry = { readonly step: number } | { readonly loop: number }
+/** The step table as it is written: a kernel with a record, or a loop over a part of the table. */
+type Entry = { readonly kernel: number; readonly record: number } | { readonly loop: number }
 interface TableLoop {
   readonly start: number
   readonly count: number
@@ -38,6 +38,7 @@ class Table {
   readonly loops: TableLoop[] = []
   constructor(
     private readonly inJs: (step: number) => boolean,
+    private readonly entriesOf: (step: number) => readonly Entry[],
     private readonly times: Float64Array,
   ) {}
   private hasJs(p: Part): boolean {
@@ -50,7 +51,7 @@ class Table {
     const close = (): void => {
       if (open.length === 0) return
       const calls = open.reduce((n, p) => n + this.callsOf(p), 0) / around
-      segments.push({ kind: 'wasm', start: this.place(open), count: open.length, calls })
+      segments.push({ kind: 'wasm', ...this.place(open), calls })
       open = []
     }
     for (const p of parts) {
@@ -72,16 +73,15 @@ class Table {
     return 'step' in p ? this.times[p.step]! : p.parts.reduce((n, q) => n + this.callsOf(q), 0)
   }
   /** The entries of parts, one after the other; those of loops among them before. */
-  private place(parts: readonly Part[]): number {
-    const entries = parts.map((p): Entry => {
-      if ('step' in p) return p
-      const start = this.place(p.parts)
-      this.loops.push({ start, count: p.parts.length, loop: p.loop })
-      return { loop: this.loops.length - 1 }
+  private place(parts: readonly Part[]): { readonly start: number; readonly count: number } {
+    const entries = parts.flatMap((p): readonly Entry[] => {
+      if ('step' in p) return this.entriesOf(p.step)
+      this.loops.push({ ...this.place(p.parts), loop: p.loop })
+      return [{ loop: this.loops.length - 1 }]
     })
     const start = this.entries.length
     for (const e of entries) this.entries.push(e) // a spread has as many arguments as there are steps
-    return start
+    return { start, count: entries.length }
   }
 }
 
@@ -108,8 +108,8 @@ export interface Image {
   readonly bytes: number
 }
 
-const write = (kernel: Kernel, s: Step, to: RecordWriter, installed: Installed): void =>
-  kernel.kind === 'loop' ? writeLoop(s, to) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to, installed)
+const write = (kernel: Kernel, s: Step, to: RecordWriter, installed: Installed, shared: number | undefined): void =>
+  kernel.kind === 'loop' ? writeLoop(s, to, shared) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to, installed, shared)
 
 /** The words of an image while they are written, in any order inside of a record. */
 class Words {
@@ -151,8 +151,8 @@ class Words {
     this.addresses.push(storage)
     return this.record + word
   }
-  scratch(word: number): void {
-    this.put(word, 0)
+  scratch(word: number, offset = 0): void {
+    this.put(word, offset)
     this.scratchWords.push(this.record + word)
   }
   /** Puts in what is known at the end: where each storage and the scratch lie. Notes the words of some storages. */
@@ -166,8 +166,9 @@ class Words {
       wordsOf.get(storage)?.push(word)
     }
     for (let i = 0; i < scratchWords.length; i++) {
-      list.set(scratchWords.get(i), scratchAt)
-      this.relocations.push(scratchWords.get(i))
+      const word = scratchWords.get(i)
+      list.set(word, list.get(word) + scratchAt)
+      this.relocations.push(word)
     }
   }
 }
@@ -245,8 +246,8 @@ const writeFork = (words: Words, kernel: number, of: number, cut: Cut): number =
 /** `engine`: where there is one, with the kernels of loops over steps and of steps that threads share. */
 export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, engine: Engine | undefined): Image => {
   const crew = engine?.crew
-  /** The records of steps that threads share. */
-  const forks = new Map<number, number>()
+  /** What runs for steps that threads share. */
+  const forks = new Map<number, readonly Entry[]>()
   const words = new Words()
   const recordOf = new Int32Array(plan.steps.length)
   const recordEnd = new Int32Array(plan.steps.length)
@@ -262,7 +263,7 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, engi
         const word = words.address(k, o)
         if (o.advance !== undefined) moving.push({ step, depth: o.advance.length, word, advance: o.advance })
       },
-      scratch: (word) => words.scratch(word),
+      scratch: (word, offset) => words.scratch(word, offset),
       table: (word, bytes) => {
         if (!tables.has(bytes)) {
           tables.set(bytes, slots)
@@ -272,23 +273,33 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, engi
       },
     }
     const kernel = installed[s.kernel]!
-    write(plan.kernels[s.kernel]!, s, to, kernel)
+    const shared = kernel.run === undefined ? crew?.cut(plan.kernels[s.kernel]!, s, kernel) : undefined
+    write(plan.kernels[s.kernel]!, s, to, kernel, shared?.sharedBytes)
     recordEnd[step] = words.length
     scratch = Math.max(scratch, kernel.scratch(s.sizes))
-    const cut = kernel.run === undefined ? crew?.cut(plan.kernels[s.kernel]!, s, kernel) : undefined
-    if (cut === undefined) return
-    forks.set(step, writeFork(words, kernel.index, recordOf[step]!, cut))
-    scratch = Math.max(scratch, cut.scratchBytes * crew!.count)
+    if (shared === undefined) return
+    const { sharedBytes = 0, each } = shared
+    forks.set(
+      step,
+      each.map(({ index, scratchBytes, cut }) => {
+        scratch = Math.max(scratch, sharedBytes + (cut === undefined ? scratchBytes : cut.scratchBytes * crew!.count))
+        return cut === undefined
+          ? { kernel: index, record: recordOf[step]! }
+          : { kernel: engine!.fork, record: writeFork(words, index, recordOf[step]!, cut) }
+      }),
+    )
   })
-  const table = new Table((i) => installed[plan.steps[i]!.kernel]!.run !== undefined, timesOf(plan.steps, plan.loops))
+  const table = new Table(
+    (i) => installed[plan.steps[i]!.kernel]!.run !== undefined,
+    (i) => forks.get(i) ?? [{ kernel: installed[plan.steps[i]!.kernel]!.index, record: recordOf[i]! }],
+    timesOf(plan.steps, plan.loops),
+  )
   const segments = table.segments(partsOf(plan.steps.length, plan.loops))
   const { records, lists, moves } = writeLoops(words, table, moving, plan.loops)
   const stepTable = words.begin()
   table.entries.forEach((e, i) => {
-    const fork = 'step' in e ? forks.get(e.step) : undefined
-    const kernel = 'step' in e ? installed[plan.steps[e.step]!.kernel]!.index : engine!.repeat
-    words.put(stepEntry.words * i + stepEntry.at.kernel, fork === undefined ? kernel : engine!.fork)
-    words.relative(stepEntry.words * i + stepEntry.at.record, 4 * ('step' in e ? (fork ?? recordOf[e.step]!) : records[e.loop]!))
+    words.put(stepEntry.words * i + stepEntry.at.kernel, 'loop' in e ? engine!.repeat : e.kernel)
+    words.relative(stepEntry.words * i + stepEntry.at.record, 4 * ('loop' in e ? records[e.loop]! : e.record))
   })
   const end = words.length
   table.loops.forEach(({ start, loop }, i) => {

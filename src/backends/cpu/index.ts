@@ -179,6 +179,7 @@ export const makeCpu = (options: CpuInside = {}): CpuBackend => {
 interface CpuInside extends CpuOptions {
   readonly without?: readonly Pass[]
   readonly tile?: Tile
+  readonly chunk?: number
 }
 // long: the state of one backend, and the functions that share it
 const openCpu = (options: CpuInside): CpuBackend => {
@@ -187,7 +188,7 @@ const openCpu = (options: CpuInside): CpuBackend => {
   const arena = new Arena(maxBytes, engine)
   const facets = cpuFacets(options.kernels)
   const blas = options.blas as BlasInside | undefined
-  const kernels = new Kernels(arena, facets, engine && blas?.over?.(engine.memory))
+  const kernels = new Kernels(arena, facets, engine && blas?.over?.(engine.memory), options.chunk)
   const cacheBytes = options.cacheBytes ?? CACHE_BYTES / 2
   const cache = new PlanCache<Ready>(
     cacheBytes,

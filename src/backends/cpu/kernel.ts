@@ -28,12 +28,18 @@ export interface ScalarContext {
   readonly aside: Local | undefined
   /** Pushes the primitive's meaning, called for each lane. */
   readonly viaMeaning: () => void
+  /** Pushes the function that the kernel names as `math`, called for each lane. */
+  readonly viaMath: () => void
 }
+/** Functions of the engine, as which every thread has them. */
+export type MathFunction = 'sin' | 'cos' | 'tan' | 'pow'
 /** Pushes the value. */
 export interface ScalarKernel {
   (c: ScalarContext): void
   /** Of floats: what is made once, before a loop in which the second argument stays the same. */
   readonly aside?: (v: Vec, y: Local) => Operand
+  /** The function of `Math` that it may call. */
+  readonly math?: MathFunction
 }
 
 /** How a primitive that is run as a whole becomes a WebAssembly kernel. */
@@ -48,12 +54,31 @@ export interface WholeKernel {
   readonly shared?: { readonly code: string } & ({ readonly sizes: readonly number[] } | { readonly table: Uint8Array })
   /** Where it may run in parts. */
   readonly units?: Units
+  /** Where it may run in phases: with threads. */
+  readonly phases?: Phases
+}
+/**
+ * A kernel as kernels that run one after the other, each in parts of its own, on the record of the whole: behind its sizes it has the address of what phases share, which parts do not move. A kernel
+ * whose units depend on each other (sums over what they share) can so be cut. Together phases compute the bits of the whole.
+ */
+export interface Phases {
+  readonly sharedBytes: number
+  readonly each: readonly Phase[]
+}
+export interface Phase {
+  readonly emit: (module: Module, name: string) => unknown
+  readonly scratchBytes: number
+  readonly units: Units
+  /** What it computes, where that is not about all that the step does. */
+  readonly flops?: number
 }
 /** Units that a whole kernel computes alike, each for itself: threads may share them. */
 export interface Units {
   /** Which of the `sizes` in its record counts them. */
   readonly size: number
   readonly count: number
+  /** Which of the `sizes` is the number of the first unit of a part. */
+  readonly first?: number
   /** Units that belong together. */
   readonly multiple?: number
   /** Bytes between units: of each result, and of each argument of the record (0 of what every unit reads). */
@@ -123,6 +148,14 @@ export interface Cuttable {
   /** What its records hold behind the scratch, where its code reads that. */
   readonly sizes?: readonly number[]
   readonly units?: Units
+  readonly phases?: { readonly sharedBytes: number; readonly each: readonly (Phase & { readonly index: number })[] }
+  /** Of a loop in chunks: the kernels that keep the totals of chunks and make results of them, how many results, and the points of a chunk. */
+  readonly chunked?: { readonly keep: number; readonly results: number; readonly outputs: number; readonly points: number }
+}
+/** What runs for a step that threads share: kernels one after the other, in parts or whole; the bytes that these share of the scratch, where they share some. */
+export interface SharedStep {
+  readonly sharedBytes?: number
+  readonly each: readonly { readonly index: number; readonly scratchBytes: number; readonly cut?: Cut }[]
 }
 /** A step in parts: some units along one axis. The last part has the units that are left too. */
 export interface Cut {
@@ -153,8 +186,8 @@ export interface Crew {
   readonly forget: (index: number) => void
   /** The memory has grown. */
   readonly grown: () => void
-  /** How a step is shared; undefined where one thread is as quick. */
-  readonly cut: (kernel: Kernel, step: Pick<Step, 'sizes' | 'reads' | 'writes' | 'flops'>, installed: Cuttable) => Cut | undefined
+  /** What runs for a step that is shared; undefined where one thread is as quick. */
+  readonly cut: (kernel: Kernel, step: Pick<Step, 'sizes' | 'reads' | 'writes' | 'flops'>, installed: Cuttable) => SharedStep | undefined
   /** How many threads may run parts at once. */
   readonly count: number
   /** The kernel of such steps, on a table of kernels: its record is a forkRecord. */

@@ -13,6 +13,7 @@ import type { CpuFacets } from './facets.js'
 import type { BlasOver, Cuttable, Products, WholeByLibrary, WholeKernel } from './kernel.js'
 import { runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
+import { CHUNK, chunkedOutputs } from './wasm/chunks.js'
 import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import { emitLoops } from './wasm/loop.js'
@@ -36,6 +37,8 @@ export interface Installed extends Cuttable {
 /** Code in the table that kernels of several sizes share, by what names it. */
 interface Shared {
   readonly index: number
+  /** Of its phases, where it has some that run. */
+  readonly phases: readonly number[]
   readonly code: Code
   users: number
 }
@@ -122,6 +125,8 @@ export class Kernels {
     private readonly arena: Arena,
     private readonly facets: CpuFacets,
     private readonly blas: BlasOver | undefined,
+    /** Points of a chunk of a loop. */
+    private readonly chunk = CHUNK,
   ) {}
   /** Kernels that exist. */
   get size(): number {
@@ -152,15 +157,23 @@ export class Kernels {
       // Loops of one plan are compiled in one module; very many are split, to stay far from engines' size limits.
       for (let i = 0; i < loops.length; i += 64) {
         const group = loops.slice(i, i + 64)
-        const { module, names, calling, imports } = emitLoops(
+        const parts = engine!.crew !== undefined
+        const { module, names, chunked, calling, imports } = emitLoops(
           group.map((g) => g.kernel),
           this.facets,
           engine!.limits,
+          { chunk: this.chunk, parts },
         )
-        const whole = this.compile(module, names, imports)
+        const whole = this.compile(module, [...names, ...chunked.flatMap((own) => own ?? [])], imports)
+        let next = names.length
         for (const [j, { key, kernel }] of group.entries()) {
           const calls = calling.has(names[j]!) && { calls: true as const }
-          made.push(this.add(key, { index: whole.indices[j]!, scratch: loopScratchBytes(kernel), ...calls }, whole.code))
+          const more = whole.indices.slice(next, next + (chunked[j]?.length ?? 0))
+          next += more.length
+          const own = more.length > 0 && {
+            chunked: { keep: more[0]!, results: more[1]!, outputs: chunkedOutputs(kernel), points: this.chunk },
+          }
+          made.push(this.add(key, { index: whole.indices[j]!, scratch: loopScratchBytes(kernel), ...calls, ...own }, whole.code))
         }
       }
     } catch (e) {
@@ -191,7 +204,9 @@ export class Kernels {
     this.count--
     const shared = k.shared === undefined ? undefined : this.sharedBy.get(k.shared)!
     if (shared !== undefined && --shared.users === 0) this.sharedBy.delete(k.shared!)
-    if (k.run === undefined && (shared === undefined || shared.users === 0)) this.arena.engine!.remove(k.index)
+    if (k.run === undefined && (shared === undefined || shared.users === 0))
+      for (const index of [k.index, ...(shared?.phases ?? []), ...(k.chunked === undefined ? [] : [k.chunked.keep, k.chunked.results])])
+        this.arena.engine!.remove(index)
     if (--k.code.kernels === 0 && k.code.module) this.arena.stats.modules--
   }
 
@@ -241,17 +256,17 @@ export class Kernels {
     scratch: Installed['scratch'],
     imports?: WebAssembly.ModuleImports,
   ): Held {
-    const { index, code } = this.emitted(emit, imports)
-    return this.add(key, { index, scratch, ...(imports !== undefined && { calls: true }) }, code)
+    const { indices, code } = this.emitted([emit], imports)
+    return this.add(key, { index: indices[0]!, scratch, ...(imports !== undefined && { calls: true }) }, code)
   }
   private emitted(
-    emit: (m: Module, name: string) => unknown,
+    emitters: readonly ((m: Module, name: string) => unknown)[],
     imports?: WebAssembly.ModuleImports,
-  ): { readonly index: number; readonly code: Code } {
+  ): { readonly indices: readonly number[]; readonly code: Code } {
     const m = this.arena.engine!.module()
-    emit(m, 'kernel')
-    const { indices, code } = this.compile(m, ['kernel'], imports)
-    return { index: indices[0]!, code }
+    const names = emitters.map((_, i) => `kernel${i}`)
+    emitters.forEach((emit, i) => void emit(m, names[i]!))
+    return this.compile(m, names, imports)
   }
   /** The backend's products, or those of a system library. */
   private byLibrary(own: Products): Products {
@@ -278,15 +293,22 @@ export class Kernels {
 
   /** One whose code is that of others. */
   private sharing(key: string, own: WholeKernel, { code: shared, ...said }: NonNullable<WholeKernel['shared']>): Held {
-    const rest = { scratch: () => own.scratchBytes, ...said, ...(own.units !== undefined && { units: own.units }) }
-    const known = this.sharedBy.get(shared)
-    if (known !== undefined) {
-      known.users++
-      return this.add(key, { index: known.index, ...rest }, known.code, shared)
+    const phases = this.arena.engine!.crew && own.phases
+    let known = this.sharedBy.get(shared)
+    if (known === undefined) {
+      const { indices, code } = this.emitted([own.emit, ...(phases?.each ?? []).map(({ emit }) => emit)])
+      known = { index: indices[0]!, phases: indices.slice(1), code, users: 0 }
+      this.sharedBy.set(shared, known)
     }
-    const { index, code } = this.emitted(own.emit)
-    this.sharedBy.set(shared, { index, code, users: 1 })
-    return this.add(key, { index, ...rest }, code, shared)
+    known.users++
+    const { index, code } = known
+    const each = phases?.each.map((phase, i) => ({ ...phase, index: known.phases[i]! }))
+    const rest = {
+      ...said,
+      ...(own.units !== undefined && { units: own.units }),
+      ...(phases !== undefined && { phases: { ...phases, each: each! } }),
+    }
+    return this.add(key, { index, scratch: () => own.scratchBytes, ...rest }, code, shared)
   }
 
   /** By a library; what it gives back by the meaning. */
@@ -315,7 +337,8 @@ export class Kernels {
     const known = this.products.get(type)
     if (known !== undefined) return known
     const products = this.byLibrary(own)
-    const { index } = this.emitted((m, name) => products.emit(m, type, 'subtract', name), products.imports?.(type, 'subtract'))
+    const { indices } = this.emitted([(m, name) => products.emit(m, type, 'subtract', name)], products.imports?.(type, 'subtract'))
+    const index = indices[0]!
     this.products.set(type, index)
     return index
   }

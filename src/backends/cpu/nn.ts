@@ -11,6 +11,7 @@ import { convKernelGradientScratchBytes, emitConvKernelGradient, KERNEL_CHANNELS
 import { type ConvShape, convOutput } from './wasm/conv-shape.js'
 import { byWinograd, type Direction, emitWinograd, winogradScratchBytes } from './wasm/conv-winograd.js'
 import { emitWinogradKernel, winogradKernelScratchBytes } from './wasm/conv-winograd-kernel.js'
+import { winogradPhases, winogradSizes } from './wasm/conv-winograd-phases.js'
 import type { Module } from './wasm/encoder.js'
 import { type FloatName, floats } from './wasm/float.js'
 import { emitAvgPool, emitAvgPoolGradient, emitMaxPool, emitMaxPoolGradient, type PoolShape } from './wasm/pool.js'
@@ -74,13 +75,14 @@ const kernel =
     const shape = convOf(k.args[accumulate ? 1 : 0]!.shape, k.results[0]!.shape, k.params as ConvParams)
     const type = float(k)
     const images = k.args[accumulate ? 1 : 0]!.shape[0]!
+    const made = shared('convKernel', images, type, accumulate, shape)
     if (byWinograd(type, shape, 'kernel'))
       return {
         emit: (m, name) => emitWinogradKernel(m, { type, madd: m.madd, accumulate, shape }, name),
         scratchBytes: winogradKernelScratchBytes(shape),
-        shared: shared('convKernel', images, type, accumulate, shape),
+        shared: { ...made, sizes: winogradSizes(images, shape.outChannels) },
+        phases: winogradPhases(shape, accumulate, images),
       }
-    const made = shared('convKernel', images, type, accumulate, shape)
     return {
       emit: (m, name) => emitConvKernelGradient(m, { type, madd: m.madd, accumulate, shape }, name),
       scratchBytes: convKernelGradientScratchBytes(type, shape),

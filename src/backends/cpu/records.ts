@@ -10,8 +10,8 @@ export interface RecordWriter {
   readonly number: (word: number, x: number) => void
   /** The address of an operand. */
   readonly address: (word: number, o: Operand) => void
-  /** The address of the scratch. */
-  readonly scratch: (word: number) => void
+  /** The address of the scratch, or so many bytes behind it. */
+  readonly scratch: (word: number, offset?: number) => void
   /** The address of a table. */
   readonly table: (word: number, bytes: Uint8Array) => void
 }
@@ -86,8 +86,13 @@ export class LoopRecord {
   get scratch(): number {
     return this.address(this.operands)
   }
+  /** Where threads keep the totals of chunks. */
+  get kept(): number {
+    return this.scratch + 1
+  }
 }
-export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter): void => {
+/** `shared`: so many bytes of the scratch are for the totals of chunks, at the address behind that of its own. */
+export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter, shared?: number): void => {
   const at = new LoopRecord(sizes.length, reads.length + writes.length)
   for (let axis = 0; axis < sizes.length; axis++) to.number(at.size(axis), sizes[axis]!)
   for (let k = 0; k < reads.length + writes.length; k++) {
@@ -95,7 +100,8 @@ export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter): voi
     to.address(at.address(k), o)
     for (let axis = 0; axis < o.strides.length; axis++) to.number(at.stride(k, axis), o.strides[axis]!)
   }
-  to.scratch(at.scratch)
+  to.scratch(at.scratch, shared)
+  if (shared !== undefined) to.scratch(at.kept)
 }
 
 /** Positions in the record of a primitive that runs as a whole: addresses of results, of arguments (an accumulator is a result), of scratch; behind it sizes or the address of a table, where its code is that of any. */
@@ -117,17 +123,19 @@ export class OpaqueRecord {
     return this.scratch + 1
   }
 }
-/** `sizes` or `table`: the words behind, where the kernel reads some. */
+/** `sizes` or `table`: the words behind, where the kernel reads some. `shared`: so many bytes of the scratch are those that its phases share, at the address behind its sizes; its own come after them. */
 export const writeOpaque = (
   { reads, writes }: Work,
   to: RecordWriter,
   { sizes, table }: { readonly sizes?: readonly number[]; readonly table?: Uint8Array } = {},
+  shared?: number,
 ): void => {
   const at = new OpaqueRecord(writes.length, reads.length)
   for (let i = 0; i < writes.length; i++) to.address(at.result(i), writes[i]!)
   for (let i = 0; i < reads.length; i++) to.address(at.argument(i), reads[i]!)
-  to.scratch(at.scratch)
+  to.scratch(at.scratch, shared)
   for (const [i, size] of (sizes ?? []).entries()) to.number(at.behind + i, size)
+  if (shared !== undefined) to.scratch(at.behind + sizes!.length)
   if (table !== undefined) to.table(at.behind, table)
 }
 

@@ -38,7 +38,7 @@ class ThreadCrew implements Crew {
   /** Threads that were ended, and may still run. */
   private readonly ending = new Set<Started>()
   private driver: { readonly driver: Driver; readonly module: WebAssembly.Module } | undefined
-  private waiting = { since: 0, done: -1 }
+  private waiting = { since: 0, epoch: -1, done: -1 }
 
   readonly count: number
 
@@ -70,9 +70,9 @@ class ThreadCrew implements Crew {
     if (this.others.length > 0) this.send({ kernels: [], gone: this.gone.splice(0) })
   }
   cut: Crew['cut'] = (kernel, step, installed) => {
-    const cut = cutOf(kernel, step, installed, this.working.sharing)
-    if (cut !== undefined) this.tell(installed.index)
-    return cut
+    const shared = cutOf(kernel, step, installed, this.working.sharing)
+    for (const { index, cut } of shared?.each ?? []) if (cut !== undefined) this.tell(index)
+    return shared
   }
   fork(table: WebAssembly.Table): Driver['fork'] {
     this.driver = makeDriver(this.memory, table, LIMITS, {
@@ -144,17 +144,18 @@ class ThreadCrew implements Crew {
   }
   private late(): void {
     const now = performance.now()
-    const done = this.get('done')
+    const [epoch, done] = [this.get('epoch'), this.get('done')]
     const { waiting } = this
     const { patience } = this.working
-    if (done !== waiting.done || now - waiting.since > 10 * patience) this.waiting = { since: now, done }
+    const other = epoch !== waiting.epoch || done !== waiting.done
+    if (other || now - waiting.since > 10 * patience) this.waiting = { since: now, epoch, done }
     else if (now - waiting.since > patience) this.lose('one of the threads does not answer')
   }
   private failed(): void {
     this.lose('one of the threads ended within a step')
   }
   private lose(what: string): void {
-    this.waiting = { since: 0, done: -1 }
+    this.waiting = { since: 0, epoch: -1, done: -1 }
     this.abandon(true)
     raise({
       _tag: 'Unsupported',

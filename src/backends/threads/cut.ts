@@ -1,8 +1,9 @@
 /** How a step is cut into parts that threads take: along one axis, so that no two parts write the same element, and each element is computed as in the whole. */
 import { itemBytes } from '../../core/graph/aval.js'
 import { sizeOf } from '../../core/graph/shape.js'
-import type { Cut, Cuttable } from '../cpu/kernel.js'
+import type { Cut, Cuttable, SharedStep, Units } from '../cpu/kernel.js'
 import { gemmRecord, LoopRecord, OpaqueRecord } from '../cpu/records.js'
+import { chunkRows } from '../cpu/wasm/chunks.js'
 import type { GemmKernel, Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
 import type { Step } from '../plan/step.js'
@@ -82,22 +83,52 @@ const loopAxis = (k: LoopKernel, { sizes, writes }: Work, { threads, line }: Sha
   const axes = sizes.map((_, axis) => axis).filter((axis) => free(axis) && long(axis))
   return axes[0]
 }
-const cutLoop = (k: LoopKernel, work: Work, { scratch }: Cuttable, sharing: Sharing): Cut | undefined => {
-  const axis = loopAxis(k, work, sharing)
-  if (axis === undefined) return undefined
-  const { sizes, reads, writes, flops } = work
+/** Along an axis, in parts of a multiple of some units. */
+const loopAlong = (
+  k: LoopKernel,
+  { sizes, reads, writes, flops }: Work,
+  { scratch, chunked }: Cuttable,
+  sharing: Sharing,
+  axis: number,
+  multiple: number,
+): Cut | undefined => {
   const at = new LoopRecord(sizes.length, reads.length + writes.length)
   const points = sizes.reduce((a, b) => a * b, 1)
   const dtypes = [...k.body.inputs, ...k.outputs.map((o) => o.dtype)]
   const operands = [...reads, ...writes]
   const bytes = operands.reduce((n, o, i) => n + (o.strides.some((s) => s !== 0) ? itemBytes[dtypes[i]!] : 0), 0) * points
   const steps = operands.map((o, i) => [at.address(i), o.strides[axis]!] as const)
-  return cutAlong(
-    { units: sizes[axis]!, multiple: axis === k.rank - 1 ? sharing.line : 1, axis: at.size(axis), steps },
-    (NS.operation * flops + NS.byte * bytes) / 1e3,
-    sharing,
-    { word: at.scratch, bytes: (units) => scratch(sizes.map((n, a) => (a === axis ? units : n))), words: at.scratch + 1 },
-  )
+  return cutAlong({ units: sizes[axis]!, multiple, axis: at.size(axis), steps }, (NS.operation * flops + NS.byte * bytes) / 1e3, sharing, {
+    word: at.scratch,
+    bytes: (units) => scratch(sizes.map((n, a) => (a === axis ? units : n))),
+    words: (chunked === undefined ? at.scratch : at.kept) + 1,
+  })
+}
+const cutLoop = (k: LoopKernel, work: Work, installed: Cuttable, sharing: Sharing): SharedStep | undefined => {
+  const { index, chunked } = installed
+  if (chunked !== undefined) return cutChunks(k, work, installed, chunked, sharing)
+  const axis = loopAxis(k, work, sharing)
+  return axis === undefined ? undefined : whole(index, loopAlong(k, work, installed, sharing, axis, axis === k.rank - 1 ? sharing.line : 1))
+}
+/** A loop in chunks: parts keep the totals of theirs, one after the other in memory. */
+const cutChunks = (
+  k: LoopKernel,
+  work: Work,
+  installed: Cuttable,
+  { keep, results, outputs, points }: NonNullable<Cuttable['chunked']>,
+  sharing: Sharing,
+): SharedStep | undefined => {
+  const { sizes, reads, writes } = work
+  const rows = chunkRows(sizes, points)
+  const cut = sizes[0]! < 2 * rows ? undefined : loopAlong(k, work, installed, sharing, 0, rows)
+  if (cut === undefined) return undefined
+  const at = new LoopRecord(sizes.length, reads.length + writes.length)
+  const bytes = 8 * outputs
+  const inParts: Cut = { ...cut, moves: [...cut.moves, [at.kept, (cut.units / rows) * bytes]] }
+  return {
+    sharedBytes: aligned(bytes * Math.ceil(sizes[0]! / rows), 64),
+    each: [shared(keep, 0, inParts), shared(results, 0, undefined)],
+  }
 }
 
 const cutGemm = (k: GemmKernel, { sizes, reads, writes, flops }: Work, { scratch }: Cuttable, sharing: Sharing): Cut | undefined => {
@@ -148,26 +179,50 @@ const cutGemm = (k: GemmKernel, { sizes, reads, writes, flops }: Work, { scratch
   })
 }
 
-const cutOpaque = (k: OpaqueKernel, { flops }: Work, { units, sizes, scratch }: Cuttable, sharing: Sharing): Cut | undefined => {
-  if (units === undefined) return undefined
+/** Units of a whole kernel, or of one of its phases. `words`: how many its record has behind the scratch. */
+const cutUnits = (units: Units, microseconds: number, scratchBytes: number, words: number, sharing: Sharing): Cut | undefined => {
   const at = new OpaqueRecord(units.results.length, units.args.length)
-  const bytes = [...k.results, ...k.args].reduce((n, { shape, dtype }) => n + itemBytes[dtype] * sizeOf(shape), 0)
+  const addresses = [
+    ...units.results.map((by, i) => [at.result(i), by] as const),
+    ...units.args.map((by, i) => [at.argument(i), by] as const),
+  ]
   return cutAlong(
     {
       units: units.count,
       multiple: units.multiple ?? 1,
       axis: at.behind + units.size,
-      steps: [...units.results.map((by, i) => [at.result(i), by] as const), ...units.args.map((by, i) => [at.argument(i), by] as const)],
+      steps: units.first === undefined ? addresses : [...addresses, [at.behind + units.first, 1]],
     },
-    (NS.whole * flops + NS.byte * bytes) / 1e3,
+    microseconds,
     sharing,
-    { word: at.scratch, bytes: () => scratch([]), words: at.behind + sizes!.length },
+    { word: at.scratch, bytes: () => scratchBytes, words: at.behind + words },
   )
 }
+const cutOpaque = (k: OpaqueKernel, { flops }: Work, installed: Cuttable, sharing: Sharing): SharedStep | undefined => {
+  const { index, units, phases, sizes, scratch } = installed
+  const bytes = [...k.results, ...k.args].reduce((n, { shape, dtype }) => n + itemBytes[dtype] * sizeOf(shape), 0)
+  const microseconds = (NS.whole * flops + NS.byte * bytes) / 1e3
+  if (units !== undefined) return whole(index, cutUnits(units, microseconds, scratch([]), sizes!.length, sharing))
+  if (phases === undefined || microseconds < sharing.least) return undefined
+  const { sharedBytes, each } = phases
+  return {
+    sharedBytes,
+    each: each.map((phase) => {
+      const own = phase.flops === undefined ? microseconds : (NS.whole * phase.flops) / 1e3
+      return shared(phase.index, phase.scratchBytes, cutUnits(phase.units, own, phase.scratchBytes, sizes!.length + 1, sharing))
+    }),
+  }
+}
+const shared = (index: number, scratchBytes: number, cut: Cut | undefined): SharedStep['each'][number] => ({
+  index,
+  scratchBytes,
+  ...(cut !== undefined && { cut }),
+})
+const whole = (index: number, cut: Cut | undefined): SharedStep | undefined => cut && { each: [shared(index, 0, cut)] }
 
-/** How a step is shared; undefined where one is as quick, or where its kernel calls into JavaScript. */
-export const cutOf = (k: Kernel, work: Work, installed: Cuttable, sharing: Sharing): Cut | undefined => {
+/** What runs for a step that is shared; undefined where one thread is as quick, or where its kernel calls into JavaScript. */
+export const cutOf = (k: Kernel, work: Work, installed: Cuttable, sharing: Sharing): SharedStep | undefined => {
   if (installed.calls === true) return undefined
-  if (k.kind === 'loop') return cutLoop(k, work, installed, sharing)
-  return k.kind === 'gemm' ? cutGemm(k, work, installed, sharing) : cutOpaque(k, work, installed, sharing)
+  if (k.kind === 'opaque') return cutOpaque(k, work, installed, sharing)
+  return k.kind === 'loop' ? cutLoop(k, work, installed, sharing) : whole(installed.index, cutGemm(k, work, installed, sharing))
 }

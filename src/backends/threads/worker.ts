@@ -28,7 +28,7 @@ const exportsOf = (module) => {
   if (made === undefined) {
     const js = {}
     for (const { module: from, name } of WebAssembly.Module.imports(module)) if (from === 'js') js[name] = unused[name]
-    made = new WebAssembly.Instance(module, { env: { memory, table }, js }).exports
+    made = new WebAssembly.Instance(module, { env: { memory, table }, js, Math }).exports
     instances.set(module, made)
   }
   return made

@@ -13,7 +13,7 @@ import { aligned } from '../../plan/memory.js'
 import { type ConvOptions, convInputGradientScratchBytes, convScratchBytes, emitConv, emitConvInputGradient } from './conv.js'
 import { type ConvShape, convOutput } from './conv-shape.js'
 import { clearStaging, copyPlanes, repeat, type Staging, staging, stagingBytes } from './conv-stage.js'
-import type { FuncRef, FunctionBuilder, Local, Module, Op, Repeat } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local, Module, Op, Operand, Repeat } from './encoder.js'
 import { address, type FloatName, floats } from './float.js'
 import { gemmScratchBytes, productOf } from './gemm.js'
 import { loadPartial, storeResult } from './gemm-pack.js'
@@ -34,6 +34,13 @@ const TILES_OF_IMAGE = [16, 48] as const
 /** Pairs of channels above which a transformed kernel is large, and those above which it is too large for the scratch: 64 bytes of each, and 192 for its gradient, which has totals in f64. */
 const LARGE = 2 ** 16
 const MOST = { forward: 2 ** 19, input: 2 ** 19, kernel: 2 ** 18 } as const
+/** The rows of B^T d, of the rows of d. */
+const ROWS = [
+  [OP.f32x4_sub, 0, 2],
+  [OP.f32x4_add, 1, 2],
+  [OP.f32x4_sub, 2, 1],
+  [OP.f32x4_sub, 1, 3],
+] as const
 /** Largest magnitude for which no transform or product overflows. */
 const LARGEST = 2 ** 50
 /** Between the matrices of neighbouring elements, so that the 16 streams of a transform do not fall into one set of the first cache. */
@@ -42,7 +49,7 @@ const GAP = 64
 export type Direction = 'forward' | 'input'
 
 /** The correlation that is computed: of which planes, to which, and where tiles lie. */
-interface Geometry {
+export interface Geometry {
   readonly inputs: number
   readonly outputs: number
   /** Of the planes that are read. */
@@ -276,8 +283,8 @@ export class Transforms {
     })
   }
 
-  /** B^T d B of so many rows of tiles of every channel, from the staged planes: a matrix [inputs, tiles] for each element. */
-  input(planes: Local, matrices: Local, rows: Local): void {
+  /** B^T d B of so many rows of tiles of every channel, from the staged planes: a matrix [inputs, tiles] for each element, or for those of one row of it. */
+  input(planes: Local, matrices: Local, rows: Local, only?: number): void {
     const { f, at } = this
     const { g } = at
     const { rowBytes, planeBytes } = g.staged
@@ -291,10 +298,15 @@ export class Transforms {
     const parts = [0, 1, 2] as const
     const load = (r: number, part: number) => () =>
       part === 2 ? f.get(from).v128Load64Zero(r * rowBytes + 32) : f.get(from).v128Load(r * rowBytes + 16 * part)
+    /** Rows that are read more than once stay in registers. */
+    const pixels = (r: number, part: 0 | 1 | 2): Operand => {
+      if (only !== undefined || r === 0 || r === 3) return load(r, part)
+      return r === 1 ? above[part] : below[part]
+    }
     const store = (i: number, q: number, code: Op, x: Local, y: Local): void => {
       f.get(to)
         .op(code, x, y)
-        .v128Store((4 * i + q) * at.ofInput)
+        .v128Store((only === undefined ? 4 * i + q : q) * at.ofInput)
     }
     /** The four columns of a row of B^T d. */
     const columns = (i: number): void => {
@@ -313,17 +325,12 @@ export class Transforms {
       f.set(from, plane).set(to, matrixRow)
       f.set(row, rows).countDown(row, () => {
         repeat(f, g.vectors, () => {
-          for (const part of parts) {
-            f.set(above[part], load(1, part)).set(below[part], load(2, part))
-            f.op(OP.f32x4_sub, load(0, part), below[part]).set(w[part])
+          if (only === undefined) for (const part of parts) f.set(above[part], load(1, part)).set(below[part], load(2, part))
+          for (const [i, [code, first, second]] of ROWS.entries()) {
+            if (only !== undefined && i !== only) continue
+            for (const part of parts) f.op(code, pixels(first, part), pixels(second, part)).set(w[part])
+            columns(i)
           }
-          columns(0)
-          for (const part of parts) f.op(OP.f32x4_add, above[part], below[part]).set(w[part])
-          columns(1)
-          for (const part of parts) f.op(OP.f32x4_sub, below[part], above[part]).set(w[part])
-          columns(2)
-          for (const part of parts) f.op(OP.f32x4_sub, above[part], load(3, part)).set(w[part])
-          columns(3)
           f.increment(from, 4 * PIXELS).increment(to, 16)
         })
         f.increment(from, 2 * rowBytes - 4 * PIXELS * g.vectors)
@@ -393,8 +400,8 @@ export class Transforms {
     })
   }
 
-  /** A y A^T of so many rows of tiles of every channel, from staged planes of y's cotangent: a matrix [outputs, tiles] for each element. */
-  cotangent(planes: Local, staged: Staging, matrices: Local, rows: Local): void {
+  /** A y A^T of so many rows of tiles of every channel, from staged planes of y's cotangent: a matrix [outputs, tiles] for each element, or for those of one row of it. */
+  cotangent(planes: Local, staged: Staging, matrices: Local, rows: Local, only?: number): void {
     const { f, at } = this
     const { g } = at
     const [plane, from, to, matrixRow, channel, row] = f.locals('i32', 6)
@@ -409,6 +416,7 @@ export class Transforms {
       f.set(row, rows).countDown(row, () => {
         repeat(f, g.vectors, () => {
           for (const [r, columns] of halves.entries()) {
+            if (only === 3 * (1 - r)) continue // the first row of elements has no lower pixels, the last no upper ones
             f.get(from)
               .v128Load(r * staged.rowBytes)
               .set(a)
@@ -430,10 +438,12 @@ export class Transforms {
               () => f.op(OP.f32x4_sub, upper, lower),
               () => f.op(OP.f32x4_neg, lower),
             ]
-            for (const [r, value] of values.entries())
+            for (const [r, value] of values.entries()) {
+              if (only !== undefined && r !== only) continue
               f.get(to)
                 .push(value)
-                .v128Store((4 * r + q) * at.ofOutput)
+                .v128Store((only === undefined ? 4 * r + q : q) * at.ofOutput)
+            }
           }
           f.increment(from, 4 * PIXELS).increment(to, 16)
         })

@@ -1,7 +1,7 @@
 /** One folded output of a loop: vector accumulators inside, a scalar total outside. Sums and products of f32 are totalled in f64. */
 import type { DType } from '../../../core/types/dtype.js'
 import { type Fold, identityOf, type LoopOutput } from '../../plan/kernel.js'
-import type { FunctionBuilder, Local, Op } from './encoder.js'
+import type { FunctionBuilder, Local, Op, Operand } from './encoder.js'
 import * as OP from './opcodes.js'
 
 /** How the axes of a loop stand to a folded output. */
@@ -41,6 +41,8 @@ export class FoldEmitter {
   /** What a blocked sum's accumulators are emptied into: two f64. */
   private readonly pair: Local | undefined
   private readonly total: Local
+  /** Of a loop in chunks: the total of those before. */
+  private readonly grand: Local
   /** Of an extreme of floats: lanes that have met a NaN, and the sign that a zero has in them. */
   private readonly extreme: { readonly nan: Local; readonly signs: Local } | undefined
   readonly op: Fold
@@ -73,6 +75,7 @@ export class FoldEmitter {
     this.vectors = this.inner ? f.locals('v128', unroll * this.parts) : []
     this.pair = this.blocked ? f.local('v128') : undefined
     this.total = f.local(this.totalType)
+    this.grand = f.local(this.totalType)
     this.extreme = this.inner && (op === 'max' || op === 'min') && o.dtype.startsWith('f') ? f.namedLocals('v128', 'nan signs') : undefined
   }
   /** Registers that a vector of the loop fills as accumulators. */
@@ -90,6 +93,11 @@ export class FoldEmitter {
   }
   /** The total begins with what lies at `p` (with `dtype`), or with the identity. */
   start(p: Local, fromMemory: boolean, dtype: DType = this.dtype): void {
+    this.pushStart(p, fromMemory, dtype)
+    this.f.set(this.total)
+    if (this.pair !== undefined) this.f.f64x2Const(0).set(this.pair)
+  }
+  private pushStart(p: Local, fromMemory: boolean, dtype: DType): void {
     const { f, totalType } = this
     if (!fromMemory) this.pushIdentity(totalType)
     else {
@@ -99,16 +107,18 @@ export class FoldEmitter {
       else f.i32Load()
       if (dtype === 'f32' && totalType === 'f64') f.op(OP.f64_promote_f32)
     }
-    f.set(this.total)
-    if (this.pair !== undefined) f.f64x2Const(0).set(this.pair)
   }
   /** Stores the total at `p` (with `dtype`). */
   store(p: Local, dtype: DType = this.dtype): void {
-    const { f, pair } = this
-    f.get(p).get(this.total)
-    if (pair !== undefined) f.get(pair).f64x2ExtractLane(0).get(pair).f64x2ExtractLane(1).op(OP.f64_add).op(OP.f64_add)
-    if (dtype === 'f32' && this.totalType === 'f64') f.op(OP.f32_demote_f64)
+    this.f.get(p)
+    this.pushTotal()
+    if (dtype === 'f32' && this.totalType === 'f64') this.f.op(OP.f32_demote_f64)
     this.storeScalar(dtype)
+  }
+  private pushTotal(): void {
+    const { f, pair } = this
+    f.get(this.total)
+    if (pair !== undefined) f.get(pair).f64x2ExtractLane(0).get(pair).f64x2ExtractLane(1).op(OP.f64_add).op(OP.f64_add)
   }
   private storeScalar(dtype: DType): void {
     if (dtype === 'f64') this.f.f64Store()
@@ -123,7 +133,7 @@ export class FoldEmitter {
   }
   /** Folds lane l of v, a vector of `dtype`, into the total. */
   addLane(v: Local, l: number, dtype: DType = this.dtype): void {
-    const { f, op, total, totalType } = this
+    const { f, total, totalType } = this
     const lane = (): void => {
       f.get(v)
       if (dtype === 'f64') f.f64x2ExtractLane(l)
@@ -131,15 +141,54 @@ export class FoldEmitter {
       else f.i32x4ExtractLane(l)
       if (dtype === 'f32' && totalType === 'f64') f.op(OP.f64_promote_f32)
     }
+    this.foldScalar(total, lane)
+  }
+  /** target = target folded with a number of the totals' type. */
+  private foldScalar(target: Local, number: Operand): void {
+    const { f, op, totalType } = this
     if (totalType !== 'i32' || op === 'sum' || op === 'prod') {
-      f.op(scalarFold(op, totalType), total, lane).set(total)
+      f.op(scalarFold(op, totalType), target, number).set(target)
       return
     }
     // Integer maximum and minimum have no scalar instruction.
     this.spare ??= f.local('i32')
     const x = this.spare
-    f.set(x, lane)
-    f.op(OP.select, total, x, () => f.op(op === 'max' ? OP.i32_gt_s : OP.i32_lt_s, total, x)).set(total)
+    f.set(x, number)
+    f.op(OP.select, target, x, () => f.op(op === 'max' ? OP.i32_gt_s : OP.i32_lt_s, target, x)).set(target)
+  }
+
+  // ---- chunks -----------------------------------------------------------------------------------------------------------
+
+  /** The total of all chunks begins with what lies at `p`, where the fold accumulates, or with the identity. */
+  startAll(p: Local): void {
+    this.pushStart(p, this.accumulate, this.dtype)
+    this.f.set(this.grand)
+  }
+  /** Folds the total of a chunk into that of all. */
+  addChunk(): void {
+    this.foldScalar(this.grand, () => this.pushTotal())
+  }
+  /** Keeps the total of a chunk at `p`, in 8 bytes. */
+  keepChunk(p: Local): void {
+    this.f.get(p)
+    this.pushTotal()
+    this.storeScalar(this.totalType)
+  }
+  /** Folds one that was kept into the total of all. */
+  addKept(p: Local): void {
+    const { f, totalType } = this
+    this.foldScalar(this.grand, () => {
+      f.get(p)
+      if (totalType === 'f64') f.f64Load()
+      else if (totalType === 'f32') f.f32Load()
+      else f.i32Load()
+    })
+  }
+  /** Stores the total of all chunks at `p`. */
+  storeAll(p: Local): void {
+    this.f.get(p).get(this.grand)
+    if (this.dtype === 'f32' && this.totalType === 'f64') this.f.op(OP.f32_demote_f64)
+    this.storeScalar(this.dtype)
   }
 
   // ---- the accumulators -------------------------------------------------------------------------------------------------

@@ -8,6 +8,12 @@ import type { Lanes, Registers } from './lanes.js'
 import * as OP from './opcodes.js'
 import { Vec } from './vec.js'
 
+/** Functions that a module imports for the operations of its loops. */
+export interface LoopFunctions {
+  readonly meaning: (o: BodyOp) => FuncRef
+  readonly math: (o: BodyOp) => FuncRef
+}
+
 export class BodyOps {
   private readonly f32: Vec
   private readonly f64: Vec
@@ -17,7 +23,7 @@ export class BodyOps {
     private readonly f: FunctionBuilder,
     private readonly lanes: Lanes,
     private readonly regs: Registers,
-    private readonly meaning: (o: BodyOp) => FuncRef,
+    private readonly functions: LoopFunctions,
     private readonly facets: CpuFacets,
   ) {
     this.f32 = new Vec(f, regs, 'f32')
@@ -42,7 +48,8 @@ export class BodyOps {
       from,
       to: o.dtype,
       params: o.params,
-      viaMeaning: () => this.callMeaning(o, x, from, count),
+      viaMeaning: () => this.eachLane(this.functions.meaning(o), o, x, from, count),
+      viaMath: () => this.eachLane(this.functions.math(o), o, x, from, count),
     })
   }
 
@@ -52,13 +59,12 @@ export class BodyOps {
     return this.spare
   }
 
-  /** The meaning, lane by lane, in f64. */
-  private callMeaning(o: BodyOp, x: readonly Local[], from: readonly DType[], count: number): void {
+  /** A function of numbers, lane by lane, in f64. */
+  private eachLane(called: FuncRef, o: BodyOp, x: readonly Local[], from: readonly DType[], count: number): void {
     const { f, regs } = this
     const L = this.lanes.lanes
     const out = regs.take()
     f.i32x4Const(0).set(out)
-    const f_ = this.meaning(o)
     for (let l = 0; l < count; l++) {
       f.get(out)
       x.forEach((r, i) => {
@@ -73,7 +79,7 @@ export class BodyOps {
             .op(OP.i32_and)
             .op(OP.f64_convert_i32_s)
       })
-      f.call(f_)
+      f.call(called)
       if (o.dtype === 'f64') f.f64x2ReplaceLane(l)
       else if (o.dtype === 'f32') f.op(OP.f32_demote_f64).f32x4ReplaceLane(l)
       else if (o.dtype === 'i32') f.op(OP.i32_trunc_sat_f64_s).i32x4ReplaceLane(l)

@@ -2,10 +2,10 @@
 import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp, LoopKernel, LoopOutput } from '../../plan/kernel.js'
 import type { CpuFacets } from '../facets.js'
-import type { FuncRef, FunctionBuilder, Local, Operand } from './encoder.js'
+import type { FunctionBuilder, Local, Operand } from './encoder.js'
 import type { FoldEmitter } from './fold.js'
 import { bytesOf, Lanes, Registers } from './lanes.js'
-import { BodyOps } from './loop-body.js'
+import { BodyOps, type LoopFunctions } from './loop-body.js'
 import { LoopNest } from './loop-nest.js'
 import * as OP from './opcodes.js'
 import { vectorsTogether } from './together.js'
@@ -49,20 +49,21 @@ export class LoopEmitter {
   constructor(
     private readonly f: FunctionBuilder,
     private readonly k: LoopKernel,
-    meaning: (o: BodyOp) => FuncRef,
+    functions: LoopFunctions,
     facets: CpuFacets,
+    chunk: number,
   ) {
     this.dtypes = [...k.body.inputs, ...k.outputs.map((o) => o.dtype)]
     this.inputs = k.body.inputs.length
     this.L = [...this.dtypes, ...k.body.ops.map((o) => o.dtype)].includes('f64') ? 2 : 4
     this.lanes = new Lanes(f, this.L)
     this.regs = new Registers(f)
-    this.ops = new BodyOps(f, this.lanes, this.regs, meaning, facets)
+    this.ops = new BodyOps(f, this.lanes, this.regs, functions, facets)
     const foldsInner = k.outputs.some((o) => o.fold?.axes[k.rank - 1])
     const short = k.body.ops.length <= SHORT && this.inputs <= SHORT
     const plain = [...k.inputs, ...k.outputs.map((o) => (o.fold === undefined ? o.access : 'any'))].every((a) => a !== 'any')
     this.unroll = (foldsInner && k.body.ops.length <= SHORT) || (plain && short) ? 4 : 1
-    this.nest = new LoopNest(f, k, this.L, this.unroll, short ? JAM : 1)
+    this.nest = new LoopNest(f, k, this.L, this.unroll, short ? JAM : 1, chunk)
     this.folds = this.nest.folds
     this.totals = this.nest.totals
     this.rowCursors = Array.from({ length: this.nest.jam }, () => this.dtypes.map(() => f.local('i32')))
@@ -87,8 +88,13 @@ export class LoopEmitter {
     this.row = 0
   }
 
-  emit(): void {
-    this.nest.emit((rows) => this.inner(rows))
+  /** All of the loop; `kept`: but for the results that are folded in chunks. */
+  emit(kept = false): void {
+    this.nest.emit((rows) => this.inner(rows), kept)
+  }
+  /** Those results. */
+  emitResults(): void {
+    this.nest.emitResults()
   }
 
   // ---- the innermost loop -----------------------------------------------------------------------------------------------

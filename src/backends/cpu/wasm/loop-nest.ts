@@ -1,6 +1,7 @@
 /** The loops around the innermost one: addresses of the operands, strips, folded outputs that begin and end, rows walked at once. */
 import type { LoopKernel } from '../../plan/kernel.js'
 import { LoopRecord } from '../records.js'
+import { chunkedOutputs, emitChunkRows } from './chunks.js'
 import type { FunctionBuilder, Local, Operand } from './encoder.js'
 import { FoldEmitter } from './fold.js'
 import * as OP from './opcodes.js'
@@ -16,19 +17,23 @@ export class LoopNest {
   readonly pointers: readonly Local[]
   /** Length of the strip of the innermost axis that the nest walks; absent where it walks all of it. */
   private readonly span: Local | undefined
+  /** The same of the outermost axis, where that is walked in chunks. */
+  private readonly chunk: Local | undefined
   private readonly record: Local
   private readonly at: LoopRecord
   private readonly inputs: number
 
-  /** `rows`: how many rows may be walked at once. */
+  /** `rows`: how many rows may be walked at once; `points`: of a chunk. */
   constructor(
     private readonly f: FunctionBuilder,
     private readonly k: LoopKernel,
     lanes: 2 | 4,
     unroll: number,
     rows: number,
+    private readonly points: number,
   ) {
     const { rank, outputs } = k
+    this.chunk = chunkedOutputs(k) > 0 ? f.local('i32') : undefined
     this.inputs = k.body.inputs.length
     this.record = f.param(0)
     this.at = new LoopRecord(rank, this.inputs + outputs.length)
@@ -55,6 +60,7 @@ export class LoopNest {
   }
   /** What the nest walks of an axis. */
   size(axis: number): Operand {
+    if (this.chunk !== undefined && axis === 0) return this.chunk
     return this.span !== undefined && axis === this.k.rank - 1 ? this.span : this.length(axis)
   }
   /** Bytes between neighbours of an operand along an axis. */
@@ -68,24 +74,89 @@ export class LoopNest {
     })
   }
 
-  /** The whole loop; `inner` is the innermost one, of as many rows as it is told. */
-  emit(inner: (rows: number) => void): void {
+  /** The whole loop; `inner` is the innermost one, of as many rows as it is told. `kept`: the totals of chunks go where the word behind the scratch says, and into no result. */
+  emit(inner: (rows: number) => void, kept = false): void {
     const { f } = this
     this.pointers.forEach((p, i) => {
       f.set(p, this.word(this.at.address(i)))
     })
     this.placeTotals()
     this.eachFold((s, p, i) => {
-      if (s.whole) s.start(p, s.accumulate)
-      else if (!s.deep && (s.partial || !s.inner) && !s.accumulate) this.fill(i)
+      if (s.whole) {
+        if (this.chunk === undefined) s.start(p, s.accumulate)
+        else if (!kept) s.startAll(p)
+      } else if (!s.deep && (s.partial || !s.inner) && !s.accumulate) this.fill(i)
     })
     this.eachTotals(-1, (t, p) => t.begin(p))
-    if (this.span === undefined) this.nest(0, inner)
+    if (this.chunk !== undefined) this.chunks(this.chunk, inner, kept)
+    else if (this.span === undefined) this.nest(0, inner)
     else this.strips(this.span, inner)
     this.eachTotals(-1, (t, p) => t.end(p))
+    if (kept) return
     this.eachFold((s, p) => {
-      if (s.whole) s.store(p)
+      if (s.whole && this.chunk === undefined) s.store(p)
+      else if (s.whole) s.storeAll(p)
     })
+  }
+  private get rowsOfChunk(): Operand {
+    return emitChunkRows(
+      this.f,
+      Array.from({ length: this.k.rank }, (_, axis) => this.length(axis)),
+      this.points,
+    )
+  }
+  /** The nest over the outermost axis, a chunk at a time. */
+  private chunks(chunk: Local, inner: (rows: number) => void, kept: boolean): void {
+    const { f } = this
+    const [left, rows, to] = f.locals('i32', 3)
+    f.set(rows, this.rowsOfChunk)
+    if (kept) f.set(to, this.word(this.at.kept))
+    f.localTee(left, this.length(0))
+    f.if(() =>
+      f.loop((next) => {
+        f.op(OP.select, rows, left, () => f.op(OP.i32_lt_u, rows, left)).set(chunk)
+        this.eachFold((s, p) => {
+          if (s.whole) s.start(p, false)
+        })
+        this.nest(0, inner)
+        this.eachFold((s) => {
+          if (!s.whole) return
+          if (!kept) s.addChunk()
+          else {
+            s.keepChunk(to)
+            f.increment(to, 8)
+          }
+        })
+        this.move(0, chunk)
+        f.op(OP.i32_sub, left, chunk).localTee(left).brIf(next)
+      }),
+    )
+  }
+  /** What is left where totals of chunks were kept: the results of all of them. */
+  emitResults(): void {
+    const { f } = this
+    const [left, from] = f.locals('i32', 2)
+    f.set(from, this.word(this.at.kept))
+    const whole = (body: (s: FoldEmitter, p: Local) => void): void =>
+      this.eachFold((s, p, i) => {
+        if (!s.whole) return
+        f.set(p, this.word(this.at.address(this.inputs + i)))
+        body(s, p)
+      })
+    whole((s, p) => s.startAll(p))
+    // As many as there are chunks: the last may be short.
+    const rows = f.local('i32')
+    f.set(rows, this.rowsOfChunk)
+    f.op(OP.i32_div_u, () => f.op(OP.i32_sub, () => f.op(OP.i32_add, this.length(0), rows), 1), rows).localTee(left)
+    f.if(() =>
+      f.countDown(left, () =>
+        whole((s) => {
+          s.addKept(from)
+          f.increment(from, 8)
+        }),
+      ),
+    )
+    whole((s, p) => s.storeAll(p))
   }
   /** The nest over the innermost axis, STRIP elements of it at a time. */
   private strips(span: Local, inner: (rows: number) => void): void {
@@ -103,7 +174,7 @@ export class LoopNest {
       }),
     )
     // Back to where the outputs begin: totals of rows end there.
-    this.moveBack(last)
+    this.moveBack(last, this.length(last))
   }
   private placeTotals(): void {
     if (this.totals.every((t) => t === undefined)) return
@@ -143,7 +214,7 @@ export class LoopNest {
       walk(() => f.op(OP.i32_div_u, this.size(axis), jam), jam)
       walk(() => f.op(OP.i32_rem_u, this.size(axis), jam), 1)
     } else walk(this.size(axis), 1)
-    this.moveBack(axis)
+    this.moveBack(axis, this.size(axis))
     this.eachTotals(axis, (t, p) => t.end(p))
   }
   /** An operand that no outer axis moves: only known for totals. */
@@ -163,11 +234,11 @@ export class LoopNest {
       if (step !== undefined) f.increment(t!.at, far(step))
     }
   }
-  /** Moves every address back by the whole axis. */
-  private moveBack(axis: number): void {
+  /** Moves every address back by so many units of an axis. */
+  private moveBack(axis: number, units: Operand): void {
     const { f } = this
     const back = (p: Local, step: Operand): void => {
-      f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.length(axis), step)).set(p)
+      f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, units, step)).set(p)
     }
     this.pointers.forEach((p, i) => {
       if (!this.still(i)) back(p, this.stride(i, axis))
