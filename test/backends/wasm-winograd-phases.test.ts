@@ -4,8 +4,8 @@ import type { Phase, Phases } from '../../src/backends/cpu/kernel.js'
 import { OpaqueRecord } from '../../src/backends/cpu/records.js'
 import { convOutput } from '../../src/backends/cpu/wasm/conv-shape.js'
 import { byWinograd, geometry } from '../../src/backends/cpu/wasm/conv-winograd.js'
-import { emitWinogradKernel, winogradKernelScratchBytes } from '../../src/backends/cpu/wasm/conv-winograd-kernel.js'
-import { winogradPhases, winogradSizes } from '../../src/backends/cpu/wasm/conv-winograd-phases.js'
+import { emitWinogradKernel, winogradKernelScratchBytes, winogradSizes } from '../../src/backends/cpu/wasm/conv-winograd-kernel.js'
+import { winogradPhases } from '../../src/backends/cpu/wasm/conv-winograd-phases.js'
 import { Module } from '../../src/backends/cpu/wasm/encoder.js'
 import { count } from '../depth.js'
 import { below, type ConvShape, random } from './conv-harness.js'
@@ -44,7 +44,7 @@ const partsOf = ({ units }: Phase, whole: Int32Array): readonly Int32Array[] => 
 const both = (shape: ConvShape, accumulate: boolean, data: (which: 0 | 1 | 2, i: number) => number) => {
   const [oh, ow] = convOutput(shape)
   const { batch, channels, height, width, outChannels } = shape
-  const phases: Phases = winogradPhases(shape, accumulate, batch)
+  const phases: Phases = winogradPhases({ shape, accumulate, images: batch })
   const m = new Module()
   m.importMemory({ min: 1 })
   emitWinogradKernel(m, { type: 'f32', madd: false, accumulate, shape }, 'whole')

@@ -7,6 +7,7 @@ import type { GemmKernel, Kernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Step } from '../plan/step.js'
 import type { DrivenKernel } from './driven.js'
 import type { Views } from './plain.js'
+import type { ConvShape } from './wasm/conv-shape.js'
 import type { FuncRef, Limits, Local, Module, Operand } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
 import type { Into } from './wasm/gemm.js'
@@ -54,8 +55,14 @@ export interface WholeKernel {
   readonly shared?: { readonly code: string } & ({ readonly sizes: readonly number[] } | { readonly table: Uint8Array })
   /** Where it may run in parts. */
   readonly units?: Units
-  /** Where it may run in phases: with threads. */
-  readonly phases?: Phases
+  /** Where it may run in phases: what threads make them of. */
+  readonly phased?: PhasedKernel
+}
+/** A kernel with phases, whose code comes with threads: the gradient of a convolution's kernel by minimal filtering. */
+export interface PhasedKernel {
+  readonly shape: ConvShape
+  readonly accumulate: boolean
+  readonly images: number
 }
 /**
  * A kernel as kernels that run one after the other, each in parts of its own, on the record of the whole: behind its sizes it has the address of what phases share, which parts do not move. A kernel
@@ -192,6 +199,8 @@ export interface Crew {
   readonly count: number
   /** The kernel of such steps, on a table of kernels: its record is a forkRecord. */
   readonly fork: (table: WebAssembly.Table) => (record: number) => void
+  /** The phases of a kernel that has some. */
+  readonly phases: (of: PhasedKernel) => Phases
   /** Begins the other threads, unless they run, or others are still ending. */
   readonly begin: () => void
   /** Parts that other threads than the caller have done so far. */

@@ -293,7 +293,7 @@ export class Kernels {
 
   /** One whose code is that of others. */
   private sharing(key: string, own: WholeKernel, { code: shared, ...said }: NonNullable<WholeKernel['shared']>): Held {
-    const phases = this.arena.engine!.crew && own.phases
+    const phases = own.phased && this.arena.engine!.crew?.phases(own.phased)
     let known = this.sharedBy.get(shared)
     if (known === undefined) {
       const { indices, code } = this.emitted([own.emit, ...(phases?.each ?? []).map(({ emit }) => emit)])

@@ -10,8 +10,7 @@ import { type ConvOptions, convInputGradientScratchBytes, convScratchBytes, emit
 import { convKernelGradientScratchBytes, emitConvKernelGradient, KERNEL_CHANNELS } from './wasm/conv-kernel-gradient.js'
 import { type ConvShape, convOutput } from './wasm/conv-shape.js'
 import { byWinograd, type Direction, emitWinograd, winogradScratchBytes } from './wasm/conv-winograd.js'
-import { emitWinogradKernel, winogradKernelScratchBytes } from './wasm/conv-winograd-kernel.js'
-import { winogradPhases, winogradSizes } from './wasm/conv-winograd-phases.js'
+import { emitWinogradKernel, winogradKernelScratchBytes, winogradSizes } from './wasm/conv-winograd-kernel.js'
 import type { Module } from './wasm/encoder.js'
 import { type FloatName, floats } from './wasm/float.js'
 import { emitAvgPool, emitAvgPoolGradient, emitMaxPool, emitMaxPoolGradient, type PoolShape } from './wasm/pool.js'
@@ -81,7 +80,7 @@ const kernel =
         emit: (m, name) => emitWinogradKernel(m, { type, madd: m.madd, accumulate, shape }, name),
         scratchBytes: winogradKernelScratchBytes(shape),
         shared: { ...made, sizes: winogradSizes(images, shape.outChannels) },
-        phases: winogradPhases(shape, accumulate, images),
+        phased: { shape, accumulate, images },
       }
     return {
       emit: (m, name) => emitConvKernelGradient(m, { type, madd: m.madd, accumulate, shape }, name),

@@ -2,6 +2,7 @@
 import { raise } from '../../core/errors/explain.js'
 import type { Crew } from '../cpu/kernel.js'
 import { forkRecord } from '../cpu/records.js'
+import { winogradPhases } from '../cpu/wasm/conv-winograd-phases.js'
 import { addressOf, type control } from './control.js'
 import { cutOf, type Sharing } from './cut.js'
 import { type Driver, makeDriver } from './driver.js'
@@ -74,6 +75,7 @@ class ThreadCrew implements Crew {
     for (const { index, cut } of shared?.each ?? []) if (cut !== undefined) this.tell(index)
     return shared
   }
+  phases: Crew['phases'] = winogradPhases
   fork(table: WebAssembly.Table): Driver['fork'] {
     this.driver = makeDriver(this.memory, table, LIMITS, {
       late: () => this.late(),

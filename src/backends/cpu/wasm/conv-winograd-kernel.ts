@@ -24,6 +24,10 @@ import { pointers } from './pointers.js'
 const F = floats.f32
 /** Where totals lie: the record of the direct kernel comes first. */
 const TOTALS = 32
+/** Rows of elements of a transformed tile. */
+export const ROWS = 4
+/** The words behind the scratch: images, output channels, and, for phases, the first image, row or channel of a part, and rows. */
+export const winogradSizes = (images: number, outputs: number): readonly number[] => [images, outputs, 0, ROWS]
 /** Tiles of a product: its operands are read once, so that they need not stay in a cache. */
 const TILES_AT_ONCE = 256
 

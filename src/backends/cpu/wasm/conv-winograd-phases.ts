@@ -3,26 +3,31 @@
  * output channel. The rows share no arithmetic: a row of B^T d B needs two rows of the pixels, and its sums are products of their own. What phases share: all totals, then a word for each image.
  */
 import { aligned } from '../../plan/memory.js'
-import type { Phases } from '../kernel.js'
+import type { PhasedKernel, Phases } from '../kernel.js'
 import { convKernelGradientScratchBytes, emitConvKernelGradient, KERNEL_CHANNELS } from './conv-kernel-gradient.js'
-import type { ConvShape } from './conv-shape.js'
-import { callDirect, cotangentBytes, eachImage, emitSums, imageBytes, layout, ordinaryPair, totalsBytes } from './conv-winograd-kernel.js'
+import {
+  callDirect,
+  cotangentBytes,
+  eachImage,
+  emitSums,
+  imageBytes,
+  layout,
+  ordinaryPair,
+  ROWS,
+  totalsBytes,
+} from './conv-winograd-kernel.js'
 import { emitResults } from './conv-winograd-totals.js'
 import type { FunctionBuilder, Local, Module } from './encoder.js'
 import { address } from './float.js'
 import { productOf } from './gemm.js'
 import { pointers } from './pointers.js'
 
-/** Rows of elements of a transformed tile. */
-const ROWS = 4
 /** Bytes of the record of the direct kernel, which comes first in the scratch. */
 const DIRECT = 32
 /** Operations of a test of an element, and of the results of a weight, about. */
 const TEST_FLOPS = 1
 const RESULT_FLOPS = 100
 
-/** The words behind the scratch: images, output channels, the first image, row or channel of a part, and rows. */
-export const winogradSizes = (images: number, outputs: number): readonly number[] => [images, outputs, 0, ROWS]
 const record = (f: FunctionBuilder) => {
   const [dK, x, dY, scratch, batch, outputs, first, rows, shared] = pointers(f, 9)
   return { dK, images: { x, dY, batch }, scratch, outputs, first, rows, shared }
@@ -31,7 +36,7 @@ const record = (f: FunctionBuilder) => {
 const nextFlag = (f: FunctionBuilder, flag: Local): FunctionBuilder => f.get(flag).i32Load().increment(flag, 4)
 
 /** The phases of the kernel gradient of a convolution that `byWinograd` computes forward. */
-export const winogradPhases = (shape: ConvShape, accumulate: boolean, batch: number): Phases => {
+export const winogradPhases = ({ shape, accumulate, images: batch }: PhasedKernel): Phases => {
   const at = layout(shape, ROWS, false)
   const { g, weights } = at
   const flags = totalsBytes(shape)
