@@ -64,7 +64,7 @@ for (const launcher of launchers)
         })
       }
     })
-    it('processes take the memory that plans say, and less of it with parameters in parts', async () => {
+    it('processes take the memory that plans say, and less of it with parameters in parts', { timeout: 300_000 }, async () => {
       for (const where of ['whole', 'zero1', 'zero3'] as const)
         for (const n of [2, 4]) {
           const found = await resultsOf<Memory>(launcher, n, 'memory', where)
