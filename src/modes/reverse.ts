@@ -175,13 +175,17 @@ const pullAt = (
       continue
     }
     const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
-    const ruled = (at: readonly Node[], made: readonly Node[]) =>
-      rrule(at.map(asExpr), node.payload as never, { y: asExpr(made[0]!), ys: made.map(asExpr), active, config })
+    const given = (made: readonly Node[]) => ({ y: asExpr(made[0]!), ys: made.map(asExpr), active, config })
     const pullbackOf = (made: { readonly pullback: Pullback }): Pullback => functionFrom(node.prim!, 'rrule', made.pullback)
-    const made = ruled(xs, ys)
+    const made = rrule(xs.map(asExpr), node.payload as never, given(ys))
     const values = valuesFrom(node.prim!, 'rrule', made.ys, ys)
     const pullback = pullbackOf(made)
-    tape.push({ node, pullback: again?.pullback(xs, ys, values, (as, bs) => pullbackOf(ruled(as, bs))) ?? pullback, active })
+    tape.push({
+      node,
+      pullback:
+        again?.pullback(xs, ys, values, (as, bs) => pullbackOf(rrule(as.map(asExpr), node.payload as never, given(bs)))) ?? pullback,
+      active,
+    })
     walk.give(values.map((y) => ({ node: y, active: true })))
   }
   const values = walk.values()
