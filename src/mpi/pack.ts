@@ -2,6 +2,7 @@
 import { type Pack, pack } from '../core/calculus/pack.js'
 import { callingOnViews, planned } from '../core/extend/kernel-table.js'
 import { fits } from './communicator.js'
+import { overlapPack } from './overlap.js'
 import { collectiveOf, mpiFamily } from './primitives.js'
 import { mpiRules } from './rules.js'
 import { current } from './world.js'
@@ -17,18 +18,22 @@ const exchanging = (name: string) => {
   })
 }
 
-export const mpiPack: Pack = pack(mpiFamily, {
-  rules: mpiRules,
-  cpu: {
-    allReduce: exchanging('allReduce'),
-    allReduceMax: exchanging('allReduceMax'),
-    broadcast: exchanging('broadcast'),
-    reduceTo: exchanging('reduceTo'),
-    allGather: exchanging('allGather'),
-    reduceScatter: exchanging('reduceScatter'),
-    allToAll: exchanging('allToAll'),
-    sendRecv: exchanging('sendRecv'),
-    spread: planned('written out'),
-    total: planned('written out'),
+export const mpiPack: Pack = pack(
+  mpiFamily,
+  {
+    rules: mpiRules,
+    cpu: {
+      allReduce: exchanging('allReduce'),
+      allReduceMax: exchanging('allReduceMax'),
+      broadcast: exchanging('broadcast'),
+      reduceTo: exchanging('reduceTo'),
+      allGather: exchanging('allGather'),
+      reduceScatter: exchanging('reduceScatter'),
+      allToAll: exchanging('allToAll'),
+      sendRecv: exchanging('sendRecv'),
+      spread: planned('written out'),
+      total: planned('written out'),
+    },
   },
-})
+  [overlapPack],
+)

@@ -1,7 +1,7 @@
 /** The collectives as primitives: one array in, one array out, blocks along the first axis. */
 import { badInput, badShape, raise } from '../core/errors/explain.js'
 import { Again } from '../core/graph/again.js'
-import { type Aval, aval } from '../core/graph/aval.js'
+import { type Aval, aval, isFloat } from '../core/graph/aval.js'
 import { type Codec, codecOf, ints, natural, oneOf, record } from '../core/graph/codec.js'
 import { apply, asExpr, asNode, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
@@ -11,6 +11,7 @@ import { reshapeNode } from '../core/ops/layout/move.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import type { Collective } from './collective.js'
 import { alone, fits } from './communicator.js'
+import { summedMeanwhile } from './overlap.js'
 import { current } from './world.js'
 
 export interface LinearOp {
@@ -206,33 +207,41 @@ const together = (xs: readonly AnyExpr[]): readonly AnyExpr[] => {
   )
   return sums.map((y, i) => asExpr(reshapeNode(y, nodes[i]!.shape)))
 }
-type Many<N extends string> = Primitive<N, NoParams, readonly ['float']>
+/** `overlap`: the sums go on while what does not need them is computed. */
+export interface Meanwhile {
+  readonly overlap?: true | undefined
+}
+type Many<N extends string> = Primitive<N, Meanwhile, readonly ['float']>
+const meanwhile = record<Meanwhile>({ overlap: codecOf('true', (u): u is true => u === true) }, 'overlap')
+const manySamples = ([{}, { overlap: true }] as const).map((params) => ({ args: [{ shape: [2] }, { shape: [] }], params }) as const)
 /** Values that are equal on all ranks, as values of each rank: a copy whose transpose is `total`. */
-export const spreadPrimitive: Many<'spread'> = primitive({
+export const spreadPrimitive: Many<'spread'> = primitive<'spread', Meanwhile, readonly ['float']>({
   name: 'spread',
   family,
   args: ['float'],
   variadic: true,
   multi: true,
   dtypes: ['any'],
+  codec: meanwhile,
   shapeRule: (xs) => xs,
   expand: (xs) => xs,
   unbounded: false,
-  samples: [{ args: [{ shape: [2] }, { shape: [] }], params: NO_PARAMS }],
+  samples: manySamples,
   source: 'Shoeybi et al. 2019, the operator f',
 })
 /** Sums over ranks, equal on all of them, of arrays of one dtype in a single allReduce; its transpose is `spread`. */
-export const totalPrimitive: Many<'total'> = primitive({
+export const totalPrimitive: Many<'total'> = primitive<'total', Meanwhile, readonly ['float']>({
   name: 'total',
   family,
   args: ['float'],
   variadic: true,
   multi: true,
   dtypes: ['number'],
+  codec: meanwhile,
   shapeRule: (xs) => xs,
-  expand: together,
+  expand: (xs, { overlap }) => (overlap === true && isFloat(xs[0]!.dtype) && current().size > 1 ? summedMeanwhile(xs) : together(xs)),
   unbounded: false,
-  samples: [{ args: [{ shape: [2] }, { shape: [] }], params: NO_PARAMS }],
+  samples: manySamples,
   source: 'Shoeybi et al. 2019, the operator g',
 })
 

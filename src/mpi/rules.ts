@@ -63,25 +63,22 @@ const shares = (x: AnyExpr, y: AnyExpr) => {
   return { keep, count: sumOf(keep(onesLike(x) as AnyExpr)) }
 }
 
-const many = (
-  primitive: Parameters<typeof multiLinearRule<string, object, readonly ['float']>>[0],
-  xs: readonly AnyExpr[],
-): readonly AnyExpr[] => applyAny(primitive, xs.map(asNode), {}).map(asExpr)
+type Many = Parameters<typeof multiLinearRule<string, p.Meanwhile, readonly ['float']>>[0]
+const many = (primitive: Many, xs: readonly AnyExpr[], params: p.Meanwhile): readonly AnyExpr[] =>
+  applyAny(primitive, xs.map(asNode), params).map(asExpr)
 /** One of `spread` and `total`, whose transpose is the other. */
-const counterpart = (
-  primitive: Parameters<typeof multiLinearRule<string, object, readonly ['float']>>[0],
-  other: Parameters<typeof multiLinearRule<string, object, readonly ['float']>>[0],
-): Rule =>
+const counterpart = (primitive: Many, other: Many): Rule =>
   multiLinearRule(primitive, {
-    transpose: (yBars, _xs, _params, active) => {
+    transpose: (yBars, _xs, params, active) => {
       const back = many(
         other,
         yBars.filter((_, i) => active[i]),
+        params,
       )
       let next = 0
       return yBars.map((_, i) => (active[i] ? back[next++]! : ZeroTangent)) as never
     },
-    batch: (xs, batched, _params, size) => many(primitive, batchAll(xs as readonly AnyExpr[], batched, size)),
+    batch: (xs, batched, params, size) => many(primitive, batchAll(xs as readonly AnyExpr[], batched, size), params),
   })
 
 /** One rule for each primitive of the family `mpi`. */

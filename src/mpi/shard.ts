@@ -2,7 +2,7 @@
 import { from } from '../core/calculus/pack.js'
 import { functionOf, integerOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
-import { choice, func, integer, needed, type OptionsOf, or, readOptions } from '../core/errors/options.js'
+import { choice, flag, func, integer, needed, type OptionsOf, or, readOptions } from '../core/errors/options.js'
 import { applied, callable, metaOf } from '../core/functions/function.js'
 import { isFloat, itemBytes } from '../core/graph/aval.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
@@ -23,7 +23,7 @@ import { context } from '../instance/context.js'
 import { mpiPack } from './pack.js'
 import { inside } from './parts/placement.js'
 import type { OnParts } from './parts/types.js'
-import { spreadPrimitive, totalPrimitive } from './primitives.js'
+import { type Meanwhile, spreadPrimitive, totalPrimitive } from './primitives.js'
 import { current } from './world.js'
 
 export const shardOptions = {
@@ -45,6 +45,8 @@ export const shardOptions = {
   op: choice(['mean', 'sum'], 'mean'),
   /** How much this rank's part counts in a mean, as a scalar of the inputs: the length of the part unless given. It may be 0. */
   weight: func<((inputs: never) => unknown) | undefined>(),
+  /** Does a sum over ranks go on while the rank computes what does not need it? A thread of the rank carries it out. No unless given. */
+  overlap: flag(),
   /** Cotangents are summed over ranks in buckets of about so many bytes: 25,000,000 unless given. */
   bucketBytes: integer(25_000_000, { from: 1 }),
 }
@@ -114,7 +116,7 @@ const lengthOf = (tree: Readonly<Record<string, unknown>>, data: Readonly<Record
 export const shard: ShardFn = /*#__PURE__*/ from(
   mpiPack,
   typed((f: AnyFn, given: unknown): unknown => {
-    const { data, parts, op, weight, bucketBytes } = readOptions(shardOptions, given as ShardOptions, 'shard')
+    const { data, parts, op, weight, bucketBytes, overlap } = readOptions(shardOptions, given as ShardOptions, 'shard')
     if (weight !== undefined && op === 'sum')
       badInput('shard', 'a sum over the parts has no weights.', "leave out `weight`, or give { op: 'mean' }.")
     const meta = metaOf(functionOf(f, 'the first argument', 'shard'), 'shard')
@@ -130,12 +132,13 @@ export const shard: ShardFn = /*#__PURE__*/ from(
       const length = lengthOf(inputs, data)
       const { size } = current()
       const placed = Object.entries(parts)
+      const params: Meanwhile = overlap ? { overlap } : {}
       if (size === 1 && placed.length === 0) return applied(meta, args)
       for (const [name] of placed)
         if (!Object.hasOwn(inputs, name) || name in data)
           badInput('shard', `there is no input ${name} beside the data.`, `the inputs are ${Object.keys(inputs).join(', ')}.`)
       const spread = (nodes: readonly Node[]): readonly Node[] =>
-        size === 1 ? nodes : inBuckets(nodes, bucketBytes, (xs) => applyAny(spreadPrimitive, xs, {}))
+        size === 1 ? nodes : inBuckets(nodes, bucketBytes, (xs) => applyAny(spreadPrimitive, xs, params))
       const whole = Object.fromEntries(Object.entries(inputs).filter(([name]) => !(name in data || name in parts)))
       const { nodes, def } = liftTree(whole, 'shard')
       const same = unflatten(def, spread(nodes).map(asExpr)) as object
@@ -146,7 +149,7 @@ export const shard: ShardFn = /*#__PURE__*/ from(
         if (!isFloat(y.dtype))
           badInput('shard', `a result of ${meta.name} is ${y.dtype}.`, 'cast it to f32; counts as sums need a shard of their own.')
       const counts = op === 'sum' ? undefined : weight === undefined ? length : weightIn(weight(inputs as never))
-      return unflatten(result.def, totals(result.nodes, counts, bucketBytes).map(asExpr))
+      return unflatten(result.def, totals(result.nodes, counts, bucketBytes, params).map(asExpr))
     }
     const { declared, ...free } = meta
     // What a function declares are whole arrays.
@@ -161,8 +164,8 @@ const weightIn = (given: unknown): AnyExpr => {
     : badInput('shard', `the weight is ${w.dtype}[${w.shape.join(', ')}].`, 'give a scalar that is a float: sum(mask).')
 }
 /** Sums of results over ranks, or means that are weighed: with a number of rows, which is never 0 on all ranks, or with a scalar, of which all may be 0, and so the mean. */
-const totals = (ys: readonly Node[], counts: number | AnyExpr | undefined, bytes: number): readonly Node[] => {
-  const summed = (xs: readonly Node[]): readonly Node[] => inBuckets(xs, bytes, (bucket) => applyAny(totalPrimitive, bucket, {}))
+const totals = (ys: readonly Node[], counts: number | AnyExpr | undefined, bytes: number, params: Meanwhile): readonly Node[] => {
+  const summed = (xs: readonly Node[]): readonly Node[] => inBuckets(xs, bytes, (bucket) => applyAny(totalPrimitive, bucket, params))
   if (counts === undefined) return summed(ys)
   const dtypes = [...new Set(ys.map((y) => y.dtype))]
   // Tensors, not literals: what is planned does not depend on them, so that all ranks have one plan.
@@ -174,7 +177,10 @@ const totals = (ys: readonly Node[], counts: number | AnyExpr | undefined, bytes
         : (cast(counts, d) as AnyExpr),
   )
   const weightOf = (of: readonly AnyExpr[], y: Node): AnyExpr => of[dtypes.indexOf(y.dtype)]!
-  const all = summed([...ys.map((y) => mul(weightOf(weights, y), asExpr(y)) as AnyExpr), ...weights].map(asNode)).map(asExpr)
+  const weighed = ys.map((y) => asNode(mul(weightOf(weights, y), asExpr(y)) as AnyExpr))
+  const ws = weights.map(asNode)
+  // The backward pass needs the weights, and not the results: where it need not wait for these, they are summed by themselves.
+  const all = (params.overlap === true ? [...summed(weighed), ...summed(ws)] : summed([...weighed, ...ws])).map(asExpr)
   const whole = all.slice(ys.length).map((w) => (typeof counts === 'number' ? w : (where(eq(w, 0), 1, w) as AnyExpr)))
   return ys.map((y, i) => asNode(div(all[i]!, weightOf(whole, y)) as AnyExpr))
 }

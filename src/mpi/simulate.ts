@@ -4,7 +4,7 @@ import { isAdException } from '../core/errors/error.js'
 import { badInput, raise } from '../core/errors/explain.js'
 import type { NDArray, TypedArray } from '../core/graph/ndarray.js'
 import { type Collective, described, overRanks } from './collective.js'
-import { type Communicator, within } from './communicator.js'
+import { atOnce, type Communicator, within } from './communicator.js'
 import { disagree, ENDED, fault } from './faults.js'
 
 /** A rank that waits for what the others send. */
@@ -27,12 +27,15 @@ const attempt = <A>(rank: number, size: number, received: readonly TypedArray[],
     throw new Paused(`rank ${rank} waits`)
   }
   const empty: NDArray = { shape: [0], dtype: 'f64', data: new Float64Array(0) }
+  const run: Communicator['run'] = (collective, x, y) =>
+    y.data.set(reach(() => ({ collective, x: { ...x, data: x.data.slice() }, length: y.data.length })) as never)
   const comm: Communicator = {
     rank,
     size,
     library: undefined,
     threadLevel: undefined,
-    run: (collective, x, y) => y.data.set(reach(() => ({ collective, x: { ...x, data: x.data.slice() }, length: y.data.length })) as never),
+    run,
+    ...atOnce(run),
     barrier: () => void reach(() => ({ collective: 'barrier', x: empty, length: 0 })),
   }
   try {

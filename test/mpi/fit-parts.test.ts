@@ -32,11 +32,17 @@ type Result =
   | { readonly _tag: 'Right'; readonly right: Fitted }
   | { readonly _tag: 'Left'; readonly left: cd.AdError & { readonly last?: Fitted } }
 const placings = ['whole', 'zero1', 'zero3'] as const
-const fitOn = (n: number, parameters: (typeof placings)[number], given: object, model: unknown = network): Promise<readonly Result[]> =>
+const fitOn = (
+  n: number,
+  parameters: (typeof placings)[number],
+  given: object,
+  model: unknown = network,
+  more: mpi.RanksOptions = {},
+): Promise<readonly Result[]> =>
   mpi.simulateRanksAsync(
     n,
     (ranks) => fitTo(model as never, { x, y } as never, { ranks, ...options, ...given } as never)() as unknown as Promise<Result>,
-    { parameters },
+    { parameters, ...more },
   )
 const right = (result: Result): Fitted => {
   if (result._tag === 'Left') throw new Error(cd.explain(result.left))
@@ -63,6 +69,13 @@ describe('fit with parameters in parts', () => {
           (await fitOn(n, how, given)).map((r) => told(right(r))),
           how,
         ).toEqual(want)
+    }
+  })
+  it('has them where sums overlap, too', async () => {
+    for (const how of placings) {
+      const on = async (overlap: boolean) =>
+        (await fitOn(3, how, { validation: 0.2 }, network, { overlap, bucketBytes: 40 })).map((r) => told(right(r)))
+      expect(await on(true), how).toEqual(await on(false))
     }
   })
   it('goes on with another number of ranks and another placement, to the same bits where both are the same', async () => {

@@ -34,6 +34,10 @@ for (const launcher of launchers)
       const noisy = { epochs: 2, noisy: true }
       expect(oneOf(await onProcesses(2, noisy))).toEqual(oneOf(await simulated(2, noisy)))
     })
+    it('sums that overlap have the bits of those that do not', async () => {
+      const whole = oneOf(await simulated(3, { epochs: 4 }))
+      expect(oneOf(await onProcesses(3, { epochs: 4, overlap: true }))).toEqual(whole)
+    })
     it('a run that was stopped on some ranks goes on with others, and with as many bit for bit', async () => {
       const alone = oneOf(await simulated(1, { epochs: 6 }))
       for (const [first, second] of [

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { AnyExpr } from '../../src/index.js'
 import * as cd from '../../src/index.js'
-import type { Ranks } from '../../src/mpi/index.js'
+import type { Ranks, RanksOptions } from '../../src/mpi/index.js'
 import { adam } from '../../src/optim/index.js'
 import * as random from '../../src/random/index.js'
 import { accuracy, batches, type Checkpoint, type FitEvent, fit as fitTo } from '../../src/train/index.js'
@@ -13,6 +13,8 @@ export interface FitWork {
   readonly epochs: number
   /** Where parameters are. */
   readonly parameters?: 'whole' | 'zero1' | 'zero3'
+  /** Are sums over ranks under way while ranks compute? */
+  readonly overlap?: boolean
   /** Dropout: other numbers of ranks then draw others. */
   readonly noisy?: boolean
   /** Where checkpoints are written after each epoch, and read from if there is one. */
@@ -24,6 +26,12 @@ export interface FitWork {
   /** Milliseconds that rank 0 takes after each step. */
   readonly slow?: number
 }
+/** The options of the ranks on which it runs: small buckets, so that there are several. */
+export const ranksOf = ({ parameters = 'whole', overlap = false }: FitWork): RanksOptions => ({
+  parameters,
+  overlap,
+  ...(overlap && { bucketBytes: 100 }),
+})
 /** What a fit came to on a rank. */
 export interface FitOutcome {
   readonly ended: string

@@ -18,6 +18,9 @@ interface Found {
   readonly arrays: readonly unknown[]
   readonly drawn: readonly unknown[]
   readonly losses: readonly number[]
+  /** The same with sums that overlap, and `arrays` again, when a thread talks to MPI. */
+  readonly meanwhile: readonly number[]
+  readonly thereafter: readonly unknown[]
   /** Of the example whose hidden units are cut. */
   readonly cut: readonly number[]
 }
@@ -52,8 +55,9 @@ for (const launcher of launchers)
         for (const { library, threadLevel } of found)
           expect([library, threadLevel]).toEqual([
             expect.stringContaining(launcher.name.toUpperCase() === 'MPICH' ? 'MPICH' : 'Open MPI'),
-            'funneled',
+            expect.stringMatching(/serialized|multiple/),
           ])
+        for (const f of found) expect([f.meanwhile, f.thereafter]).toEqual([f.losses, f.arrays])
         const alone = losses(8)
         found[0]!.losses.forEach((v, i) => {
           expect(v).toBeCloseTo(alone[i]!, 12)
@@ -73,8 +77,21 @@ for (const launcher of launchers)
       expect(err).toMatch(new RegExp(said.source))
       expect(err.match(/codual\/mpi: rank/g)).toHaveLength(1) // no other rank says anything
     })
-    it('a rank that is killed ends all', async () => {
-      const { code, err } = await onRanks(launcher, 3, ['fault', 'dies'], { CODUAL_MPI_TIMEOUT: '90' })
+    it.each(faults)('%s, when a thread talks to MPI: one rank says why, and all end', async (kind, said) => {
+      const { code, err } = await onRanks(launcher, 3, ['fault', kind, 'meanwhile'], { CODUAL_MPI_TIMEOUT: kind === 'hangs' ? '20' : '90' })
+      expect(code).not.toBe(0)
+      // Two sums were first.
+      expect(err).toMatch(new RegExp(said.source.replace(/collective (\d)/g, (_, k: string) => `collective ${Number(k) + 2}`)))
+      expect(err.match(/codual\/mpi: rank/g)).toHaveLength(1)
+    })
+    it('a rank that throws while a sum is under way ends all', async () => {
+      const { code, err } = await onRanks(launcher, 3, ['fault', 'throws in between'], { CODUAL_MPI_TIMEOUT: '90' })
+      expect(code).not.toBe(0)
+      expect(err).toMatch(/rank 1 of 3 failed after collective .*no data here/)
+      expect(err.match(/codual\/mpi: rank/g)).toHaveLength(1)
+    })
+    it.each([[], ['meanwhile']])('a rank that is killed ends all %s', async (...more) => {
+      const { code, err } = await onRanks(launcher, 3, ['fault', 'dies', ...more], { CODUAL_MPI_TIMEOUT: '90' })
       expect(code).not.toBe(0)
       expect(err + code).toMatch(/signal 9|137|\b9\b/)
     })

@@ -21,17 +21,23 @@ const loss = ({ p, x }: { readonly p: Net; readonly x: AnyExpr }): AnyExpr => {
   const dense = (v: AnyExpr, w: AnyExpr, b: AnyExpr): AnyExpr => cd.add(cd.matmul(v as never, w as never), b) as AnyExpr
   return cd.mean(cd.square(dense(cd.tanh(dense(x, p.w1, p.b1)) as AnyExpr, p.w2, p.b2))) as AnyExpr
 }
-/** A training step with gradients in several buckets. */
-const train = ({ p, s, x }: { readonly p: Net; readonly s: never; readonly x: AnyExpr }): unknown => {
-  const whole = mpi.shard(loss, { data: { x: 0 }, bucketBytes: 50_000 })
-  const { value, grad } = cd.valueAndGrad(whole as never, { wrt: 'p' } as never)({ p, x } as never) as never
-  const { updates, state } = optimiser.update(grad, s, p as never)
-  return { p: applyUpdates(p as never, updates as never), s: state, loss: value }
-}
+/** A training step with gradients in several buckets, which overlap or do not. */
+const trained =
+  (overlap: boolean) =>
+  ({ p, s, x }: { readonly p: Net; readonly s: never; readonly x: AnyExpr }): unknown => {
+    const whole = mpi.shard(loss, { data: { x: 0 }, bucketBytes: 50_000, overlap })
+    const { value, grad } = cd.valueAndGrad(whole as never, { wrt: 'p' } as never)({ p, x } as never) as never
+    const { updates, state } = optimiser.update(grad, s, p as never)
+    return { p: applyUpdates(p as never, updates as never), s: state, loss: value }
+  }
 const one = (name: string, length: number, f: (x: AnyExpr) => AnyExpr): StepWork => ({ name, f: f as never, args: () => [zeros(length)] })
 /** Every collective that has the same messages on all ranks whatever library there is, on short arrays and on long ones that the ranks do and do not divide. */
 export const works = (size: number): readonly StepWork[] => [
-  { name: 'train', f: train as never, args: () => [{ p: net, s: optimiser.init(net), x: mpi.localRows(zeros(33, 50)) }] },
+  ...[false, true].map((overlap) => ({
+    name: `train${overlap ? ' with sums that overlap' : ''}`,
+    f: trained(overlap) as never,
+    args: () => [{ p: net, s: optimiser.init(net), x: mpi.localRows(zeros(33, 50)) }],
+  })),
   ...[1, 5000, 50_001].map((n) => one(`allReduce ${n}`, n, (x) => mpi.allReduce(x))),
   one('max', 50_000, (x) => mpi.allReduce(x, { op: 'max' })),
   ...[1, 9000].flatMap((n) => [

@@ -63,14 +63,14 @@ const points = (() => {
   }
 })()
 /** Losses of a network that is trained with batches of which each rank has a part. */
-export const losses = (steps: number): Numbers => {
+export const losses = (steps: number, overlap = false): Numbers => {
   const net = { w1: cd.f64(2, 16), b1: cd.f64(16), w2: cd.f64(16, 1), b2: cd.f64(1) }
   const loss = cd.fn({ params: net, x: cd.f64('n', 2), y: cd.f64('n', 1) }, ({ params: p, x, y }) =>
     cd.mseLoss(cd.sigmoid(cd.linear(cd.tanh(cd.linear(x, p.w1, p.b1)), p.w2, p.b2)), y),
   )
   const optimiser = adam({ learningRate: 0.05 })
   // Small buckets, so that there are several.
-  const whole = mpi.shard(loss, { data: { x: 0, y: 0 }, bucketBytes: 200 })
+  const whole = mpi.shard(loss, { data: { x: 0, y: 0 }, bucketBytes: 200, overlap })
   const step = cd.compile(
     cd.fn({ params: net, state: optimiser.init(net), x: cd.f64('n', 2), y: cd.f64('n', 1) }, ({ params, state, x, y }) => {
       const { value, grad } = cd.valueAndGrad(whole, { wrt: 'params' })({ params, x, y })

@@ -37,7 +37,7 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
     for (let k = 1; k < values.length && k < 64; k++) if (values[k]! < least) least = values[k]!
     return least
   })
-  timed({ units, values }, users, first)
+  timed({ units, values }, producer, users, first)
   const heap = new MinHeap(first)
   for (let i = 0; i < units.length; i++) if (waits[i] === 0) heap.push(i)
   const out: number[] = []
@@ -51,16 +51,35 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
   return out
 }
 
-/** Of units that are run early or late, other keys than the places at which they were built. */
-const timed = ({ units, values }: Pick<Fused, 'units' | 'values'>, users: Lists, keys: number[]): void => {
-  const late: number[] = []
-  for (const [u, unit] of units.entries()) {
-    const when = values[unit.values[0]!]!.prim?.when
-    if (when === 'early') keys[u] = -1
-    else if (when === 'late') late.push(u)
+/** Of units that are run early or late, other keys than the places at which they were built. What is made of late ones alone is late, too. */
+const timed = (
+  { units, values }: Pick<Fused, 'units' | 'values'>,
+  producer: (base: number) => number,
+  users: Lists,
+  keys: number[],
+): void => {
+  const when = units.map((unit) => values[unit.values[0]!]!.prim?.when)
+  if (!when.includes('early') && !when.includes('late')) return
+  const isLate = new Set<number>()
+  const madeOfLate = (u: number): boolean => {
+    let some = false
+    for (const id of units[u]!.values)
+      for (const a of values[id]!.args) {
+        const base = values[a]!.view?.base ?? a
+        const from = values[base]!.constant ? u : producer(base)
+        if (from === u) continue
+        if (!isLate.has(from)) return false
+        some = true
+      }
+    return some
+  }
+  const built = units.map((_, u) => u).sort((a, b) => keys[a]! - keys[b]!)
+  for (const u of built) {
+    if (when[u] === 'early') keys[u] = -1
+    else if (when[u] === 'late' || (isLate.size > 0 && madeOfLate(u))) isLate.add(u)
   }
   // Those built last first: one that another one reads is earlier than that.
-  for (const u of late.sort((a, b) => keys[b]! - keys[a]!)) {
+  for (const u of built.filter((x) => isLate.has(x)).reverse()) {
     let key = Number.POSITIVE_INFINITY
     for (let k = 0; k < users.count(u); k++) key = Math.min(key, keys[users.at(u, k)]!)
     keys[u] = Math.max(keys[u]!, key - 0.5)

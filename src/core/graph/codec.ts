@@ -27,7 +27,7 @@ export const boolean: Codec<boolean> = codecOf('true or false', (u): u is boolea
 export const oneOf = <const X extends string>(...all: readonly X[]): Codec<X> =>
   codecOf(all.map((x) => JSON.stringify(x)).join(' | '), (u): u is X => (all as readonly unknown[]).includes(u))
 
-const listOf = <X>(item: Codec<X>): ListCodec<X> => ({
+export const listOf = <X>(item: Codec<X>): ListCodec<X> => ({
   ...codecOf(`a list, each ${item.name}`, (u): u is readonly X[] => Array.isArray(u) && u.every(item.is)),
   item,
 })

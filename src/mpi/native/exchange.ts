@@ -31,10 +31,14 @@ export class Exchange {
   private readonly flag = ints(1)
   private readonly status = new Uint8Array(new ArrayBuffer(256))
   private readonly free: Request[] = []
-  constructor(readonly library: MpiLibrary) {
+  /** Opens MPI; where another thread of the process has done so, `opened` is the level that it was granted. */
+  constructor(
+    readonly library: MpiLibrary,
+    opened?: ThreadLevel,
+  ) {
     const out = ints(1)
-    this.call('MPI_Init_thread', 'void *, void *, int, void *', null, null, 1, out)
-    this.threadLevel = levels[out[0]!] ?? 'single'
+    if (opened === undefined) this.call('MPI_Init_thread', 'void *, void *, int, void *', null, null, levels.indexOf('serialized'), out)
+    this.threadLevel = opened ?? levels[out[0]!] ?? 'single'
     this.call('MPI_Comm_set_errhandler', 'handle, handle', library.world, library.returnErrors)
     this.call('MPI_Comm_rank', 'handle, void *', library.world, out)
     this.rank = out[0]!

@@ -18,6 +18,8 @@ export type Handle = number | bigint
 export interface MpiLibrary {
   /** What it says of itself. */
   readonly name: string
+  /** By which it was found. */
+  readonly path: string
   /** A function; `handle` in the parameters stands for the library's own kind. */
   readonly func: (name: string, parameters: string) => Foreign
   readonly world: Handle
@@ -80,6 +82,7 @@ const libraryOf = (koffi: Koffi, path: string): MpiLibrary | string => {
     const [kind, world, bytes, returnErrors] = handles
     return {
       name,
+      path,
       func: (f, parameters) => lib.func(`int ${f}(${parameters.replaceAll(/\bhandle\b/g, kind)})`),
       world,
       bytes,

@@ -30,8 +30,12 @@ const cutOf = (n: number, ranks: number, itemBytes: number): Cut => {
 /** As many parts of one length. */
 const evenly = (length: number, ranks: number): Cut => ({ counts: listOf(ranks, () => length), starts: listOf(ranks, (r) => r * length) })
 
+/** Raises where MPI cannot count the bytes of an array. */
+export const countable = (c: Collective, bytes: number): void => {
+  if (bytes > MOST) badInput(c.name, `an array of it has ${bytes} bytes.`, `MPI counts up to ${MOST}: use several collectives.`)
+}
 /** One rank of several. */
-export class NativeRanks implements Communicator {
+export class NativeRanks implements Pick<Communicator, 'rank' | 'size' | 'run' | 'barrier'> {
   private room = new ArrayBuffer(WHOLE)
   constructor(
     private readonly ranks: Exchanging,
@@ -49,18 +53,11 @@ export class NativeRanks implements Communicator {
   get size(): number {
     return this.ranks.size
   }
-  get library(): string {
-    return this.ranks.library.name
-  }
-  get threadLevel() {
-    return this.ranks.threadLevel
-  }
   barrier(): void {
     this.checked(() => this.calls.agree('barrier', performance.now() + this.timeout))
   }
   run(c: Collective, x: NDArray, y: NDArray): void {
-    const bytes = Math.max(x.data.byteLength, y.data.byteLength)
-    if (bytes > MOST) badInput(c.name, `an array of it has ${bytes} bytes.`, `MPI counts up to ${MOST}: use several collectives.`)
+    countable(c, Math.max(x.data.byteLength, y.data.byteLength))
     this.checked(() => {
       const deadline = performance.now() + this.timeout
       const doing = described(c, x)
@@ -78,17 +75,17 @@ export class NativeRanks implements Communicator {
       if (c.root !== this.rank) y.data.fill(0)
     } else if (c.name === 'broadcast') {
       if (c.root === this.rank) into.set(from)
-      this.finish([this.ranks.broadcast(into, c.root)], deadline)
-    } else if (c.name === 'allGather') this.finish([this.ranks.gather(from, into)], deadline)
+      this.settle([this.ranks.broadcast(into, c.root)], deadline)
+    } else if (c.name === 'allGather') this.settle([this.ranks.gather(from, into)], deadline)
     else if (c.name === 'reduceScatter') {
       const sum = this.summed('sum', x, evenly(into.byteLength, this.size), deadline)
       y.data.set(sum as never)
     } else if (c.name === 'allToAll') {
       const { counts, starts } = evenly(from.byteLength / this.size, this.size)
-      this.finish([this.ranks.exchange(from, counts, starts, into, counts, starts)], deadline)
+      this.settle([this.ranks.exchange(from, counts, starts, into, counts, starts)], deadline)
     } else if (c.name === 'sendRecv') this.sendRecv(c.to, from, into, deadline)
   }
-  private finish(requests: Parameters<Exchanging['wait']>[0], deadline: number): void {
+  private settle(requests: Parameters<Exchanging['wait']>[0], deadline: number): void {
     if (!this.ranks.wait(requests, deadline)) this.calls.unfinished()
   }
   /** Room for so many bytes. */
@@ -100,14 +97,14 @@ export class NativeRanks implements Communicator {
     const { byteLength, length } = x.data
     if (byteLength * this.size <= WHOLE) {
       const room = this.space(byteLength * this.size)
-      this.finish([this.ranks.gather(bytesOf(x.data), new Uint8Array(room, 0, byteLength * this.size))], deadline)
+      this.settle([this.ranks.gather(bytesOf(x.data), new Uint8Array(room, 0, byteLength * this.size))], deadline)
       y.data.set(combined(op, this.parts(x, room, length)) as never)
       return
     }
     const cut = cutOf(length, this.size, x.data.BYTES_PER_ELEMENT)
     const sum = this.summed(op, x, cut, deadline)
     // The room has this rank's sum at its beginning: it is sent from there.
-    this.finish([this.ranks.gatherParts(bytesOf(sum), bytesOf(y.data), cut.counts, cut.starts)], deadline)
+    this.settle([this.ranks.gatherParts(bytesOf(sum), bytesOf(y.data), cut.counts, cut.starts)], deadline)
   }
   /** Every rank's part for this one, combined. It lies in the room. */
   private summed(op: ReduceOp, x: NDArray, cut: Cut, deadline: number): TypedArray {
@@ -115,7 +112,7 @@ export class NativeRanks implements Communicator {
     const room = this.space(bytes * this.size)
     const { counts, starts } = evenly(bytes, this.size)
     const into = new Uint8Array(room, 0, bytes * this.size)
-    this.finish([this.ranks.exchange(bytesOf(x.data), cut.counts, cut.starts, into, counts, starts)], deadline)
+    this.settle([this.ranks.exchange(bytesOf(x.data), cut.counts, cut.starts, into, counts, starts)], deadline)
     return combined(op, this.parts(x, room, bytes / x.data.BYTES_PER_ELEMENT))
   }
   private parts(x: NDArray, room: ArrayBuffer, length: number): readonly TypedArray[] {
@@ -127,6 +124,6 @@ export class NativeRanks implements Communicator {
     if (from < 0) into.fill(0)
     const requests = from < 0 ? [] : [this.ranks.receive(into, from, DATA)]
     if (receiver >= 0) requests.push(this.ranks.send(sent, receiver, DATA))
-    this.finish(requests, deadline)
+    this.settle(requests, deadline)
   }
 }

@@ -23,8 +23,6 @@ const hashOf = (text: string): number => {
 
 /** What the ranks say to each other. */
 export class RollCall {
-  /** How many collectives this rank has begun. */
-  step = 0
   private said = ''
   /** The lowest rank of those that know of a fault. */
   lowest = 0
@@ -36,6 +34,8 @@ export class RollCall {
   constructor(
     private readonly ranks: Exchanging,
     private readonly timeout: number,
+    /** How many collectives this rank has begun. */
+    public step = 0,
   ) {
     this.all = new Uint8Array(new ArrayBuffer(CARD * ranks.size))
     this.listening = Array.from({ length: ranks.size }, (_, from) => ({ from, card: cardBytes(), request: undefined })).filter(
@@ -119,7 +119,7 @@ export class RollCall {
       ),
     )
   }
-  /** Listens no more. */
+  /** Listens no more: a rank that says just now that it has waited too long is not heard. */
   close(): void {
     for (const l of this.listening) if (l.request !== undefined) this.ranks.cancel(l.request)
   }

@@ -1,7 +1,7 @@
 /** One rank of many, without the others: the code that talks to MPI runs, and what it asks MPI for is counted. The other ranks are taken to hold what this one holds. */
-import type { TypedArray } from '../../core/graph/ndarray.js'
+import { arrayConstructor, type TypedArray } from '../../core/graph/ndarray.js'
 import { type Collective, described } from '../collective.js'
-import { alone, type Communicator } from '../communicator.js'
+import { alone, atOnce, type Communicator, Lines } from '../communicator.js'
 import type { Bytes, Exchanging, Request } from '../native/exchange.js'
 import { NativeRanks } from '../native/ranks.js'
 import { CARD, RollCall } from '../native/roll-call.js'
@@ -24,6 +24,9 @@ export interface Counted {
   /** Bytes of the array that a rank gives. */
   readonly bytes: number
   readonly exchanged: readonly Exchanged[]
+  /** Milliseconds that the rank had computed, since the last `take`, when it began, and when its result was needed. */
+  readonly from: number
+  to: number
 }
 
 const never: Request = { words: new Uint8Array(0), given: [] }
@@ -126,29 +129,46 @@ export const countedRank = (size: number, rank = size - 1): CountedRank => {
   const mpi = new CountedExchange(rank, size)
   const native = new NativeRanks(mpi, new RollCall(mpi, Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY, (run) => run())
   let counted: Counted[] = []
+  let since = performance.now()
+  const clock = (): number => performance.now() - since - mpi.spent
   const noted = (collective: Counted['collective'], what: string, bytes: number, run: () => void): void => {
     mpi.exchanged = []
+    const from = clock()
     run()
-    counted.push({ collective, what, bytes, exchanged: mpi.exchanged })
+    counted.push({ collective, what, bytes, exchanged: mpi.exchanged, from, to: from })
   }
+  const run: Communicator['run'] = (c, x, y) => {
+    mpi.aside(() => asOthers(c, size, x.data, y.data))
+    noted(c, described(c, x), x.data.byteLength, () => native.run(c, x, y))
+  }
+  const lines = new Lines((dtype, length) => new (arrayConstructor(dtype))(length))
+  const { start, finish } = atOnce(run, lines)
+  const open = new Map<number, Counted>()
   return {
     communicator: {
       rank,
       size,
       library: undefined,
       threadLevel: undefined,
-      run: (c, x, y) => {
-        mpi.aside(() => asOthers(c, size, x.data, y.data))
-        noted(c, described(c, x), x.data.byteLength, () => native.run(c, x, y))
+      run,
+      start: (...given) => {
+        const started = start(...given)
+        open.set(started, counted.at(-1)!)
+        return started
+      },
+      finish: (started, read) => {
+        open.get(started)!.to = clock()
+        finish(started, read)
       },
       barrier: () => noted('barrier', 'barrier', 0, () => native.barrier()),
     },
     take: () => {
       const all = counted
       counted = []
+      since = performance.now() - mpi.spent
       return all
     },
     spent: () => mpi.spent,
-    bytes: () => native.bytes,
+    bytes: () => native.bytes + lines.bytes,
   }
 }

@@ -104,3 +104,17 @@ export const exchangedIn = ({ collective, exchanged, bytes }: Counted): readonly
   if (!moves || bytes === 0 || exchanged.some((e) => e.call === 'MPI_Isend')) return exchanged
   return [...exchanged, { call: 'MPI_Isend', sends: 0, bytesSent: 0, receives: 1, bytesReceived: bytes }]
 }
+/** How long a rank waits that computes up to `to` while an exchange goes on which began at `from`; exchanges are carried one after the other. */
+export const waitedFor = (all: readonly { readonly from: number; readonly to: number; readonly seconds: number }[]): number => {
+  const done = new Float64Array(all.length)
+  const ends = all.map((_, i) => i).sort((a, b) => all[a]!.to - all[b]!.to || a - b)
+  let [waited, free, next] = [0, 0, 0]
+  for (const i of ends) {
+    for (; next < all.length && (next <= i || all[next]!.from <= all[i]!.to); next++) {
+      free = Math.max(free, all[next]!.from + waited) + all[next]!.seconds
+      done[next] = free
+    }
+    waited = Math.max(waited, done[i]! - all[i]!.to)
+  }
+  return waited
+}

@@ -12,7 +12,7 @@ import type { AnyFn } from '../../core/types/fn.js'
 import { compile, type Explanation } from '../../index.js'
 import { within } from '../communicator.js'
 import { type Counted, countedRank } from './counted.js'
-import { exchangedIn, type Link, linkOf, type Placement, placementOptions, rate, secondsOf, sharing } from './link.js'
+import { exchangedIn, type Link, linkOf, type Placement, placementOptions, rate, secondsOf, sharing, waitedFor } from './link.js'
 import { filled } from './specs.js'
 import { scaleText } from './text.js'
 
@@ -57,12 +57,14 @@ export interface ScaledCollective {
 /** A step on so many ranks, as the last of them has it. Times are seconds. */
 export interface ScaleRow {
   readonly ranks: number
-  /** One step: `compute` and `exchange`, one after the other. */
+  /** One step: `compute`, and what of `exchange` the rank waits for, `waited`. */
   readonly seconds: number
   /** What the rank computes, sums of what it received included. */
   readonly compute: number
   /** `latency` and `bandwidth`: what messages take however short they are, and what their bytes take. */
   readonly exchange: number
+  /** What of `exchange` the rank waits for: with `overlap` a sum goes on while it computes, up to where the sum is needed. On one machine all of it, since its cores move the data. */
+  readonly waited: number
   readonly latency: number
   readonly bandwidth: number
   /** The largest of these three. */
@@ -91,7 +93,9 @@ export interface Scale {
 /** A step as one of many ranks has it, whatever the links are. */
 interface Seen {
   readonly compute: number
+  /** Those of a step, and the milliseconds that it computed. */
   readonly counted: readonly Counted[]
+  readonly within: number
   readonly explanation: Explanation
   readonly exchangeBytes: number
   readonly argumentBytes: number
@@ -121,22 +125,27 @@ const seenOn = (f: AnyFn, argsOf: () => unknown, size: number, { rates, measure 
       readonly dispose: () => void
     }
     try {
+      const begun = [performance.now(), rank.spent()] as const
       const result = step(...args)
-      const counted = rank.take()
+      let took = performance.now() - begun[0] - (rank.spent() - begun[1])
+      let counted = rank.take()
       const explanation = step.explain(...args)
       let compute = Number.POSITIVE_INFINITY
       const until = performance.now() + 1000 * measure
       for (let run = 0; rates === undefined && (run < LEAST_RUNS || performance.now() < until); run++) {
         const [since, spent] = [performance.now(), rank.spent()]
         step(...args)
-        const took = (performance.now() - since - (rank.spent() - spent)) / 1000
+        const ms = performance.now() - since - (rank.spent() - spent)
+        const all = rank.take()
         // What runs for the first time is not warm.
-        if (run > 0) compute = Math.min(compute, took)
-        rank.take()
+        if (run === 0 || ms / 1000 >= compute) continue
+        compute = ms / 1000
+        ;[counted, took] = [all, ms]
       }
       return {
         compute: rates === undefined ? compute : byRates(explanation, rates),
         counted,
+        within: took,
         explanation,
         exchangeBytes: rank.bytes(),
         argumentBytes: bytesOf(args),
@@ -165,13 +174,24 @@ const rowOf = (size: number, seen: Seen, placement: Placement): Omit<ScaleRow, '
   })
   const compute = seen.compute * sharing(size, placement)
   const exchange = latency + bandwidth
+  const apart = size > placement.ranksPerNode
+  const waited = apart
+    ? waitedFor(
+        seen.counted.map((c, i) => ({
+          from: (c.from / seen.within) * compute,
+          to: (c.to / seen.within) * compute,
+          seconds: collectives[i]!.seconds,
+        })),
+      )
+    : exchange
   const { peakBytes, flops } = seen.explanation
   const { argumentBytes, resultBytes } = seen
   return {
     ranks: size,
-    seconds: compute + exchange,
+    seconds: compute + waited,
     compute,
     exchange,
+    waited,
     latency,
     bandwidth,
     bound: compute >= Math.max(latency, bandwidth) ? 'compute' : latency > bandwidth ? 'latency' : 'bandwidth',
@@ -189,7 +209,7 @@ const rowOf = (size: number, seen: Seen, placement: Placement): Omit<ScaleRow, '
  * Predicts the time and the memory of a step on 1 to thousands of ranks, of which none is there: for each number of ranks, f is traced, planned and run here as the last of them.
  *
  * `argsOf` gives the arguments of that rank, as arrays or as specs of their shapes: it is called where `world` is that rank, so `localRows(batch)` is its part of a batch. An exchange takes its messages times the latency plus its
- * bytes by the bandwidth; what a rank computes is measured (the least of several runs), with the other ranks taken to hold what this one holds.
+ * bytes by the bandwidth, and where it overlaps, the rank waits for what is left of it where its result is needed; what a rank computes is measured (the least of several runs), with the other ranks taken to hold what this one holds.
  * Errors  BadInput for invalid links and numbers of ranks, and for a compiled function; those of f, such as ShapeMismatch where ranks do not divide an axis.
  * @example scaleOf((x: AnyExpr) => allReduce(x), () => [f32(1000)], { link: links.ethernet10, ranks: [1, 8] }).rows.map((r) => r.bytesSent)   // [0, 29792]
  */
