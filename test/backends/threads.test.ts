@@ -403,6 +403,16 @@ describe('threads beside the rest of the backend', () => {
     expect(await untilHelped(crew, () => expect(bits(f(args)) === expected).toBe(true))).toBe(true)
     crew().dispose()
   })
+  it('loops that take too short are left to the caller, those bound by memory up to a larger size', () => {
+    const backend = cd.cpu({ threads: threads({ count: 2 }) })
+    const shared = (f: (x: E) => E, n: number): string | undefined =>
+      (cd.compile(f, backend) as unknown as { explain: (x: unknown) => { readonly threads?: string } }).explain(
+        cd.tensor(new Float64Array(n), [n]),
+      ).threads
+    const [much, little] = [(x: E) => cd.exp(cd.sin(x)), (x: E) => cd.neg(x)]
+    expect([shared(much, 2000), shared(much, 50_000)]).toEqual(['2, which share 0 steps', '2, which share 1 step'])
+    expect([shared(little, 130_000), shared(little, 1_000_000)]).toEqual(['2, which share 0 steps', '2, which share 1 step'])
+  })
   it('equal counts are one backend; what there is no room for is refused', () => {
     expect(cd.cpu({ threads: threads({ count: 2 }) })).toBe(cd.cpu({ threads: threads({ count: 2 }) }))
     expect(cd.cpu({ threads: threads({ count: 2 }) })).not.toBe(cd.cpu())

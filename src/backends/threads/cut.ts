@@ -30,6 +30,9 @@ const PARTS = 4
 /** Nanoseconds of an operation and of a byte, about: what a core with vectors of 128 bits does. */
 const NS = { f32: 0.035, f64: 0.07, operation: 0.12, byte: 0.06, whole: 0.06 } as const
 
+/** How many times the least a loop takes that is bound by memory, if it is shared: what one core has just written, another one reads more slowly. */
+const BOUND = 4
+
 /** Rows and columns of a product that its kernel may compute together: what is left of them is summed in another order, so that parts are multiples. */
 const ROWS = 8
 
@@ -98,7 +101,9 @@ const loopAlong = (
   const operands = [...reads, ...writes]
   const bytes = operands.reduce((n, o, i) => n + (o.strides.some((s) => s !== 0) ? itemBytes[dtypes[i]!] : 0), 0) * points
   const steps = operands.map((o, i) => [at.address(i), o.strides[axis]!] as const)
-  return cutAlong({ units: sizes[axis]!, multiple, axis: at.size(axis), steps }, (NS.operation * flops + NS.byte * bytes) / 1e3, sharing, {
+  const [computing, moving] = [(NS.operation * flops) / 1e3, (NS.byte * bytes) / 1e3]
+  if (moving > computing && moving < BOUND * sharing.least) return undefined
+  return cutAlong({ units: sizes[axis]!, multiple, axis: at.size(axis), steps }, computing + moving, sharing, {
     word: at.scratch,
     bytes: (units) => scratch(sizes.map((n, a) => (a === axis ? units : n))),
     words: (chunked === undefined ? at.scratch : at.kept) + 1,
