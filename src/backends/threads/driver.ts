@@ -21,6 +21,9 @@ const ASK = 2 ** 24
 /** Microseconds of jobs that the caller runs alone after a long wait: at first, and at most. */
 const LEAST_ALONE = 2000
 const MOST_ALONE = 100_000
+/** From such a time on a long wait is not the first, and the caller runs alone so many times as long as it has waited, at least: waits are then a twentieth of the time. */
+const OFTEN = 5000
+const COST = 20
 /** In the place of the next part, where no job is open. */
 const CLOSED = 0x7fff_ffff
 
@@ -208,7 +211,10 @@ const emitFork = (m: Module, take: FunctionBuilder, { late, failed, left }: Read
     () => {
       f.set(penalty, i32.min(i32.add(i32.mul(penalty, 2), LEAST_ALONE), MOST_ALONE))
       words.store('penalty', penalty)
-      words.store('alone', penalty)
+      // Looks are nanoseconds, about.
+      const waited: Operand = () => f.op(OP.i32_div_u, looks, 1000 / COST)
+      const often = i32.and(i32.atLeast(penalty, OFTEN), i32.atLeast(waited, penalty))
+      words.store('alone', i32.choose(often, waited, penalty))
     },
     () =>
       words.store(
