@@ -72,7 +72,7 @@ const allReduceEnd: Primitive<'allReduceEnd', Shapes, readonly ['float']> = prim
   shapeRule: ([started], { shapes }) => shapes.map((shape) => aval(shape, started!.dtype)),
   meaning: severalRanks('allReduceEnd'),
   unbounded: false,
-  when: 'late',
+  when: 'last',
   samples: [],
   source: 'MPI 4.0, chapter 6.12',
 })

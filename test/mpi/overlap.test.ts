@@ -144,7 +144,7 @@ describe('sums that overlap', () => {
     )
     expect(apart).toBeGreaterThan(5)
   })
-  it('begin where their cotangents are there, and end before the updates; the loss ends last', () => {
+  it('begin where their cotangents are there, and end where nothing else is left to do, in the order in which they began', () => {
     const { communicator } = countedRank(2)
     const names = within(communicator, () =>
       compiled(uses['a gradient step']!(mpi.shard(loss, { data: { x: 0 }, bucketBytes: 8 * 9 * 8, overlap: true })))
@@ -152,14 +152,14 @@ describe('sums that overlap', () => {
         .steps.map((s) => s.kernel),
     )
     const seen = names.filter((s) => /allReduce|gemm/.test(s)).map((s) => s.replace('gemm f64', 'product').replace('allReduce', ''))
-    // The weights of the parts first; they are needed where the loss is.
-    expect(seen.slice(0, 2)).toEqual(['Begin', 'End'])
-    const backward = seen.slice(seen.lastIndexOf('End', seen.indexOf('Begin', 2)) + 1)
-    expect(backward.filter((s) => s === 'product')).toHaveLength(8)
-    expect(backward.join(' ')).toMatch(/^(product ){3}Begin( product)+ Begin( product)+ Begin( product)+ Begin( End)+$/)
-    // Behind the last of the sums of gradients comes that of the loss.
-    expect(names.slice(names.lastIndexOf('allReduceEnd') + 1).length).toBeLessThan(3)
-    expect(names.filter((s) => s === 'allReduceBegin')).toHaveLength(names.filter((s) => s === 'allReduceEnd').length)
+    // The sum of the weights is under way during the forward pass, and ends where nothing else can be done.
+    expect(seen.slice(0, 5)).toEqual(['Begin', 'product', 'product', 'product', 'End'])
+    // Then the loss and each bucket, as soon as it is there.
+    expect(seen.slice(5).join(' ')).toMatch(/^Begin( product)+ Begin( product)+ Begin( product)+ Begin End End End End$/)
+    expect(seen.filter((s) => s === 'product')).toHaveLength(8)
+    // What came first ends first, and its updates are computed before the next one ends.
+    const ends = names.flatMap((s, i) => (s === 'allReduceEnd' ? [i] : [])).slice(2)
+    for (const [i, at] of ends.entries()) expect((ends[i + 1] ?? names.length) - at).toBeGreaterThan(1)
   })
   it('are read when they end, and not before: on a communicator that carries them out as late as it may', () => {
     // What a thread of its own does in its time is done at the last moment here; then lines hold what they should not until then.

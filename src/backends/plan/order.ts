@@ -5,7 +5,8 @@ import { Lists } from './ints.js'
 
 /**
  * Units in an order in which each comes after what it reads; among those that are ready, the one whose values were built first. What its primitive says is run early, or late: what makes
- * much of little, as a gathering of parts, holds memory from there on, and what makes little of much frees it.
+ * much of little, as a gathering of parts, holds memory from there on, and what makes little of much frees it. What waits for something that goes on beside the program is run when nothing else can be,
+ * that which was begun first before others.
  */
 export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
   const producer = (base: number): number => {
@@ -37,53 +38,42 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
     for (let k = 1; k < values.length && k < 64; k++) if (values[k]! < least) least = values[k]!
     return least
   })
-  timed({ units, values }, producer, users, first)
+  const isLast = timed({ units, values }, users, first)
   const heap = new MinHeap(first)
   for (let i = 0; i < units.length; i++) if (waits[i] === 0) heap.push(i)
   const out: number[] = []
   while (heap.size > 0) {
     const u = heap.pop()
     out.push(u)
-    for (let k = 0; k < users.count(u); k++) if (--waits[users.at(u, k)]! === 0) heap.push(users.at(u, k))
+    for (let k = 0; k < users.count(u); k++) {
+      const user = users.at(u, k)
+      if (--waits[user]! > 0) continue
+      if (isLast.has(user)) first[user] = values.length + out.length
+      heap.push(user)
+    }
   }
   if (out.length !== units.length)
     raise({ _tag: 'InternalLaw', law: 'units have no cycle', detail: `${out.length} of ${units.length} ordered` })
   return out
 }
 
-/** Of units that are run early or late, other keys than the places at which they were built. What is made of late ones alone is late, too. */
-const timed = (
-  { units, values }: Pick<Fused, 'units' | 'values'>,
-  producer: (base: number) => number,
-  users: Lists,
-  keys: number[],
-): void => {
-  const when = units.map((unit) => values[unit.values[0]!]!.prim?.when)
-  if (!when.includes('early') && !when.includes('late')) return
-  const isLate = new Set<number>()
-  const madeOfLate = (u: number): boolean => {
-    let some = false
-    for (const id of units[u]!.values)
-      for (const a of values[id]!.args) {
-        const base = values[a]!.view?.base ?? a
-        const from = values[base]!.constant ? u : producer(base)
-        if (from === u) continue
-        if (!isLate.has(from)) return false
-        some = true
-      }
-    return some
-  }
-  const built = units.map((_, u) => u).sort((a, b) => keys[a]! - keys[b]!)
-  for (const u of built) {
-    if (when[u] === 'early') keys[u] = -1
-    else if (when[u] === 'late' || (isLate.size > 0 && madeOfLate(u))) isLate.add(u)
+/** Of units that are run early or late, other keys than the places at which they were built; and those that are run last. */
+const timed = ({ units, values }: Pick<Fused, 'units' | 'values'>, users: Lists, keys: number[]): ReadonlySet<number> => {
+  const late: number[] = []
+  const last = new Set<number>()
+  for (const [u, unit] of units.entries()) {
+    const when = values[unit.values[0]!]!.prim?.when
+    if (when === 'early') keys[u] = -1
+    else if (when === 'late') late.push(u)
+    else if (when === 'last') last.add(u)
   }
   // Those built last first: one that another one reads is earlier than that.
-  for (const u of built.filter((x) => isLate.has(x)).reverse()) {
+  for (const u of late.sort((a, b) => keys[b]! - keys[a]!)) {
     let key = Number.POSITIVE_INFINITY
     for (let k = 0; k < users.count(u); k++) key = Math.min(key, keys[users.at(u, k)]!)
     keys[u] = Math.max(keys[u]!, key - 0.5)
   }
+  return last
 }
 
 class MinHeap {

@@ -159,8 +159,8 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
    * differ from these, so that a plan does not take both for one value. `pass` is `() => new Again()`.
    */
   readonly again?: { readonly params: (params: P) => P | undefined; readonly pass: () => Again }
-  /** When a plan runs it: 'early', as soon as its arguments are there, or 'late', just before what reads it first; in the order in which things were built unless given. */
-  readonly when?: 'early' | 'late'
+  /** When a plan runs it: 'early', as soon as its arguments are there; 'late', just before what reads it first; 'last', when nothing else can be run; in the order in which things were built unless given. */
+  readonly when?: 'early' | 'late' | 'last'
   readonly source: string
 }
 
