@@ -9,9 +9,12 @@ import { Module } from '../../src/backends/cpu/wasm/encoder.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
 import { random } from '../../src/check/index.js'
+import { bidiagonalPanel } from '../../src/core/matrices/bidiagonal.js'
+import { rotateAll } from '../../src/core/matrices/gauge.js'
 import { type Basics, type Eliminating, plainEliminating, type Reflecting } from '../../src/core/matrices/loops.js'
 import { type Floats, LEAF, subtractProduct } from '../../src/core/matrices/product.js'
 import { reflect } from '../../src/core/matrices/reflections.js'
+import { tridiagonalPanel } from '../../src/core/matrices/tridiagonal.js'
 
 const ROOM = 1 << 20
 const COUNT = 16_000
@@ -31,8 +34,15 @@ const loopsOf = <L extends Basics>(panels: Panels<L>, type: FloatName, madd: boo
   return { all: new floats[type](memory.buffer, 0, COUNT), loops: panels.loops(code, subtractProduct, ROOM, type) }
 }
 const noise = Float64Array.from({ length: COUNT }, () => 2 * next() - 1)
-/** Fills all with noise; what both make of it: equal where the plain loops write nothing, and near elsewhere. */
-const compare = <X>(all: Floats, type: FloatName, own: (x: Floats) => X, plain: (x: Floats) => X, fill?: (x: Floats) => void): void => {
+/** Fills all with noise; what both make of it: equal where the plain loops write nothing, and near elsewhere, after so many steps that build on each other. */
+const compare = <X>(
+  all: Floats,
+  type: FloatName,
+  own: (x: Floats) => X,
+  plain: (x: Floats) => X,
+  fill?: (x: Floats) => void,
+  steps = 1,
+): void => {
   all.set(noise)
   fill?.(all)
   const before = all.slice()
@@ -41,7 +51,7 @@ const compare = <X>(all: Floats, type: FloatName, own: (x: Floats) => X, plain: 
   for (let i = 0; i < all.length; i++) {
     const [x, y] = [all[i]!, want[i]!]
     if (Object.is(x, y) || Object.is(x, -y)) continue
-    if (Object.is(y, before[i]) || !(Math.abs(x - y) <= tolerance[type] * (1 + Math.abs(y))))
+    if (Object.is(y, before[i]) || !(Math.abs(x - y) <= steps * tolerance[type] * (1 + Math.abs(y))))
       throw new Error(`number ${i} is ${x}, not ${y}`)
   }
 }
@@ -226,6 +236,32 @@ describe.each(variants.filter(([type]) => type === 'f64'))('reflections of %s, r
       }
     })
   })
+  /** Panels of the first `count` columns of n rows, at odd places, with numbers behind each row that stay. */
+  const panels = (of: (x: number, i: number, j: number, n: number) => number): void => {
+    for (const n of [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 23, 31, 40, 61])
+      for (const count of new Set([1, 2, 3, Math.min(n, 8), Math.min(n, 15), Math.min(n, 16)])) {
+        const [at, row] = placed(n)
+        const pRow = n + below(4)
+        const [left, right, d, c] = [5000 + below(3), 8000 + below(3), 11_000 + below(3), 12_000 + below(3)]
+        const columns = (by: NonNullable<Reflecting['bidiagonal']>) => (x: Floats) =>
+          by(x as Float64Array, at, row, n, count, left, right, pRow, d, d + 100, d + 200, d + 300, c)
+        const rows = (by: NonNullable<Reflecting['tridiagonal']>) => (x: Floats) =>
+          by(x as Float64Array, at, row, n, count, left, pRow, d, d + 100, d + 200, c)
+        const filled = (x: Floats): void => {
+          for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) x[at + i * row + j] = of(x[at + i * row + j]!, i, j, n)
+        }
+        if (count <= n) compare(all, 'f64', columns(loops.bidiagonal!), columns(bidiagonalPanel), filled, count)
+        if (count < n) compare(all, 'f64', rows(loops.tridiagonal!), rows(tridiagonalPanel), filled, count)
+      }
+  }
+  /** What is large lies where it stays, so that rounding is not magnified. */
+  const stable = (x: number, i: number, j: number, n: number): number => (Math.abs(i - j) > 1 ? x / n : i === j ? x : 6 + x)
+  it('panels of tridiagonal and bidiagonal form', () => panels(stable))
+  it('panels of numbers near the smallest', () => panels((x, i, j, n) => 2 ** -1000 * stable(x, i, j, n)))
+  it('panels that are bidiagonal already, or zeros: their reflections are none', () => {
+    panels((x, i, j) => (j === i || j === i + 1 ? x : 0))
+    panels(() => 0)
+  })
   it('what is left of a column of numbers near the smallest is as small', () => {
     const x = Float64Array.from({ length: 9 }, (_, i) => (1 + i) * 2 ** -1000)
     f64.set(x)
@@ -240,6 +276,20 @@ describe.each(variants.filter(([type]) => type === 'f64'))('reflections of %s, r
         all[3 * place] = bad
         loops.reflect!(f64, 0, 3, 21, 3, 5000, 3, 7000, 3)
         expect(Array.from(all.subarray(0, 63)).some(Number.isNaN)).toBe(true)
+      }
+  })
+  it('rotations of neighbours, in either direction', () => {
+    for (const n of [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 17, 25, 31])
+      for (const count of [0, 1, 2, 3, 7, 20]) {
+        const [at, row] = placed(n)
+        const by = 10_000 + below(5)
+        for (const [from, step] of [
+          [at, row],
+          [at + count * row, -row],
+        ] as const) {
+          const run = (rotate: typeof rotateAll) => (x: Floats) => rotate(x as Float64Array, from, step, n, count, by)
+          compare(all, 'f64', run(loops.rotate!), run(rotateAll))
+        }
       }
   })
   it('sums of secular equations, of d and of squares', () => {

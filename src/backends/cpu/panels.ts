@@ -37,6 +37,24 @@ const reflectingBy = (by: ReflectionCode, subtract: SubtractProduct, panel: numb
     turn: (to, toAt, toRow, from, fromAt, fromRow, m, n) => by.turn(place(to, toAt), 8 * toRow, place(from, fromAt), 8 * fromRow, m, n),
     reflect: (a, at, row, m, n, t, tRow, v, vRow) =>
       by.reflect(place(a, at), 8 * row, m, n, place(a, t), 8 * tRow, place(a, v), 8 * vRow, panel, turnedBytes('f64', m)),
+    rotate: (a, at, row, n, count, cs) => by.rotate(place(a, at), 8 * row, n, count, place(a, cs)),
+    tridiagonal: (a, at, row, n, count, v, vRow, d, e, tau, c) =>
+      by.tridiagonal(place(a, at), 8 * row, n, count, place(a, v), 8 * vRow, place(a, d), place(a, e), place(a, tau), place(a, c)),
+    bidiagonal: (a, at, row, n, count, left, right, pRow, d, e, tauLeft, tauRight, c) =>
+      by.bidiagonal(
+        place(a, at),
+        8 * row,
+        n,
+        count,
+        place(a, left),
+        place(a, right),
+        8 * pRow,
+        place(a, d),
+        place(a, e),
+        place(a, tauLeft),
+        place(a, tauRight),
+        place(a, c),
+      ),
     secular: {
       part: (a, d, w, n, own, tau, squares, gaps, sums) =>
         by.part(place(a, d), place(a, w), n, own, tau, squares ? 1 : 0, place(a, gaps), place(a, sums)),

@@ -2,43 +2,41 @@
  * Eigenvalues and eigenvectors of symmetric matrices: small ones in plain loops, larger ones by a reduction in panels, by dividing and
  * conquering, and by reflections applied together, which are mostly products of matrices.
  */
+import { applyToRows, chainRoom } from './chain.js'
 import { byHalves } from './eigh-halves.js'
 import { diagonalise, tridiagonalise } from './eigh-plain.js'
 import { columnsOf, largestOf, scaleOf, signsOf, sorted } from './gauge.js'
 import type { Reflecting } from './loops.js'
 import { equationRoom } from './merge.js'
 import { type Floats, LEAF } from './product.js'
-import { applyToRows, BLOCK } from './reflections.js'
 import { tridiagonalise as inPanels, tridiagonalRoom } from './tridiagonal.js'
 
 /** Up to so many rows the plain loops are as fast. */
 const FEW = 36
 
 /** Numbers that it needs room for. */
-export const eighRoom = (n: number): number => (n <= FEW ? n * n + 3 * n : blockedLayout(n).size)
+export const eighRoom = (n: number): number => (n <= FEW ? n * n + 4 * n : blockedLayout(n).size)
 
 /** Where the parts lie in the workspace: A with its reflections, vectors as rows, room for two matrices, one of which is Q later; then reflections. */
 const blockedLayout = (n: number) => {
   const [w, room, panel] = [n * n, 2 * n * n, 4 * n * n]
-  const wide = Math.min(BLOCK, n)
-  const [v, t, strip] = [panel, panel + n * wide, panel + (n + wide) * wide]
-  return { w, room, panel, wide, v, t, strip, size: panel + Math.max(tridiagonalRoom(n), equationRoom(n), (3 * n + wide) * wide) }
+  const d = panel + Math.max(tridiagonalRoom(n), equationRoom(n), chainRoom(n))
+  return { w, room, panel, d, e: d + n, tau: d + 2 * n, size: d + 3 * n }
 }
 /** Eigenvalues go to d, and their vectors to the rows of V^T at 0. */
-const plain = (work: Float64Array, n: number, d: number): boolean => {
+const plain = (work: Float64Array, n: number, d: number, loops: Reflecting): boolean => {
   tridiagonalise(work, n, d, d + n)
-  return diagonalise(work, n, d, d + n)
+  return diagonalise(work, 0, n, n, d, d + n, d + 2 * n, loops)
 }
 /** By products of matrices: vectors are columns, at the layout's `room`. */
 const blocked = (a: Float64Array, n: number, values: number, loops: Reflecting): boolean => {
-  const { subtract } = loops
-  const { w, room, panel, wide, v, t, strip } = blockedLayout(n)
-  const [d, e, tau] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)]
-  inPanels({ a, at: 0, n, room: panel, subtract, d, e, tau })
-  if (!byHalves(a, n, w, room, d, e, loops, panel)) return false
+  const { w, room, panel, d, e, tau } = blockedLayout(n)
+  inPanels({ a, at: 0, n, d, e, tau, room: panel, loops })
+  const [found, beside] = [a.slice(d, e), a.slice(e, tau)]
+  if (!byHalves(a, n, w, room, found, beside, loops, panel)) return false
   const chain = { count: n - 1, from: 1, row: 1, column: n, tau }
-  applyToRows({ a, loops, rows: n - 1, wide, v, t, strip }, chain, w, n, 1, room)
-  a.set(d, values)
+  applyToRows(a, loops, chain, w, n, 1, room, panel)
+  a.set(found, values)
   return true
 }
 
@@ -75,7 +73,7 @@ export const eigh = (
   const scale = scaleOf(size)
   for (let i = 0; i < n * n; i++) work[i]! /= scale
   const d = n * n
-  const found = !Number.isNaN(size) && (n === 0 || (few ? plain(work, n, d) : blocked(work, n, d, loops)))
+  const found = !Number.isNaN(size) && (n === 0 || (few ? plain(work, n, d, loops) : blocked(work, n, d, loops)))
   if (!found) {
     w.fill(Number.NaN, wAt, wAt + n)
     vectors.fill(Number.NaN, at, at + n * n)

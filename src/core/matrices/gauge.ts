@@ -1,3 +1,4 @@
+import type { Reflecting } from './loops.js'
 import type { Floats } from './product.js'
 
 /** Signs of vectors that are unique but for it: the component that is largest in size, the first of equals, is positive. */
@@ -65,6 +66,10 @@ export const rotate = (v: Float64Array, x: number, y: number, n: number, c: numb
     v[x + k] = c * p + s * q
     v[y + k] = c * q - s * p
   }
+}
+/** Neighbours of `count` + 1 rows from `at` on are rotated, the first two first; the cosine and sine of each are at `by`, side by side. */
+export const rotateAll: NonNullable<Reflecting['rotate']> = (a, at, row, n, count, by) => {
+  for (let k = 0; k < count; k++) rotate(a, at + k * row, at + (k + 1) * row, n, a[by + 2 * k]!, a[by + 2 * k + 1]!)
 }
 /** A power of two near a largest size, or 1: numbers over it have squares that neither overflow nor vanish, and scaling rounds nothing. */
 export const scaleOf = (size: number): number => (size > 0 ? 2 ** Math.max(-1070, Math.min(1023, Math.round(Math.log2(size)))) : 1)

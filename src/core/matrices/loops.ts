@@ -8,7 +8,7 @@ export interface Basics {
   /** Element (j, i) of `to` becomes (i, j) of `from`: [m, n]. */
   readonly turn: (to: Floats, toAt: number, toRow: number, from: Floats, fromAt: number, fromRow: number, m: number, n: number) => void
 }
-/** What factorisations by reflections have as well where a backend has it faster; all matrices lie in one array. */
+/** What factorisations by reflections have as well where a backend has it faster; all that they are given lies in one array. */
 export interface Reflecting extends Basics {
   /**
    * `n` columns of A: [m, n], m >= n, become R and the vectors of their reflections, as `reflect` leaves them; these go to V: [m, n] with
@@ -24,6 +24,38 @@ export interface Reflecting extends Basics {
     tRow: number,
     v: number,
     vRow: number,
+  ) => void
+  /** Rotations of rows, as `rotateAll` has them (gauge.ts). */
+  readonly rotate?: (a: Float64Array, at: number, row: number, n: number, count: number, by: number) => void
+  /** A panel of tridiagonal.ts. */
+  readonly tridiagonal?: (
+    a: Float64Array,
+    at: number,
+    row: number,
+    n: number,
+    count: number,
+    v: number,
+    vRow: number,
+    d: number,
+    e: number,
+    tau: number,
+    c: number,
+  ) => void
+  /** A panel of bidiagonal.ts. */
+  readonly bidiagonal?: (
+    a: Float64Array,
+    at: number,
+    row: number,
+    n: number,
+    count: number,
+    left: number,
+    right: number,
+    pRow: number,
+    d: number,
+    e: number,
+    tauLeft: number,
+    tauRight: number,
+    c: number,
   ) => void
   /** Secular equations (secular.ts), whose poles, weights, gaps and sums lie in one array. */
   readonly secular?: SecularLoops

@@ -5,14 +5,15 @@
 import { largestOf, scaleOf } from './gauge.js'
 import type { Reflecting } from './loops.js'
 import type { Floats } from './product.js'
-import { applyTogether, BLOCK, joinT, type Reflections, reflect, tAt, unpack } from './reflections.js'
+import { applyTogether, joinT, type Reflections, reflect, tAt, unpack } from './reflections.js'
 
 /** Columns whose reflections are applied one by one. */
 const LEAF = 8
 /** Up to so many columns reflections are applied one by one: products are too small to pay; and where a backend reduces panels. */
 const FEW = 40
 const FEW_REDUCED = 14
-/** From so many columns on blocks are twice as wide. */
+/** Columns of a block; from so many columns on twice as many. */
+const BLOCK = 32
 const MANY = 400
 
 /** Where the parts lie in the workspace: A with R and the vectors; Q; a T for each block, which has its square; two strips; V^T or a column. */

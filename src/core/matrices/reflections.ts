@@ -3,10 +3,6 @@
  * Source  Golub and Van Loan 2013, 5.1 and 5.2; Schreiber and Van Loan 1989.
  */
 import type { Reflecting } from './loops.js'
-import type { SubtractProduct } from './product.js'
-
-/** Reflections that are applied together, at most. */
-export const BLOCK = 32
 
 /**
  * Vectors as columns of V: [rows, wide], with their ones and zeros, T: [wide, wide], and two strips, all in `a`. What reflections are
@@ -21,16 +17,6 @@ export interface Reflections {
   readonly t: number
   /** Room for 2 n numbers of each column that n reflections are applied to. */
   readonly strip: number
-}
-/** A square matrix that reflections reduce, and room; its diagonal, and what is beside it. */
-export interface Reduced {
-  readonly a: Float64Array
-  readonly at: number
-  readonly n: number
-  readonly room: number
-  readonly subtract: SubtractProduct
-  readonly d: Float64Array
-  readonly e: Float64Array
 }
 /** Where T of the reflections from `first` on begins, and where V does. */
 export const tAt = ({ t, wide }: Reflections, first: number): number => t + first * (wide + 1)
@@ -114,40 +100,4 @@ export const joinT = (b: Reflections, first: number, head: number, tail: number)
   subtract(a, x, tail, a, vAt(b, first, next), 1, wide, a, vAt(b, next, next), wide, 1, head, tail, b.rows - next)
   subtract(a, y, tail, a, tAt(b, first), wide, 1, a, x, tail, 1, head, tail, head)
   subtract(a, corner, wide, a, y, tail, 1, a, tAt(b, next), wide, 1, head, tail, tail)
-}
-/** T of n reflections from `first` on, whose tau are its diagonal. */
-const triangle = (b: Reflections, first: number, n: number): void => {
-  if (n < 2) return
-  const head = n >> 1
-  triangle(b, first, head)
-  triangle(b, first + head, n - head)
-  joinT(b, first, head, n - head)
-}
-
-/** Many reflections, the vector of each one element shorter than that before: where their vectors and their tau lie. */
-export interface Chain {
-  readonly count: number
-  /** Where the first element of the first vector lies, in place of its 1; the distance of elements, and of vectors. */
-  readonly from: number
-  readonly row: number
-  readonly column: number
-  readonly tau: Float64Array
-}
-/** B: [rows, columns] becomes H1 H2 ... B, in blocks from the last; `b` has the room for one of them. */
-export const applyChain = (b: Reflections, { count, from, row, column, tau }: Chain, bAt: number, bRow: number, columns: number): void => {
-  const { a, wide, t } = b
-  for (let k = wide * Math.floor((count - 1) / wide); k >= 0; k -= wide) {
-    const n = Math.min(wide, count - k)
-    const own = { ...b, rows: b.rows - k }
-    a.fill(0, t, t + wide * wide)
-    for (let j = 0; j < n; j++) a[tAt(own, j)] = tau[k + j]!
-    unpack(own, 0, n, from + k * (row + column), row, column)
-    triangle(own, 0, n)
-    applyTogether(own, 0, n, bAt + k * bRow, bRow, columns, false)
-  }
-}
-/** W'^T = H1 H2 ... W^T for W: [n, n] at `w`, and reflections of elements from `first` on, goes to `to`. */
-export const applyToRows = (b: Reflections, chain: Chain, w: number, n: number, first: number, to: number): void => {
-  b.loops.turn(b.a, to, n, b.a, w, n, n, n)
-  applyChain(b, chain, to + first * n, n, n)
 }

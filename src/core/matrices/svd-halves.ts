@@ -20,24 +20,24 @@ interface Halves {
   readonly c: number
   readonly d: Float64Array
   readonly e: Float64Array
-  readonly small: Float64Array
+  readonly loops: Reflecting
 }
 
 /**
  * Rows `low` to `high`, and one column more unless they are the last. With that column goes a row of zeros: its value is 0, and its right
  * vector, in row `high`, is what A takes to 0.
  */
-const leaf = ({ merge: { a, n, values }, u, v, d, e, small }: Halves, low: number, high: number): boolean => {
+const leaf = ({ merge: { a, n, values }, u, v, c, d, e, loops }: Halves, low: number, high: number): boolean => {
   const size = Math.min(n, high + 1) - low
   const of = svdLayout(size, size)
-  small.fill(0, 0, of.size)
+  const small = a.subarray(c, c + of.size).fill(0)
   for (let i = 0; i < size; i++) {
     small[of.u + i * size + i] = 1
     small[of.v + i * size + i] = 1
     if (low + i < high) small[of.s + i] = d[low + i]!
     if (i < size - 1) small[of.e + i] = e[low + i]!
   }
-  if (!diagonalise(small, of)) return false
+  if (!diagonalise(small, of, loops)) return false
   for (let i = 0; i < size; i++) {
     const to = (low + i) * n + low
     for (let j = 0; j < size; j++) a[v + to + j] = small[of.v + i * size + j]!
@@ -169,8 +169,7 @@ export const byHalves = (
   const merge = mergeOf(a, loops, n, room, equation)
   a.fill(0, u, u + n * n)
   a.fill(0, v, v + n * n)
-  const small = new Float64Array(svdLayout(LEAF + 1, LEAF + 1).size)
-  const found = solve({ merge, u, v, c: room + n * n, d, e, small }, 0, n)
+  const found = solve({ merge, u, v, c: room + n * n, d, e, loops }, 0, n)
   d.set(merge.values)
   return found
 }

@@ -3,12 +3,12 @@
  * reflections applied together, which are mostly products of matrices. Of tall ones the factor R of A = Q R takes the place of A.
  */
 import { bidiagonalRoom, bidiagonalise as inPanels } from './bidiagonal.js'
+import { applyToRows, chainRoom } from './chain.js'
 import { columnsOf, largestOf, scaleOf, signsOf, sorted, type Vectors } from './gauge.js'
 import type { Reflecting } from './loops.js'
 import { equationRoom } from './merge.js'
 import type { Floats } from './product.js'
 import { qr, qrLayout } from './qr.js'
-import { applyToRows, BLOCK } from './reflections.js'
 import { byHalves } from './svd-halves.js'
 import { bidiagonalise, diagonalise, generate, svdLayout } from './svd-plain.js'
 
@@ -23,9 +23,8 @@ const isTall = (m: number, n: number): boolean => m > n && (n > FEW || (n > TALL
 const blockedLayout = (n: number) => {
   const square = n * n
   const [u, v, room, panel] = [square, 2 * square, 3 * square, 6 * square]
-  const wide = Math.min(BLOCK, n)
-  const [own, t, strip] = [panel, panel + n * wide, panel + (n + wide) * wide]
-  return { u, v, room, panel, wide, own, t, strip, size: panel + Math.max(bidiagonalRoom(n), equationRoom(n), (3 * n + wide) * wide) }
+  const d = panel + Math.max(bidiagonalRoom(n), equationRoom(n), chainRoom(n))
+  return { u, v, room, panel, d, e: d + n, tauLeft: d + 2 * n, tauRight: d + 3 * n, size: d + 4 * n }
 }
 /** Of a tall matrix: A, and U later; Q; R; what the factorisation needs. What R needs comes first. */
 const tallLayout = (m: number, n: number) => {
@@ -48,26 +47,24 @@ interface Found {
 }
 
 /** Of A^T, which is at 0. */
-const plain = (a: Float64Array, m: number, n: number): Found | undefined => {
+const plain = (a: Float64Array, m: number, n: number, loops: Reflecting): Found | undefined => {
   const of = svdLayout(m, n)
   a.fill(0, of.u, of.size)
   bidiagonalise(a, of)
   generate(a, of)
-  if (!diagonalise(a, of)) return undefined
+  if (!diagonalise(a, of, loops)) return undefined
   return { u: { at: of.u, vector: m, element: 1 }, v: { at: of.v, vector: n, element: 1 }, s: of.s }
 }
 /** Of A, which is at 0, by products of matrices. */
 const blocked = (a: Float64Array, n: number, loops: Reflecting): Found | undefined => {
-  const { subtract } = loops
-  const { u, v, room, panel, wide, own, t, strip } = blockedLayout(n)
-  const [d, e, tauLeft, tauRight] = [new Float64Array(n), new Float64Array(n), new Float64Array(n), new Float64Array(n)]
-  inPanels({ a, at: 0, n, room: panel, subtract, d, e, tauLeft, tauRight })
-  if (!byHalves(a, n, u, v, room, d, e, loops, panel)) return undefined
-  const together = { a, loops, rows: n, wide, v: own, t, strip }
+  const { u, v, room, panel, d, e, tauLeft, tauRight } = blockedLayout(n)
+  inPanels({ a, at: 0, n, d, e, tauLeft, tauRight, room: panel, loops })
+  const [found, beside] = [a.slice(d, e), a.slice(e, tauLeft)]
+  if (!byHalves(a, n, u, v, room, found, beside, loops, panel)) return undefined
   const [left, right] = [room, room + n * n]
-  applyToRows(together, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, n, 0, left)
-  applyToRows({ ...together, rows: n - 1 }, { count: n - 1, from: 1, row: 1, column: n, tau: tauRight }, v, n, 1, right)
-  a.set(d, u)
+  applyToRows(a, loops, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, n, 0, left, panel)
+  applyToRows(a, loops, { count: n - 1, from: 1, row: 1, column: n, tau: tauRight }, v, n, 1, right, panel)
+  a.set(found, u)
   return { u: { at: left, vector: 1, element: n }, v: { at: right, vector: 1, element: n }, s: u }
 }
 /** Of the matrix at `at` of `from`, over `scale`; `from` may be the workspace, behind what is used here. */
@@ -78,7 +75,7 @@ const own: Find = (from, at, m, n, scale, work, loops) => {
     return blocked(work, n, loops)
   }
   for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) work[j * m + i] = from[at + i * n + j]! / scale
-  return plain(work, m, n)
+  return plain(work, m, n, loops)
 }
 /** A = Q R: U of A is Q times that of R. */
 const tall: Find = (from, at, m, n, scale, work, loops) => {
