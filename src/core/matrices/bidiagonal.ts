@@ -3,7 +3,7 @@
  * Source  Dongarra, Hammarling and Sorensen 1989; LAPACK labrd.
  */
 import type { Reflecting } from './loops.js'
-import { subtractProduct } from './product.js'
+import { type Floats, subtractProduct } from './product.js'
 import { reflect } from './reflections.js'
 
 /** Columns of a panel, after which what is left of the matrix is brought up to date. */
@@ -14,7 +14,7 @@ export const bidiagonalRoom = (n: number): number => 4 * PANEL * n + 2 * PANEL
 
 /** A square matrix: [n, n]; where its new diagonal goes, what is beside that, and tau of the reflections of columns and of rows; room. */
 export interface Bidiagonal {
-  readonly a: Float64Array
+  readonly a: Floats
   readonly at: number
   readonly n: number
   readonly d: number

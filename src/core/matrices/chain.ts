@@ -2,7 +2,8 @@
  * Many reflections applied to a matrix, in blocks I - V T V^T whose T comes from V^T V, so that most of the work is products of matrices.
  * Source  Schreiber and Van Loan 1989.
  */
-import type { Reflecting } from './loops.js'
+import type { Reflecting, Space } from './loops.js'
+import type { Floats } from './product.js'
 
 /** Reflections that are applied together, at most; twice as many to matrices of `MANY` rows. */
 const BLOCK = 32
@@ -20,7 +21,7 @@ export interface Chain {
 }
 /** One block, of `wide` reflections: V^T: [wide, rows], -V T: [rows, wide], -V^T V and T: [wide, wide], -V^T B, and where they lie in `a`. */
 interface Block {
-  readonly a: Float64Array
+  readonly a: Floats
   readonly loops: Reflecting
   readonly wide: number
   readonly rows: number
@@ -69,7 +70,7 @@ const triangle = (b: Block, first: number, n: number): void => {
 }
 
 /** B: [count, columns] becomes H1 H2 ... B, in blocks from the last, with room at `room`. */
-const applyChain = (a: Float64Array, loops: Reflecting, chain: Chain, room: number, bAt: number, bRow: number, columns: number): void => {
+const applyChain = (a: Floats, loops: Reflecting, chain: Chain, room: number, bAt: number, bRow: number, columns: number): void => {
   const { subtract } = loops
   const { count, tau } = chain
   const most = blockOf(count)
@@ -89,10 +90,13 @@ const applyChain = (a: Float64Array, loops: Reflecting, chain: Chain, room: numb
     subtract(a, own, bRow, a, m, wide, 1, a, x, columns, 1, rows, columns, wide)
   }
 }
-/** W'^T = H1 H2 ... W^T for W: [n, n] at `w`, and reflections of elements from `first` on, goes to `to`; room for its blocks is at `room`. */
+/**
+ * W'^T = H1 H2 ... W^T for W: [n, n] at `w` of the workspace, and reflections of elements from `first` on, goes to `to`; room for its blocks is
+ * at `room`. All but `w` are places among the numbers of the space, of which W becomes one where these are f32.
+ */
 export const applyToRows = (
-  a: Float64Array,
-  loops: Reflecting,
+  work: Float64Array,
+  { x, per, by }: Space,
   chain: Chain,
   w: number,
   n: number,
@@ -100,6 +104,7 @@ export const applyToRows = (
   to: number,
   room: number,
 ): void => {
-  loops.turn(a, to, n, a, w, n, n, n)
-  applyChain(a, loops, chain, room, to + first * n, n, n)
+  if (per === 2) for (let i = 0; i < n * n; i++) x[2 * w + i] = work[w + i]!
+  by.turn(x, to, n, x, per * w, n, n, n)
+  applyChain(x, by, chain, room, to + first * n, n, n)
 }

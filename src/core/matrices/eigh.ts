@@ -5,8 +5,8 @@
 import { applyToRows, chainRoom } from './chain.js'
 import { byHalves } from './eigh-halves.js'
 import { diagonalise, tridiagonalise } from './eigh-plain.js'
-import { columnsOf, largestOf, scaleOf, signsOf, sorted } from './gauge.js'
-import type { Reflecting } from './loops.js'
+import { columnsOf, largestOf, scaleOf, signsOf, sorted, type Vectors } from './gauge.js'
+import { type Reflecting, type Space, spaceOf } from './loops.js'
 import { equationRoom } from './merge.js'
 import { type Floats, LEAF } from './product.js'
 import { tridiagonalise as inPanels, tridiagonalRoom } from './tridiagonal.js'
@@ -17,39 +17,55 @@ const FEW = 36
 /** Numbers that it needs room for. */
 export const eighRoom = (n: number): number => (n <= FEW ? n * n + 4 * n : blockedLayout(n).size)
 
-/** Where the parts lie in the workspace: A with its reflections, vectors as rows, room for two matrices, one of which is Q later; then reflections. */
-const blockedLayout = (n: number) => {
+/**
+ * Where the parts lie in the workspace: A with its reflections, vectors as rows, room for two matrices, one of which is Q later; then reflections; and among
+ * its numbers, of which one f64 makes `per`, the diagonal, what is beside it, and tau.
+ */
+const blockedLayout = (n: number, per: 1 | 2 = 1) => {
   const [w, room, panel] = [n * n, 2 * n * n, 4 * n * n]
-  const d = panel + Math.max(tridiagonalRoom(n), equationRoom(n), chainRoom(n))
-  return { w, room, panel, d, e: d + n, tau: d + 2 * n, size: d + 3 * n }
+  const end = panel + Math.max(tridiagonalRoom(n), equationRoom(n), chainRoom(n))
+  const d = per * end
+  return { w, room, panel, d, e: d + n, tau: d + 2 * n, size: end + 3 * n }
+}
+/** Eigenvectors, and where they are. */
+interface Found {
+  readonly x: Floats
+  readonly own: Vectors
 }
 /** Eigenvalues go to d, and their vectors to the rows of V^T at 0. */
-const plain = (work: Float64Array, n: number, d: number, loops: Reflecting): boolean => {
+const plain = (work: Float64Array, n: number, d: number, loops: Reflecting): Found | undefined => {
   tridiagonalise(work, n, d, d + n)
-  return diagonalise(work, 0, n, n, d, d + n, d + 2 * n, loops)
+  return diagonalise(work, 0, n, n, d, d + n, d + 2 * n, loops) ? { x: work, own: { at: 0, vector: n, element: 1 } } : undefined
 }
-/** By products of matrices: vectors are columns, at the layout's `room`. */
-const blocked = (a: Float64Array, n: number, values: number, loops: Reflecting): boolean => {
-  const { w, room, panel, d, e, tau } = blockedLayout(n)
-  inPanels({ a, at: 0, n, d, e, tau, room: panel, loops })
-  const [found, beside] = [a.slice(d, e), a.slice(e, tau)]
-  if (!byHalves(a, n, w, room, found, beside, loops, panel)) return false
+/** By products of matrices: vectors are columns. */
+const blocked = (work: Float64Array, space: Space, n: number, values: number, loops: Reflecting): Found | undefined => {
+  const { x, per, by } = space
+  const { w, room, panel, d, e, tau } = blockedLayout(n, per)
+  inPanels({ a: x, at: 0, n, d, e, tau, room: per * panel, loops: by })
+  const [found, beside] = [Float64Array.from(x.subarray(d, e)), Float64Array.from(x.subarray(e, tau))]
+  if (!byHalves(work, n, w, room, found, beside, loops, panel)) return undefined
   const chain = { count: n - 1, from: 1, row: 1, column: n, tau }
-  applyToRows(a, loops, chain, w, n, 1, room, panel)
-  a.set(found, values)
-  return true
+  applyToRows(work, space, chain, w, n, 1, per * room, per * panel)
+  work.set(found, values)
+  return { x, own: { at: per * room, vector: 1, element: n } }
 }
 
-/** The matrix at 0 whose lower triangle is that of A, and the upper one as well. */
-const symmetric = (a: Floats, at: number, work: Float64Array, n: number, loops: Reflecting): void => {
+/** The largest size of what the lower triangle of A holds; NaN where something in there is not finite. */
+const largestBelow = (a: Floats, at: number, n: number): number => {
+  let most = 0
+  for (let i = 0; i < n; i++) most = Math.max(most, largestOf(a, at + i * n, i + 1))
+  return most
+}
+/** The matrix at 0 whose lower triangle is that of A over a power of two, and the upper one as well. */
+const symmetric = (a: Floats, at: number, scale: number, x: Floats, n: number, { turn }: Reflecting): void => {
   for (let i = 0; i < n; i++) {
     const row = at + i * n
-    for (let j = 0; j <= i; j++) work[i * n + j] = a[row + j]!
+    for (let j = 0; j <= i; j++) x[i * n + j] = a[row + j]! / scale
   }
   for (let i = 0; i < n; i += LEAF) {
     const end = Math.min(n, i + LEAF)
-    loops.turn(work, i * n + end, n, work, end * n + i, n, n - end, end - i)
-    for (let j = i; j < end; j++) for (let k = j + 1; k < end; k++) work[j * n + k] = work[k * n + j]!
+    turn(x, i * n + end, n, x, end * n + i, n, n - end, end - i)
+    for (let j = i; j < end; j++) for (let k = j + 1; k < end; k++) x[j * n + k] = x[k * n + j]!
   }
 }
 
@@ -68,19 +84,18 @@ export const eigh = (
   loops: Reflecting,
 ): void => {
   const few = n <= FEW
-  symmetric(a, at, work, n, loops)
-  const size = largestOf(work, 0, n * n)
+  const space = spaceOf(work, loops, !few)
+  const size = largestBelow(a, at, n)
   const scale = scaleOf(size)
-  for (let i = 0; i < n * n; i++) work[i]! /= scale
+  symmetric(a, at, scale, space.x, n, space.by)
   const d = n * n
-  const found = !Number.isNaN(size) && (n === 0 || (few ? plain(work, n, d, loops) : blocked(work, n, d, loops)))
-  if (!found) {
+  const found = Number.isNaN(size) ? undefined : few ? plain(work, n, d, loops) : blocked(work, space, n, d, loops)
+  if (found === undefined) {
     w.fill(Number.NaN, wAt, wAt + n)
     vectors.fill(Number.NaN, at, at + n * n)
     return
   }
   const order = sorted(work, d, n)
   for (let k = 0; k < n; k++) w[wAt + k] = scale * work[d + order[k]!]!
-  const own = few ? { at: 0, vector: n, element: 1 } : { at: blockedLayout(n).room, vector: 1, element: n }
-  columnsOf(work, own, order, signsOf(work, own, n, n), vectors, at, n)
+  columnsOf(found.x, found.own, order, signsOf(found.x, found.own, n, n), vectors, at, n)
 }

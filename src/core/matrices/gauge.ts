@@ -2,7 +2,7 @@ import type { Reflecting } from './loops.js'
 import type { Floats } from './product.js'
 
 /** Signs of vectors that are unique but for it: the component that is largest in size, the first of equals, is positive. */
-export const flips = (v: Float64Array, at: number, n: number): boolean => {
+export const flips = (v: Floats, at: number, n: number): boolean => {
   let most = 0
   let size = -1
   for (let i = 0; i < n; i++) {
@@ -24,7 +24,7 @@ export interface Vectors {
   readonly element: number
 }
 /** -1 for each of `count` vectors of n elements that `flips`, else 1. */
-export const signsOf = (a: Float64Array, { at, vector, element }: Vectors, count: number, n: number): Float64Array => {
+export const signsOf = (a: Floats, { at, vector, element }: Vectors, count: number, n: number): Float64Array => {
   const signs = new Float64Array(count)
   if (element === 1) {
     for (let k = 0; k < count; k++) signs[k] = flips(a, at + k * vector, n) ? -1 : 1
@@ -44,7 +44,7 @@ export const signsOf = (a: Float64Array, { at, vector, element }: Vectors, count
 }
 /** The vectors in this order, each times its sign, become the columns of a matrix: [n, count]. */
 export const columnsOf = (
-  a: Float64Array,
+  a: Floats,
   { at, vector, element }: Vectors,
   order: Int32Array,
   signs: Float64Array,

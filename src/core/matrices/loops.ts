@@ -10,26 +10,18 @@ export interface Basics {
 }
 /** What factorisations by reflections have as well where a backend has it faster; all that they are given lies in one array. */
 export interface Reflecting extends Basics {
+  /** These loops for matrices of f32, where that is what is asked for: large ones are reduced and multiplied in it. */
+  readonly narrow?: Reflecting
   /**
    * `n` columns of A: [m, n], m >= n, become R and the vectors of their reflections, as `reflect` leaves them; these go to V: [m, n] with
    * their ones and zeros, and T of I - V T V^T to the upper triangle of T: [n, n]. At most LEAF / 2 columns, of numbers near 1 or smaller.
    */
-  readonly reflect?: (
-    a: Float64Array,
-    at: number,
-    row: number,
-    m: number,
-    n: number,
-    t: number,
-    tRow: number,
-    v: number,
-    vRow: number,
-  ) => void
+  readonly reflect?: (a: Floats, at: number, row: number, m: number, n: number, t: number, tRow: number, v: number, vRow: number) => void
   /** Rotations of rows, as `rotateAll` has them (gauge.ts). */
   readonly rotate?: (a: Float64Array, at: number, row: number, n: number, count: number, by: number) => void
   /** A panel of tridiagonal.ts. */
   readonly tridiagonal?: (
-    a: Float64Array,
+    a: Floats,
     at: number,
     row: number,
     n: number,
@@ -43,7 +35,7 @@ export interface Reflecting extends Basics {
   ) => void
   /** A panel of bidiagonal.ts. */
   readonly bidiagonal?: (
-    a: Float64Array,
+    a: Floats,
     at: number,
     row: number,
     n: number,
@@ -60,6 +52,17 @@ export interface Reflecting extends Basics {
   /** Secular equations (secular.ts), whose poles, weights, gaps and sums lie in one array. */
   readonly secular?: SecularLoops
 }
+/** A workspace that reflections work in: its numbers, how many of these one f64 makes, and their loops. */
+export interface Space {
+  readonly x: Floats
+  readonly per: 1 | 2
+  readonly by: Reflecting
+}
+/** A workspace, in f32 where matrices are `large` and loops are there for it. */
+export const spaceOf = (work: Float64Array, loops: Reflecting, large: boolean): Space =>
+  large && loops.narrow !== undefined
+    ? { x: new Float32Array(work.buffer, work.byteOffset, 2 * work.length), per: 2, by: loops.narrow }
+    : { x: work, per: 1, by: loops }
 export interface SecularLoops {
   /** Of n poles from `d` on, with weights from `w` on: gaps g_j = p_j - x to `gaps`, sum_j w_j / g_j and sum_j w_j / g_j^2 to `sums`; x is own + tau, or its square. */
   readonly part: (

@@ -41,7 +41,7 @@ export const qrLayout = (m: number, n: number, columns: number): Layout => {
 /** B: [count, columns] becomes (I - tau v v^T) B; v without its first element is in the column of A after `from`. */
 const apply = (
   tau: number,
-  a: Float64Array,
+  a: Floats,
   from: number,
   row: number,
   count: number,
@@ -67,7 +67,7 @@ const apply = (
 /** One factorisation: where it works, and what it works by. */
 interface Work {
   readonly of: Layout
-  readonly a: Float64Array
+  readonly a: Floats
   readonly loops: Reflecting
 }
 /** The reflections of columns from `start` on. */
@@ -142,6 +142,9 @@ const oneByOne = (work: Work): void => {
   for (let k = n - 1; k >= 0; k--) apply(a[of.t + k]!, a, k * n + k, n, m - k, of.q + k * (columns + 1), columns, columns - k, of.strip)
 }
 
+/** Whether matrices of so many columns are large enough for f32, where that is what is asked for. */
+export const isLarge = (n: number): boolean => n > FEW
+
 /** Of A: [m, n], m >= n, at `aAt`: Q: [m, columns] (n or m of them) and R: [columns, n]. */
 export const qr = (
   a: Floats,
@@ -151,7 +154,7 @@ export const qr = (
   r: Floats,
   rAt: number,
   of: Layout,
-  work: Float64Array,
+  work: Floats,
   loops: Reflecting,
 ): void => {
   const { m, n, columns } = of

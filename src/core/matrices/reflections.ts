@@ -3,13 +3,14 @@
  * Source  Golub and Van Loan 2013, 5.1 and 5.2; Schreiber and Van Loan 1989.
  */
 import type { Reflecting } from './loops.js'
+import type { Floats } from './product.js'
 
 /**
  * Vectors as columns of V: [rows, wide], with their ones and zeros, T: [wide, wide], and two strips, all in `a`. What reflections are
  * applied to lies there too.
  */
 export interface Reflections {
-  readonly a: Float64Array
+  readonly a: Floats
   readonly loops: Reflecting
   readonly rows: number
   readonly wide: number
@@ -26,16 +27,19 @@ const vAt = ({ v, wide }: Reflections, first: number, row: number): number => v 
 const FAINT = 2 ** -450
 export const ENLARGED = 2 ** 700
 export const isFaint = (size: number): boolean => size < FAINT
+/** By what numbers of this size are enlarged. */
+const enlargedBy = (a: Floats, size: number): number =>
+  a instanceof Float32Array ? (size < 2 ** -50 ? 2 ** 100 : 1) : isFaint(size) ? ENLARGED : 1
 /**
  * The reflection that makes the column of A from `from` on, `count` long, a multiple of the first unit vector: v is in its place (v_0 = 1
  * unwritten, the multiple in its stead), what is given back is tau of I - tau v v^T.
  */
-export const reflect = (a: Float64Array, from: number, row: number, count: number): number => {
+export const reflect = (a: Floats, from: number, row: number, count: number): number => {
   let scale = 0
   for (let i = 1; i < count; i++) scale = Math.max(scale, Math.abs(a[from + i * row]!))
   if (scale === 0) return 0
   scale = Math.max(scale, Math.abs(a[from]!))
-  const enlarged = isFaint(scale) ? ENLARGED : 1
+  const enlarged = enlargedBy(a, scale)
   if (enlarged !== 1) for (let i = 0; i < count; i++) a[from + i * row]! *= enlarged
   scale *= enlarged
   const x = a[from]!

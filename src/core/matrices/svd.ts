@@ -5,7 +5,7 @@
 import { bidiagonalRoom, bidiagonalise as inPanels } from './bidiagonal.js'
 import { applyToRows, chainRoom } from './chain.js'
 import { columnsOf, largestOf, scaleOf, signsOf, sorted, type Vectors } from './gauge.js'
-import type { Reflecting } from './loops.js'
+import { type Reflecting, type Space, spaceOf } from './loops.js'
 import { equationRoom } from './merge.js'
 import type { Floats } from './product.js'
 import { qr, qrLayout } from './qr.js'
@@ -19,16 +19,20 @@ const TALL = 8
 
 const isTall = (m: number, n: number): boolean => m > n && (n > FEW || (n > TALL && m > 2 * n))
 
-/** Where the parts lie in the workspace: A with its reflections, both kinds of vectors as rows, room for three matrices; then reflections. */
-const blockedLayout = (n: number) => {
+/**
+ * Where the parts lie in the workspace: A with its reflections, both kinds of vectors as rows, room for three matrices; then reflections; and among its
+ * numbers, of which one f64 makes `per`, the diagonal, what is beside it, and tau.
+ */
+const blockedLayout = (n: number, per: 1 | 2 = 1) => {
   const square = n * n
   const [u, v, room, panel] = [square, 2 * square, 3 * square, 6 * square]
-  const d = panel + Math.max(bidiagonalRoom(n), equationRoom(n), chainRoom(n))
-  return { u, v, room, panel, d, e: d + n, tauLeft: d + 2 * n, tauRight: d + 3 * n, size: d + 4 * n }
+  const end = panel + Math.max(bidiagonalRoom(n), equationRoom(n), chainRoom(n))
+  const d = per * end
+  return { u, v, room, panel, d, e: d + n, tauLeft: d + 2 * n, tauRight: d + 3 * n, size: end + 4 * n }
 }
-/** Of a tall matrix: A, and U later; Q; R; what the factorisation needs. What R needs comes first. */
-const tallLayout = (m: number, n: number) => {
-  const [of, a] = [qrLayout(m, n, n), ownRoom(n, n)]
+/** Of a tall matrix, among such numbers: A, and U later; Q; R; what the factorisation needs. What R needs comes first. */
+const tallLayout = (m: number, n: number, per: 1 | 2 = 1) => {
+  const [of, a] = [qrLayout(m, n, n), per * ownRoom(n, n)]
   const q = a + m * n
   const r = q + m * n
   return { of, a, q, r, work: r + n * n, size: r + n * n + of.size }
@@ -55,39 +59,51 @@ const plain = (a: Float64Array, m: number, n: number, loops: Reflecting): Found 
   if (!diagonalise(a, of, loops)) return undefined
   return { u: { at: of.u, vector: m, element: 1 }, v: { at: of.v, vector: n, element: 1 }, s: of.s }
 }
-/** Of A, which is at 0, by products of matrices. */
-const blocked = (a: Float64Array, n: number, loops: Reflecting): Found | undefined => {
-  const { u, v, room, panel, d, e, tauLeft, tauRight } = blockedLayout(n)
-  inPanels({ a, at: 0, n, d, e, tauLeft, tauRight, room: panel, loops })
-  const [found, beside] = [a.slice(d, e), a.slice(e, tauLeft)]
-  if (!byHalves(a, n, u, v, room, found, beside, loops, panel)) return undefined
-  const [left, right] = [room, room + n * n]
-  applyToRows(a, loops, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, n, 0, left, panel)
-  applyToRows(a, loops, { count: n - 1, from: 1, row: 1, column: n, tau: tauRight }, v, n, 1, right, panel)
-  a.set(found, u)
+/** Of A, which is at 0 of the space, by products of matrices. */
+const blocked = (work: Float64Array, space: Space, n: number, loops: Reflecting): Found | undefined => {
+  const { x, per, by } = space
+  const { u, v, room, panel, d, e, tauLeft, tauRight } = blockedLayout(n, per)
+  inPanels({ a: x, at: 0, n, d, e, tauLeft, tauRight, room: per * panel, loops: by })
+  const [found, beside] = [Float64Array.from(x.subarray(d, e)), Float64Array.from(x.subarray(e, tauLeft))]
+  if (!byHalves(work, n, u, v, room, found, beside, loops, panel)) return undefined
+  const [left, right] = [per * room, per * (room + n * n)]
+  applyToRows(work, space, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, n, 0, left, per * panel)
+  applyToRows(work, space, { count: n - 1, from: 1, row: 1, column: n, tau: tauRight }, v, n, 1, right, per * panel)
+  work.set(found, u)
   return { u: { at: left, vector: 1, element: n }, v: { at: right, vector: 1, element: n }, s: u }
 }
 /** Of the matrix at `at` of `from`, over `scale`; `from` may be the workspace, behind what is used here. */
-type Find = (from: Floats, at: number, m: number, n: number, scale: number, work: Float64Array, loops: Reflecting) => Found | undefined
-const own: Find = (from, at, m, n, scale, work, loops) => {
+type Find = (
+  from: Floats,
+  at: number,
+  m: number,
+  n: number,
+  scale: number,
+  work: Float64Array,
+  space: Space,
+  loops: Reflecting,
+) => Found | undefined
+const own: Find = (from, at, m, n, scale, work, space, loops) => {
   if (n > FEW) {
-    for (let i = 0; i < n * n; i++) work[i] = from[at + i]! / scale
-    return blocked(work, n, loops)
+    const { x } = space
+    for (let i = 0; i < n * n; i++) x[i] = from[at + i]! / scale
+    return blocked(work, space, n, loops)
   }
   for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) work[j * m + i] = from[at + i * n + j]! / scale
   return plain(work, m, n, loops)
 }
 /** A = Q R: U of A is Q times that of R. */
-const tall: Find = (from, at, m, n, scale, work, loops) => {
-  const { of, a, q, r, work: room } = tallLayout(m, n)
-  for (let i = 0; i < m * n; i++) work[a + i] = from[at + i]! / scale
-  qr(work, a, work, q, work, r, of, work.subarray(room), loops)
-  const found = own(work, r, n, n, 1, work, loops)
+const tall: Find = (from, at, m, n, scale, work, space, loops) => {
+  const { x, per, by } = space
+  const { of, a, q, r, work: room } = tallLayout(m, n, per)
+  for (let i = 0; i < m * n; i++) x[a + i] = from[at + i]! / scale
+  qr(x, a, x, q, x, r, of, x.subarray(room), by)
+  const found = own(x, r, n, n, 1, work, space, loops)
   if (found === undefined) return undefined
   const { u, v, s } = found
   // -Q U, which is as good with -V.
-  work.fill(0, a, a + m * n)
-  loops.subtract(work, a, n, work, q, n, 1, work, u.at, u.element, u.vector, m, n, n)
+  x.fill(0, a, a + m * n)
+  by.subtract(x, a, n, x, q, n, 1, x, u.at, u.element, u.vector, m, n, n)
   for (let k = 0; k < n; k++) work[s + k] = -work[s + k]!
   return { u: { at: a, vector: 1, element: n }, v, s }
 }
@@ -111,7 +127,8 @@ export const svd = (
   const size = largestOf(a, at, m * n)
   const scale = scaleOf(size)
   if (n === 0) return
-  const found = Number.isNaN(size) ? undefined : (isTall(m, n) ? tall : own)(a, at, m, n, scale, work, loops)
+  const space = spaceOf(work, loops, n > FEW)
+  const found = Number.isNaN(size) ? undefined : (isTall(m, n) ? tall : own)(a, at, m, n, scale, work, space, loops)
   if (found === undefined) {
     u.fill(Number.NaN, at, at + m * n)
     s.fill(Number.NaN, sAt, sAt + n)
@@ -122,8 +139,8 @@ export const svd = (
   for (let k = 0; k < n; k++) work[keys + k] = -Math.abs(work[found.s + k]!)
   const order = sorted(work, keys, n)
   for (let k = 0; k < n; k++) s[sAt + k] = scale * Math.abs(work[found.s + order[k]!]!)
-  const signs = signsOf(work, found.v, n, n)
-  columnsOf(work, found.v, order, signs, v, vAt, n)
+  const signs = signsOf(space.x, found.v, n, n)
+  columnsOf(space.x, found.v, order, signs, v, vAt, n)
   for (let k = 0; k < n; k++) if (work[found.s + k]! < 0) signs[k] = -signs[k]!
-  columnsOf(work, found.u, order, signs, u, at, m)
+  columnsOf(space.x, found.u, order, signs, u, at, m)
 }

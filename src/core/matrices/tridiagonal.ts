@@ -3,7 +3,7 @@
  * Source  Dongarra, Hammarling and Sorensen 1989; LAPACK latrd.
  */
 import type { Reflecting } from './loops.js'
-import { subtractProduct } from './product.js'
+import { type Floats, subtractProduct } from './product.js'
 import { reflect } from './reflections.js'
 
 /** Columns of a panel, after which what is left of the matrix is brought up to date. */
@@ -16,7 +16,7 @@ export const tridiagonalRoom = (n: number): number => 4 * PANEL * n + 2 * PANEL
 
 /** A symmetric matrix: [n, n], whose upper triangle is read; where its new diagonal goes, what is beside that, and tau of each reflection; room. */
 export interface Tridiagonal {
-  readonly a: Float64Array
+  readonly a: Floats
   readonly at: number
   readonly n: number
   readonly d: number
@@ -27,7 +27,7 @@ export interface Tridiagonal {
 }
 
 /** y -= A x for a symmetric matrix, whose upper triangle is read. */
-const symmetric = (a: Float64Array, at: number, row: number, n: number, x: number, y: number): void => {
+const symmetric = (a: Floats, at: number, row: number, n: number, x: number, y: number): void => {
   for (let i = 0; i < n; i++) {
     const from = at + i * row
     const own = a[x + i]!
@@ -41,7 +41,7 @@ const symmetric = (a: Float64Array, at: number, row: number, n: number, x: numbe
   }
 }
 /** Pairs of numbers, `count` of these, change places. */
-const exchange = (a: Float64Array, at: number, count: number): void => {
+const exchange = (a: Floats, at: number, count: number): void => {
   for (let q = at; q < at + 2 * count; q += 2) {
     const kept = a[q]!
     a[q] = a[q + 1]!
