@@ -10,10 +10,11 @@ import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
 import { random } from '../../src/check/index.js'
 import { bidiagonalPanel } from '../../src/core/matrices/bidiagonal.js'
-import { rotateAll } from '../../src/core/matrices/gauge.js'
-import { type Basics, type Eliminating, plainEliminating, type Reflecting } from '../../src/core/matrices/loops.js'
+import { decidingOf, rotateAll, signedOf } from '../../src/core/matrices/gauge.js'
+import { type Basics, type Eliminating, plainEliminating, type Reflecting, type SecularLoops } from '../../src/core/matrices/loops.js'
 import { type Floats, LEAF, subtractProduct } from '../../src/core/matrices/product.js'
 import { reflect } from '../../src/core/matrices/reflections.js'
+import { sumsAt, vectorOf } from '../../src/core/matrices/secular.js'
 import { tridiagonalPanel } from '../../src/core/matrices/tridiagonal.js'
 
 const ROOM = 1 << 20
@@ -282,6 +283,20 @@ describe.each(variants)('reflections of %s, relaxed: %s', (type, madd) => {
         expect(Array.from(all.subarray(0, 63)).some(Number.isNaN)).toBe(true)
       }
   })
+  it('numbers that decide about the signs of columns, the first of nearly equal ones; and columns with these signs', () => {
+    for (const m of [1, 2, 5, 9])
+      for (const n of [1, 2, 3, 4, 7, 8, 9, 16, 17, 31]) {
+        const [at, row] = placed(n)
+        const signs = 3000 + below(5)
+        const fill = (x: Floats): void => {
+          for (let j = 0; j < n; j += 3) for (let i = 0; i < m; i++) x[at + i * row + j] = i % 2 === 0 ? -0.5 : 0.50001
+        }
+        const deciding = (of: NonNullable<Reflecting['deciding']>) => (x: Floats) => of(x, at, row, m, n, signs)
+        compare(all, type, deciding(loops.deciding!), deciding(decidingOf), fill)
+        const signed = (of: NonNullable<Reflecting['signed']>) => (x: Floats) => of(x, 6001, x, at, row, m, n, signs)
+        compare(all, type, signed(loops.signed!), signed(signedOf), fill)
+      }
+  })
   it('rotations of neighbours, in either direction', () => {
     for (const n of [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 17, 25, 31])
       for (const count of [0, 1, 2, 3, 7, 20]) {
@@ -296,27 +311,27 @@ describe.each(variants)('reflections of %s, relaxed: %s', (type, madd) => {
         }
       }
   })
+  it('vectors of roots, whose elements go to places of their own', () => {
+    for (let n = 1; n <= 17; n++)
+      for (const to of [200, 300]) {
+        const names = new Int32Array(wide.buffer, 8 * COUNT, n)
+        for (let j = 0; j < n; j++) names[j] = (j + (n >> 1)) % n
+        const run = (of: SecularLoops['vector']) => (a: Floats) => of(a as Float64Array, 201, 101, n, names, to, 400)
+        compare(wide, 'f64', run(loops.secular!.vector), run(vectorOf))
+      }
+  })
   it('sums of secular equations, of d and of squares', () => {
     for (const squares of [false, true])
       for (let n = 0; n <= 17; n++) {
         const [d, w, gaps, sums] = [1 + below(4), 100 + below(4), 200 + below(4), 300 + below(4)]
         const [own, tau] = [0.7, 0.013]
-        const plain = (a: Floats): void => {
-          let [s, t] = [0, 0]
-          for (let j = 0; j < n; j++) {
-            const distance = a[d + j]! - own - tau
-            const gap = squares ? distance * (a[d + j]! + own + tau) : distance
-            a[gaps + j] = gap
-            s += a[w + j]! / gap
-            t += a[w + j]! / gap / gap
-          }
-          a[sums] = s
-          a[sums + 1] = t
-        }
         const fill = (a: Floats): void => {
           for (let j = 0; j < n; j++) a[d + j] = 1 + j
         }
-        compare(wide, 'f64', (x) => loops.secular!.part(x as Float64Array, d, w, n, own, tau, squares, gaps, sums), plain, fill)
+        for (const split of [0, n >> 1, n]) {
+          const run = (of: SecularLoops['sums']) => (a: Floats) => of(a as Float64Array, d, w, split, n, own, tau, squares, gaps, sums)
+          compare(wide, 'f64', run(loops.secular!.sums), run(sumsAt), fill)
+        }
         const weigh = (a: Floats): void => {
           for (let j = 0; j < n; j++) a[w + j]! *= a[gaps + j]! / ((a[d + j]! - own) * (squares ? a[d + j]! + own : 1))
         }

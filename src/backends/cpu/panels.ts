@@ -45,6 +45,8 @@ const reflectingBy = (
       by.turn(place(to, toAt), size * toRow, place(from, fromAt), size * fromRow, m, n),
     reflect: (a, at, row, m, n, t, tRow, v, vRow) =>
       by.reflect(place(a, at), size * row, m, n, place(a, t), size * tRow, place(a, v), size * vRow, panel, turnedBytes(type, m)),
+    deciding: (x, at, row, m, n, to) => by.deciding(place(x, at), size * row, m, n, place(x, to)),
+    signed: (to, toAt, x, at, row, m, n, signs) => by.signed(place(to, toAt), size * n, place(x, at), size * row, m, n, place(x, signs)),
     rotate: (a, at, row, n, count, cs) => by.rotate(wide(a, at), 8 * row, n, count, wide(a, cs)),
     tridiagonal: (a, at, row, n, count, v, vRow, d, e, tau, c) =>
       by.tridiagonal(place(a, at), size * row, n, count, place(a, v), size * vRow, place(a, d), place(a, e), place(a, tau), place(a, c)),
@@ -64,9 +66,11 @@ const reflectingBy = (
         place(a, c),
       ),
     secular: {
-      part: (a, d, w, n, own, tau, squares, gaps, sums) =>
-        by.part(wide(a, d), wide(a, w), n, own, tau, squares ? 1 : 0, wide(a, gaps), wide(a, sums)),
+      sums: (a, d, w, split, n, own, tau, squares, gaps, sums) =>
+        by.sums(wide(a, d), wide(a, w), split, n, own, tau, squares ? 1 : 0, wide(a, gaps), wide(a, sums)),
       weigh: (a, to, gaps, d, n, own, squares) => by.weigh(wide(a, to), wide(a, gaps), wide(a, d), n, own, squares ? 1 : 0),
+      vector: (a, gaps, shares, n, place, to, room) =>
+        by.vector(wide(a, gaps), wide(a, shares), n, place.byteOffset, wide(a, to), wide(a, room)),
     },
     ...(narrow !== undefined && { narrow }),
   }

@@ -91,20 +91,26 @@ const applyChain = (a: Floats, loops: Reflecting, chain: Chain, room: number, bA
   }
 }
 /**
- * W'^T = H1 H2 ... W^T for W: [n, n] at `w` of the workspace, and reflections of elements from `first` on, goes to `to`; room for its blocks is
- * at `room`. All but `w` are places among the numbers of the space, of which W becomes one where these are f32.
+ * W'^T = H1 H2 ... W^T for W: [n, n] at `w` of the workspace, whose rows are taken in this order, and reflections of elements from `first` on, goes to `to`.
+ * There is room for the rows at `rows`, and for blocks at `room`. All but `w` are places among the numbers of the space.
  */
 export const applyToRows = (
   work: Float64Array,
   { x, per, by }: Space,
   chain: Chain,
   w: number,
-  n: number,
+  order: Int32Array,
   first: number,
   to: number,
+  rows: number,
   room: number,
 ): void => {
-  if (per === 2) for (let i = 0; i < n * n; i++) x[2 * w + i] = work[w + i]!
-  by.turn(x, to, n, x, per * w, n, n, n)
+  const n = order.length
+  for (let i = 0; i < n; i++) {
+    const [from, row] = [w + order[i]! * n, rows + i * n]
+    if (per === 1) x.copyWithin(row, from, from + n)
+    else for (let j = 0; j < n; j++) x[row + j] = work[from + j]!
+  }
+  by.turn(x, to, n, x, rows, n, n, n)
   applyChain(x, by, chain, room, to + first * n, n, n)
 }

@@ -6,7 +6,7 @@ import { diagonalise } from './eigh-plain.js'
 import { rotate } from './gauge.js'
 import type { Reflecting } from './loops.js'
 import { combine, deflate, FIRST, type Merge, mergeOf, placesOf, SECOND } from './merge.js'
-import { exactWeights, type Secular, secularRoot } from './secular.js'
+import { exactWeights, type Secular, secularRoot, vectorOf } from './secular.js'
 
 /** Matrices of at most so many rows are diagonalised as they are. */
 const LEAF = 28
@@ -77,17 +77,8 @@ const join = ({ merge, w, c }: Halves, low: number, middle: number, high: number
   for (let j = 0; j < size - k; j++) values[low + k + j] = others[j]!
   exactWeights(equation, c, shares, products)
   const alone = placesOf(merge, k)
-  for (let i = 0; i < k; i++) {
-    const row = c + i * k
-    let squares = 0
-    for (let j = 0; j < k; j++) {
-      const x = a[shares + j]! / a[row + j]!
-      a[weights + j] = x
-      squares += x * x
-    }
-    const length = Math.sqrt(squares)
-    for (let j = 0; j < k; j++) a[row + place[j]!] = a[weights + j]! / length
-  }
+  const vector = loops?.vector ?? vectorOf
+  for (let i = 0, row = c; i < k; i++, row += k) vector(a, row, shares, k, place, row, weights)
   combine(merge, { at: w, low, split: middle, end: high }, size, k, alone, c)
 }
 

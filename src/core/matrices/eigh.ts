@@ -5,7 +5,7 @@
 import { applyToRows, chainRoom } from './chain.js'
 import { byHalves } from './eigh-halves.js'
 import { diagonalise, tridiagonalise } from './eigh-plain.js'
-import { columnsOf, largestOf, scaleOf, signsOf, sorted, type Vectors } from './gauge.js'
+import { columnsOf, copyScaled, decidingOf, largestOf, scaleOf, signedOf, signsOf, sorted } from './gauge.js'
 import { type Reflecting, type Space, spaceOf } from './loops.js'
 import { equationRoom } from './merge.js'
 import { type Floats, LEAF } from './product.js'
@@ -27,27 +27,34 @@ const blockedLayout = (n: number, per: 1 | 2 = 1) => {
   const d = per * end
   return { w, room, panel, d, e: d + n, tau: d + 2 * n, size: end + 3 * n }
 }
-/** Eigenvectors, and where they are. */
-interface Found {
-  readonly x: Floats
-  readonly own: Vectors
-}
-/** Eigenvalues go to d, and their vectors to the rows of V^T at 0. */
-const plain = (work: Float64Array, n: number, d: number, loops: Reflecting): Found | undefined => {
+/** Eigenvectors are columns of a matrix, with signs of their own: that. */
+type Put = (vectors: Floats, at: number) => void
+/** Eigenvalues go to d, in ascending order. */
+const plain = (work: Float64Array, n: number, d: number, loops: Reflecting): Put | undefined => {
   tridiagonalise(work, n, d, d + n)
-  return diagonalise(work, 0, n, n, d, d + n, d + 2 * n, loops) ? { x: work, own: { at: 0, vector: n, element: 1 } } : undefined
+  if (!diagonalise(work, 0, n, n, d, d + n, d + 2 * n, loops)) return undefined
+  const order = sorted(work, d, n)
+  work.set(work.slice(d, d + n), d + n)
+  for (let k = 0; k < n; k++) work[d + k] = work[d + n + order[k]!]!
+  const own = { at: 0, vector: n, element: 1 }
+  return (vectors, at) => columnsOf(work, own, order, signsOf(work, own, n, n), vectors, at, n)
 }
-/** By products of matrices: vectors are columns. */
-const blocked = (work: Float64Array, space: Space, n: number, values: number, loops: Reflecting): Found | undefined => {
+/** By products of matrices. */
+const blocked = (work: Float64Array, space: Space, n: number, values: number, loops: Reflecting): Put | undefined => {
   const { x, per, by } = space
   const { w, room, panel, d, e, tau } = blockedLayout(n, per)
   inPanels({ a: x, at: 0, n, d, e, tau, room: per * panel, loops: by })
   const [found, beside] = [Float64Array.from(x.subarray(d, e)), Float64Array.from(x.subarray(e, tau))]
   if (!byHalves(work, n, w, room, found, beside, loops, panel)) return undefined
-  const chain = { count: n - 1, from: 1, row: 1, column: n, tau }
-  applyToRows(work, space, chain, w, n, 1, per * room, per * panel)
-  work.set(found, values)
-  return { x, own: { at: per * room, vector: 1, element: n } }
+  const order = sorted(found, 0, n)
+  const [chain, to, signs] = [{ count: n - 1, from: 1, row: 1, column: n, tau }, per * room, per * panel]
+  applyToRows(work, space, chain, w, order, 1, to, per * (room + n * n), per * panel)
+  for (let k = 0; k < n; k++) work[values + k] = found[order[k]!]!
+  return (vectors, at) => {
+    const { deciding = decidingOf, signed = signedOf } = by
+    deciding(x, to, n, n, n, signs)
+    signed(vectors, at, x, to, n, n, n, signs)
+  }
 }
 
 /** The largest size of what the lower triangle of A holds; NaN where something in there is not finite. */
@@ -58,10 +65,7 @@ const largestBelow = (a: Floats, at: number, n: number): number => {
 }
 /** The matrix at 0 whose lower triangle is that of A over a power of two, and the upper one as well. */
 const symmetric = (a: Floats, at: number, scale: number, x: Floats, n: number, { turn }: Reflecting): void => {
-  for (let i = 0; i < n; i++) {
-    const row = at + i * n
-    for (let j = 0; j <= i; j++) x[i * n + j] = a[row + j]! / scale
-  }
+  for (let i = 0; i < n; i++) copyScaled(x, i * n, a, at + i * n, i + 1, scale)
   for (let i = 0; i < n; i += LEAF) {
     const end = Math.min(n, i + LEAF)
     turn(x, i * n + end, n, x, end * n + i, n, n - end, end - i)
@@ -89,13 +93,12 @@ export const eigh = (
   const scale = scaleOf(size)
   symmetric(a, at, scale, space.x, n, space.by)
   const d = n * n
-  const found = Number.isNaN(size) ? undefined : few ? plain(work, n, d, loops) : blocked(work, space, n, d, loops)
-  if (found === undefined) {
+  const put = Number.isNaN(size) ? undefined : few ? plain(work, n, d, loops) : blocked(work, space, n, d, loops)
+  if (put === undefined) {
     w.fill(Number.NaN, wAt, wAt + n)
     vectors.fill(Number.NaN, at, at + n * n)
     return
   }
-  const order = sorted(work, d, n)
-  for (let k = 0; k < n; k++) w[wAt + k] = scale * work[d + order[k]!]!
-  columnsOf(found.x, found.own, order, signsOf(found.x, found.own, n, n), vectors, at, n)
+  for (let k = 0; k < n; k++) w[wAt + k] = scale * work[d + k]!
+  put(vectors, at)
 }

@@ -2,10 +2,10 @@
  * A = Q R by Householder's reflections, with a diagonal of R that is not negative: blocks of columns, each halved, and reflections of a half
  * applied to what is right of it as I - V T V^T, so that most of the work is products. Source  Golub and Van Loan 2013, 5.2; Elmroth and Gustavson 2000.
  */
-import { largestOf, scaleOf } from './gauge.js'
+import { copyScaled, largestOf, scaleOf } from './gauge.js'
 import type { Reflecting } from './loops.js'
 import type { Floats } from './product.js'
-import { applyTogether, joinT, type Reflections, reflect, tAt, unpack } from './reflections.js'
+import { applyTogether, extendTogether, joinT, type Reflections, reflect, tAt, unpack } from './reflections.js'
 
 /** Columns whose reflections are applied one by one. */
 const LEAF = 8
@@ -121,7 +121,7 @@ const together = (work: Work): void => {
     const b = blockOf(work, k)
     const n = Math.min(block, of.n - k)
     unpack(b, 0, n, k * (of.n + 1), of.n, 1)
-    applyTogether(b, 0, n, of.q + k * of.columns + k, of.columns, of.columns - k, false)
+    extendTogether(b, n, of.q + k * (of.columns + 1), of.columns, of.columns - k)
   }
 }
 const identity = ({ of, a }: Work): void => {
@@ -159,16 +159,17 @@ export const qr = (
 ): void => {
   const { m, n, columns } = of
   const scale = scaleOf(largestOf(a, aAt, m * n))
-  for (let i = 0; i < m * n; i++) work[i] = a[aAt + i]! / scale
+  copyScaled(work, 0, a, aAt, m * n, scale)
   if (n > (loops.reflect === undefined ? FEW : FEW_REDUCED)) together({ of, a: work, loops })
   else oneByOne({ of, a: work, loops })
   const signs = new Float64Array(columns).fill(1)
+  r.fill(0, rAt, rAt + columns * n)
   for (let i = 0; i < columns; i++) {
     const from = i * n
     if (i < n && work[from + i]! < 0) signs[i] = -1
     const by = signs[i]! * scale
     const to = rAt + i * n
-    for (let j = 0; j < n; j++) r[to + j] = j < i || i >= n ? 0 : by * work[from + j]!
+    for (let j = i; j < n; j++) r[to + j] = by * work[from + j]!
   }
   for (let k = 0; k < m; k++) {
     const [from, to] = [of.q + k * columns, qAt + k * columns]

@@ -77,18 +77,32 @@ export const applyTogether = (
   transposed: boolean,
 ): void => {
   if (columns <= 0) return
+  const { a, loops, wide, strip } = b
+  a.fill(0, strip, strip + n * columns)
+  loops.subtract(a, strip, columns, a, vAt(b, first, first), 1, wide, a, bAt, bRow, 1, n, columns, b.rows - first)
+  addTogether(b, first, n, bAt, bRow, columns, transposed)
+}
+/** B: [rows - first, columns] += V T X, or V T^T X, for X: [n, columns] in the strip. */
+const addTogether = (b: Reflections, first: number, n: number, bAt: number, bRow: number, columns: number, transposed: boolean): void => {
   const {
     a,
     loops: { subtract },
     wide,
+    strip,
   } = b
-  const [x, y] = [b.strip, b.strip + n * columns]
-  const rows = b.rows - first
-  const v = vAt(b, first, first)
-  a.fill(0, x, x + 2 * n * columns)
-  subtract(a, x, columns, a, v, 1, wide, a, bAt, bRow, 1, n, columns, rows)
-  subtract(a, y, columns, a, tAt(b, first), transposed ? 1 : wide, transposed ? wide : 1, a, x, columns, 1, n, columns, n)
-  subtract(a, bAt, bRow, a, v, wide, 1, a, y, columns, 1, rows, columns, n)
+  const y = strip + n * columns
+  a.fill(0, y, y + n * columns)
+  subtract(a, y, columns, a, tAt(b, first), transposed ? 1 : wide, transposed ? wide : 1, a, strip, columns, 1, n, columns, n)
+  subtract(a, bAt, bRow, a, vAt(b, first, first), wide, 1, a, y, columns, 1, b.rows - first, columns, n)
+}
+/** As `applyTogether`, for all n reflections and B = [I 0; 0 C], whose I has as many rows. */
+export const extendTogether = (b: Reflections, n: number, bAt: number, bRow: number, columns: number): void => {
+  const { a, loops, wide, rows, strip, v } = b
+  a.fill(0, strip, strip + n * columns)
+  for (let i = 0; i < n; i++) for (let j = i; j < n; j++) a[strip + i * columns + j] = -a[v + j * wide + i]!
+  const below = v + n * wide
+  loops.subtract(a, strip + n, columns, a, below, 1, wide, a, bAt + n * (bRow + 1), bRow, 1, n, columns - n, rows - n)
+  addTogether(b, 0, n, bAt, bRow, columns, false)
 }
 
 /** T of head + tail reflections from those of both: beside them, where zeros are, stands -T1 (V1^T V2) T2. */

@@ -6,7 +6,7 @@ import { hypotenuse, rotate, scaleOf, TINY } from './gauge.js'
 import type { Reflecting } from './loops.js'
 import { BOTH, combine, deflate, FIRST, type Merge, mergeOf, placesOf, SECOND } from './merge.js'
 import { ENLARGED, isFaint } from './reflections.js'
-import { exactWeights, type Secular, secularRoot } from './secular.js'
+import { exactWeights, type Secular, secularRoot, vectorOf } from './secular.js'
 import { diagonalise, svdLayout } from './svd-plain.js'
 
 /** Matrices of at most so many rows are diagonalised as they are. */
@@ -79,24 +79,15 @@ const shares = ({ merge, u, v, d, e }: Halves, low: number, middle: number, high
 
 /** Rows of C, for right vectors, and of the matrix after it, for left ones, from p_j minus each root. */
 const coefficients = ({ merge, c }: Halves, k: number, left: number): void => {
-  const { a, d, shares, weights, place } = merge
+  const { a, d, shares, weights, place, products: others, secular: loops } = merge
+  const vector = loops?.vector ?? vectorOf
+  for (let j = 1; j < k; j++) a[others + j] = a[d + j]! * a[shares + j]!
   for (let i = 0; i < k; i++) {
     const row = c + i * k
-    const other = left + i * k
-    let [right, both] = [0, 1]
-    for (let j = 0; j < k; j++) {
-      const x = a[shares + j]! / a[row + j]!
-      const y = a[d + j]! * x
-      a[weights + j] = x
-      right += x * x
-      both += y * y
-    }
-    const [p, q] = [Math.sqrt(right), Math.sqrt(both)]
-    for (let j = 0; j < k; j++) {
-      a[row + place[j]!] = a[weights + j]! / p
-      a[other + place[j]!] = (a[d + j]! * a[weights + j]!) / q
-    }
-    a[other + place[0]!] = -1 / q
+    // The first element of a left vector is -1 before its length becomes 1.
+    a[others] = -a[row]!
+    vector(a, row, others, k, place, left + i * k, weights)
+    vector(a, row, shares, k, place, row, weights)
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { bidiagonalRoom, bidiagonalise as inPanels } from './bidiagonal.js'
 import { applyToRows, chainRoom } from './chain.js'
-import { columnsOf, largestOf, scaleOf, signsOf, sorted, type Vectors } from './gauge.js'
+import { columnsOf, copyScaled, decidingOf, largestOf, scaleOf, signedOf, signsOf, sorted, type Vectors } from './gauge.js'
 import { type Reflecting, type Space, spaceOf } from './loops.js'
 import { equationRoom } from './merge.js'
 import type { Floats } from './product.js'
@@ -43,11 +43,12 @@ export const svdRoom = (m: number, n: number): number => sortRoom(m, n) + n
 /** Where the room for keys begins. */
 const sortRoom = (m: number, n: number): number => (isTall(m, n) ? tallLayout(m, n).size : ownRoom(m, n))
 
-/** Left and right vectors, and singular values of either sign, in no order. */
+/** Left and right vectors, and singular values of either sign: in no order, or where vectors are columns, as they are wanted, with room for 2 n numbers at `signs`. */
 interface Found {
   readonly u: Vectors
   readonly v: Vectors
   readonly s: number
+  readonly signs?: number
 }
 
 /** Of A^T, which is at 0. */
@@ -66,11 +67,16 @@ const blocked = (work: Float64Array, space: Space, n: number, loops: Reflecting)
   inPanels({ a: x, at: 0, n, d, e, tauLeft, tauRight, room: per * panel, loops: by })
   const [found, beside] = [Float64Array.from(x.subarray(d, e)), Float64Array.from(x.subarray(e, tauLeft))]
   if (!byHalves(work, n, u, v, room, found, beside, loops, panel)) return undefined
-  const [left, right] = [per * room, per * (room + n * n)]
-  applyToRows(work, space, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, n, 0, left, per * panel)
-  applyToRows(work, space, { count: n - 1, from: 1, row: 1, column: n, tau: tauRight }, v, n, 1, right, per * panel)
-  work.set(found, u)
-  return { u: { at: left, vector: 1, element: n }, v: { at: right, vector: 1, element: n }, s: u }
+  const order = sorted(
+    found.map((value) => -Math.abs(value)),
+    0,
+    n,
+  )
+  const [left, right, rows] = [per * room, per * (room + n * n), per * (room + 2 * n * n)]
+  applyToRows(work, space, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, order, 0, left, rows, per * panel)
+  applyToRows(work, space, { count: n - 1, from: 1, row: 1, column: n, tau: tauRight }, v, order, 1, right, rows, per * panel)
+  for (let k = 0; k < n; k++) work[u + k] = found[order[k]!]!
+  return { u: { at: left, vector: 1, element: n }, v: { at: right, vector: 1, element: n }, s: u, signs: per * panel }
 }
 /** Of the matrix at `at` of `from`, over `scale`; `from` may be the workspace, behind what is used here. */
 type Find = (
@@ -86,7 +92,7 @@ type Find = (
 const own: Find = (from, at, m, n, scale, work, space, loops) => {
   if (n > FEW) {
     const { x } = space
-    for (let i = 0; i < n * n; i++) x[i] = from[at + i]! / scale
+    copyScaled(x, 0, from, at, n * n, scale)
     return blocked(work, space, n, loops)
   }
   for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) work[j * m + i] = from[at + i * n + j]! / scale
@@ -96,16 +102,16 @@ const own: Find = (from, at, m, n, scale, work, space, loops) => {
 const tall: Find = (from, at, m, n, scale, work, space, loops) => {
   const { x, per, by } = space
   const { of, a, q, r, work: room } = tallLayout(m, n, per)
-  for (let i = 0; i < m * n; i++) x[a + i] = from[at + i]! / scale
+  copyScaled(x, a, from, at, m * n, scale)
   qr(x, a, x, q, x, r, of, x.subarray(room), by)
   const found = own(x, r, n, n, 1, work, space, loops)
   if (found === undefined) return undefined
-  const { u, v, s } = found
+  const { u, s } = found
   // -Q U, which is as good with -V.
   x.fill(0, a, a + m * n)
   by.subtract(x, a, n, x, q, n, 1, x, u.at, u.element, u.vector, m, n, n)
   for (let k = 0; k < n; k++) work[s + k] = -work[s + k]!
-  return { u: { at: a, vector: 1, element: n }, v, s }
+  return { ...found, u: { at: a, vector: 1, element: n } }
 }
 
 /**
@@ -133,6 +139,19 @@ export const svd = (
     u.fill(Number.NaN, at, at + m * n)
     s.fill(Number.NaN, sAt, sAt + n)
     v.fill(Number.NaN, vAt, vAt + n * n)
+    return
+  }
+  const { signs: decided } = found
+  if (decided !== undefined) {
+    const { x, by } = space
+    const { deciding = decidingOf, signed = signedOf } = by
+    deciding(x, found.v.at, n, n, n, decided)
+    signed(v, vAt, x, found.v.at, n, n, n, decided)
+    for (let k = 0; k < n; k++) {
+      s[sAt + k] = scale * Math.abs(work[found.s + k]!)
+      if (work[found.s + k]! < 0) x[decided + k] = -x[decided + k]!
+    }
+    signed(u, at, x, found.u.at, n, m, n, decided)
     return
   }
   const keys = sortRoom(m, n)

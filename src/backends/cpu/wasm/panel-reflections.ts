@@ -1,13 +1,14 @@
 /*
- * Panels of factorisations by reflections, in vectors: columns that are reduced one after the other, turned so that neighbours in a column are side by side;
- * and rotations and sums of secular equations, which are f64 always.
+ * Panels of factorisations by reflections, in vectors: columns that are reduced one after the other, turned so that neighbours in a column are side by side.
  */
 import type { FuncRef, Module } from './encoder.js'
 import { address, type Float, type FloatName, floats } from './float.js'
 import * as OP from './opcodes.js'
 import { emitDot, emitLess, emitReduce, emitScaled, put } from './panel-columns.js'
-import { number, strips, times, turning } from './panel-parts.js'
+import { number, times, turning } from './panel-parts.js'
 import { type ColumnCode, emitBidiagonal, emitTridiagonal } from './panel-reductions.js'
+import { emitSums, emitVector, emitWeigh } from './panel-secular.js'
+import { emitDeciding, emitSigned } from './panel-signs.js'
 import { emitBackward, emitForward, emitRotate, emitSymmetric } from './panel-vectors.js'
 import type { PanelCode } from './panels.js'
 
@@ -85,60 +86,6 @@ const emitReflect = (module: Module, F: Float, turn: FuncRef, { dot, less, reduc
   })
 }
 
-/**
- * part(d, w, n, own, tau, squares, gaps, sums): of n poles, the gaps g_j = p_j - x between them and the root own + tau, and sum w_j / g_j and
- * sum w_j / g_j^2, as `sumsAt` in core/matrices/secular.ts.
- */
-const emitPart = (module: Module): void => {
-  const F = floats.f64
-  const f = module.func('part', ['i32', 'i32', 'i32', 'f64', 'f64', 'i32', 'i32', 'i32'])
-  const [d, w, n, own, tau, squares, gaps, sums] = f.parameters(8)
-  const [o, t, root, gap, share, sum, slope, value] = f.locals('v128', 8)
-  f.get(own).op(OP.f64x2_splat).set(o)
-  f.get(tau).op(OP.f64x2_splat).set(t)
-  f.op(OP.f64x2_add, o, t).set(root)
-  strips(f, F, n, [1], ({ single, bytes, load, store }) => {
-    load(d, 0).set(value)
-    f.op(OP.f64x2_sub, () => f.op(OP.f64x2_sub, value, o), t).set(gap)
-    f.ifThen(squares, () => f.op(OP.f64x2_mul, gap, () => f.op(OP.f64x2_add, value, root)).set(gap))
-    store(gaps, 0, gap)
-    // The weight of a lane without an element is 0; with a gap of 1 its share is as well.
-    if (single) f.get(gap).f64Const(1).f64x2ReplaceLane(1).set(gap)
-    f.op(OP.f64x2_div, () => load(w, 0), gap).set(share)
-    f.op(OP.f64x2_add, sum, share).set(sum)
-    f.op(OP.f64x2_add, slope, () => f.op(OP.f64x2_div, share, gap)).set(slope)
-    f.increment(d, bytes).increment(w, bytes).increment(gaps, bytes)
-  })
-  for (const [i, x] of [sum, slope].entries()) {
-    f.get(sums)
-      .get(x)
-      .f64x2ExtractLane(0)
-      .get(x)
-      .f64x2ExtractLane(1)
-      .op(OP.f64_add)
-      .f64Store(8 * i)
-  }
-}
-/** weigh(to, gaps, d, n, own, squares): n numbers are multiplied by gaps_j / (p_j - p), for poles as in part. */
-const emitWeigh = (module: Module): void => {
-  const F = floats.f64
-  const f = module.func('weigh', ['i32', 'i32', 'i32', 'i32', 'f64', 'i32'])
-  const [to, gaps, d, n, own, squares] = f.parameters(6)
-  const [o, between, value] = f.locals('v128', 3)
-  f.get(own).op(OP.f64x2_splat).set(o)
-  strips(f, F, n, [1], ({ bytes, load, store }) => {
-    load(d, 0).set(value)
-    f.op(OP.f64x2_sub, value, o).set(between)
-    f.ifThen(squares, () => f.op(OP.f64x2_mul, between, () => f.op(OP.f64x2_add, value, o)).set(between))
-    f.op(
-      OP.f64x2_mul,
-      () => load(to, 0),
-      () => f.op(OP.f64x2_div, () => load(gaps, 0), between),
-    ).set(value)
-    store(to, 0, value)
-    f.increment(to, bytes).increment(gaps, bytes).increment(d, bytes)
-  })
-}
 /** Names of exports. */
 export interface ReflectionCode {
   readonly turn: PanelCode['turn']
@@ -180,9 +127,22 @@ export interface ReflectionCode {
     tauRight: number,
     c: number,
   ) => void
+  readonly deciding: (x: number, row: number, m: number, n: number, to: number) => void
+  readonly signed: (to: number, toRow: number, from: number, fromRow: number, m: number, n: number, signs: number) => void
   readonly rotate: (a: number, row: number, n: number, count: number, by: number) => void
-  readonly part: (d: number, w: number, n: number, own: number, tau: number, squares: number, gaps: number, sums: number) => void
+  readonly sums: (
+    d: number,
+    w: number,
+    split: number,
+    n: number,
+    own: number,
+    tau: number,
+    squares: number,
+    gaps: number,
+    sums: number,
+  ) => void
   readonly weigh: (to: number, gaps: number, d: number, n: number, own: number, squares: number) => void
+  readonly vector: (gaps: number, shares: number, n: number, place: number, to: number, room: number) => void
 }
 /** Adds all of them to a module, for one type. */
 export const emitReflections = (module: Module, type: FloatName): void => {
@@ -201,7 +161,10 @@ export const emitReflections = (module: Module, type: FloatName): void => {
   emitReflect(module, F, turn, by)
   emitTridiagonal(module, F, by)
   emitBidiagonal(module, F, by)
+  emitDeciding(module, F)
+  emitSigned(module, F)
   emitRotate(module, floats.f64)
-  emitPart(module)
+  emitSums(module)
   emitWeigh(module)
+  emitVector(module)
 }
