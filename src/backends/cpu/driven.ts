@@ -61,23 +61,33 @@ const panelBytes = <L extends Basics>({ largest: [rows], panels }: Driven<L>, ty
   aligned(panels.bytes(type, rows), 16)
 const roomBytes = ({ room = 0 }: { readonly room?: number }): number => aligned(8 * room, 16)
 
-/** Runs a driven kernel with its loops, and its room, in the scratch. */
-const drive = <L extends Basics>(
-  driven: Driven<L>,
-  k: OpaqueKernel,
-  { args, results }: Arrays,
-  scratch: number,
-  engine: Engine,
-  by: Compiled,
-): void => {
-  const type = typeOf(driven, k.results[0]!.dtype as FloatName)
+/** Loops that are made once for a place in the memory, and what is written there before each run: others use it in between. */
+interface Ready<L> {
+  readonly buffer: ArrayBuffer
+  readonly scratch: number
+  readonly loops: L
+  readonly begin: () => void
+}
+const readyFor = <L extends Basics>(driven: Driven<L>, of: FloatName, scratch: number, engine: Engine, by: Compiled): Ready<L> => {
+  const type = typeOf(driven, of)
   const { buffer } = engine.memory
   const panel = scratch + roomBytes(driven)
   const records = panel + panelBytes(driven, type)
-  const loopsOf = (t: FloatName, record: number, narrow?: L): L =>
-    driven.panels.loops(by.panels(t), productBy(engine, by.product(t), buffer, record, records + 2 * RECORD, t), panel, t, narrow)
+  const begins: (() => void)[] = []
+  const loopsOf = (t: FloatName, record: number, narrow?: L): L => {
+    const { subtract, begin } = productBy(engine, by.product(t), buffer, record, records + 2 * RECORD, t)
+    begins.push(begin)
+    return driven.panels.loops(by.panels(t), subtract, panel, t, narrow)
+  }
   const loops = loopsOf(type, records, driven.narrow === true ? loopsOf('f32', records + RECORD) : undefined)
-  driven.drive(args, k.params as never, results, loops, (numbers) => new Float64Array(buffer, scratch, numbers))
+  return {
+    buffer,
+    scratch,
+    loops,
+    begin: () => {
+      for (const begin of begins) begin()
+    },
+  }
 }
 
 /** C -= A B by the product in the table at `index`, with its record and scratch. Its matrices lie in the memory too. */
@@ -88,17 +98,19 @@ const productBy = (
   record: number,
   scratch: number,
   type: FloatName,
-): SubtractProduct => {
+): { readonly subtract: SubtractProduct; readonly begin: () => void } => {
   const size = type === 'f64' ? 8 : 4
   const step = new Int32Array(buffer, record, stepEntry.words)
   const words = new Int32Array(buffer, record + 4 * stepEntry.words, gemmRecord.words)
   const { at } = gemmRecord
-  step[stepEntry.at.kernel] = index
-  step[stepEntry.at.record] = words.byteOffset
-  words.fill(0)
-  words[at.batch] = 1
-  words[at.scratch] = scratch
-  return (c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k) => {
+  const begin = (): void => {
+    step[stepEntry.at.kernel] = index
+    step[stepEntry.at.record] = words.byteOffset
+    words.fill(0)
+    words[at.batch] = 1
+    words[at.scratch] = scratch
+  }
+  const subtract: SubtractProduct = (c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k) => {
     if (m * n * k < LEAST) {
       subtractProduct(c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k)
       return
@@ -116,6 +128,7 @@ const productBy = (
     words[at.bColStride] = size * bColumn
     engine.run(record, 1)
   }
+  return { subtract, begin }
 }
 
 type Arrays = { readonly args: readonly NDArray[]; readonly results: readonly NDArray[] }
@@ -131,9 +144,17 @@ export interface DrivenKernel {
   readonly products: Products
   readonly panels: Pick<Panels<Basics>, 'name' | 'emit'>
 }
-export const driven = <L extends Basics>(d: Driven<L>): DrivenKernel => ({
-  scratchBytes: (type) => drivenScratchBytes(d, type),
-  run: (k, arrays, scratch, engine, by) => drive(d, k, arrays, scratch, engine, by),
-  products,
-  panels: d.panels,
-})
+export const driven = <L extends Basics>(d: Driven<L>): DrivenKernel => {
+  let ready: Ready<L> | undefined
+  return {
+    scratchBytes: (type) => drivenScratchBytes(d, type),
+    run: (k, { args, results }, scratch, engine, by) => {
+      const { buffer } = engine.memory
+      if (ready?.buffer !== buffer || ready.scratch !== scratch) ready = readyFor(d, k.results[0]!.dtype as FloatName, scratch, engine, by)
+      ready.begin()
+      d.drive(args, k.params as never, results, ready.loops, (numbers) => new Float64Array(buffer, scratch, numbers))
+    },
+    products,
+    panels: d.panels,
+  }
+}

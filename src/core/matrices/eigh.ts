@@ -27,20 +27,21 @@ const blockedLayout = (n: number, per: 1 | 2 = 1) => {
   const d = per * end
   return { w, room, panel, d, e: d + n, tau: d + 2 * n, size: end + 3 * n }
 }
-/** Eigenvectors are columns of a matrix, with signs of their own: that. */
-type Put = (vectors: Floats, at: number) => void
-/** Eigenvalues go to d, in ascending order. */
-const plain = (work: Float64Array, n: number, d: number, loops: Reflecting): Put | undefined => {
+/** What puts eigenvectors into the columns of a matrix, with signs of their own; and the order of eigenvalues, unless they are in it. */
+interface Found {
+  readonly order?: Int32Array
+  readonly put: (vectors: Floats, at: number) => void
+}
+/** Eigenvalues go to d. */
+const plain = (work: Float64Array, n: number, d: number, loops: Reflecting): Found | undefined => {
   tridiagonalise(work, n, d, d + n)
   if (!diagonalise(work, 0, n, n, d, d + n, d + 2 * n, loops)) return undefined
   const order = sorted(work, d, n)
-  work.set(work.slice(d, d + n), d + n)
-  for (let k = 0; k < n; k++) work[d + k] = work[d + n + order[k]!]!
   const own = { at: 0, vector: n, element: 1 }
-  return (vectors, at) => columnsOf(work, own, order, signsOf(work, own, n, n), vectors, at, n)
+  return { order, put: (vectors, at) => columnsOf(work, own, order, signsOf(work, own, n, n), vectors, at, n) }
 }
 /** By products of matrices. */
-const blocked = (work: Float64Array, space: Space, n: number, values: number, loops: Reflecting): Put | undefined => {
+const blocked = (work: Float64Array, space: Space, n: number, values: number, loops: Reflecting): Found | undefined => {
   const { x, per, by } = space
   const { w, room, panel, d, e, tau } = blockedLayout(n, per)
   inPanels({ a: x, at: 0, n, d, e, tau, room: per * panel, loops: by })
@@ -50,11 +51,12 @@ const blocked = (work: Float64Array, space: Space, n: number, values: number, lo
   const [chain, to, signs] = [{ count: n - 1, from: 1, row: 1, column: n, tau }, per * room, per * panel]
   applyToRows(work, space, chain, w, order, 1, to, per * (room + n * n), per * panel)
   for (let k = 0; k < n; k++) work[values + k] = found[order[k]!]!
-  return (vectors, at) => {
-    const { deciding = decidingOf, signed = signedOf } = by
+  const { deciding = decidingOf, signed = signedOf } = by
+  const put: Found['put'] = (vectors, at) => {
     deciding(x, to, n, n, n, signs)
     signed(vectors, at, x, to, n, n, n, signs)
   }
+  return { put }
 }
 
 /** The largest size of what the lower triangle of A holds; NaN where something in there is not finite. */
@@ -93,12 +95,13 @@ export const eigh = (
   const scale = scaleOf(size)
   symmetric(a, at, scale, space.x, n, space.by)
   const d = n * n
-  const put = Number.isNaN(size) ? undefined : few ? plain(work, n, d, loops) : blocked(work, space, n, d, loops)
-  if (put === undefined) {
+  const found = Number.isNaN(size) ? undefined : few ? plain(work, n, d, loops) : blocked(work, space, n, d, loops)
+  if (found === undefined) {
     w.fill(Number.NaN, wAt, wAt + n)
     vectors.fill(Number.NaN, at, at + n * n)
     return
   }
-  for (let k = 0; k < n; k++) w[wAt + k] = scale * work[d + k]!
+  const { order, put } = found
+  for (let k = 0; k < n; k++) w[wAt + k] = scale * work[d + (order === undefined ? k : order[k]!)]!
   put(vectors, at)
 }
