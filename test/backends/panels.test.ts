@@ -9,9 +9,13 @@ import { Module } from '../../src/backends/cpu/wasm/encoder.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
 import { random } from '../../src/check/index.js'
-import { type Basics, type Eliminating, plainEliminating, type Reflecting } from '../../src/core/matrices/loops.js'
+import { bidiagonalPanel } from '../../src/core/matrices/bidiagonal.js'
+import { decidingOf, rotateAll, signedOf } from '../../src/core/matrices/gauge.js'
+import { type Basics, type Eliminating, plainEliminating, type Reflecting, type SecularLoops } from '../../src/core/matrices/loops.js'
 import { type Floats, LEAF, subtractProduct } from '../../src/core/matrices/product.js'
 import { reflect } from '../../src/core/matrices/reflections.js'
+import { sumsAt, vectorOf } from '../../src/core/matrices/secular.js'
+import { tridiagonalPanel } from '../../src/core/matrices/tridiagonal.js'
 
 const ROOM = 1 << 20
 const COUNT = 16_000
@@ -31,8 +35,15 @@ const loopsOf = <L extends Basics>(panels: Panels<L>, type: FloatName, madd: boo
   return { all: new floats[type](memory.buffer, 0, COUNT), loops: panels.loops(code, subtractProduct, ROOM, type) }
 }
 const noise = Float64Array.from({ length: COUNT }, () => 2 * next() - 1)
-/** Fills all with noise; what both make of it: equal where the plain loops write nothing, and near elsewhere. */
-const compare = <X>(all: Floats, type: FloatName, own: (x: Floats) => X, plain: (x: Floats) => X, fill?: (x: Floats) => void): void => {
+/** Fills all with noise; what both make of it: equal where the plain loops write nothing, and near elsewhere, after so many steps that build on each other. */
+const compare = <X>(
+  all: Floats,
+  type: FloatName,
+  own: (x: Floats) => X,
+  plain: (x: Floats) => X,
+  fill?: (x: Floats) => void,
+  steps = 1,
+): void => {
   all.set(noise)
   fill?.(all)
   const before = all.slice()
@@ -41,7 +52,7 @@ const compare = <X>(all: Floats, type: FloatName, own: (x: Floats) => X, plain: 
   for (let i = 0; i < all.length; i++) {
     const [x, y] = [all[i]!, want[i]!]
     if (Object.is(x, y) || Object.is(x, -y)) continue
-    if (Object.is(y, before[i]) || !(Math.abs(x - y) <= tolerance[type] * (1 + Math.abs(y))))
+    if (Object.is(y, before[i]) || !(Math.abs(x - y) <= steps * tolerance[type] * (1 + Math.abs(y))))
       throw new Error(`number ${i} is ${x}, not ${y}`)
   }
 }
@@ -203,17 +214,20 @@ const reflected: NonNullable<Reflecting['reflect']> = (a, at, row, m, n, t, tRow
   }
 }
 
-describe.each(variants.filter(([type]) => type === 'f64'))('reflections of %s, relaxed: %s', (_type, madd) => {
-  const { all, loops } = loopsOf(byReflections, 'f64', madd)
-  const f64 = all as Float64Array
+describe.each(variants)('reflections of %s, relaxed: %s', (type, madd) => {
+  const { all, loops } = loopsOf(byReflections, type, madd)
+  /** What rotations and secular equations work on, whatever the type. */
+  const wide = new Float64Array(all.buffer, 0, COUNT)
+  /** A power of two whose square is no number any more. */
+  const small = type === 'f64' ? 2 ** -1000 : 2 ** -120
   const each = (fill?: (x: Floats, at: number, row: number, m: number) => void): void => {
     for (const n of [1, 2, 3, 5, 7, 8])
       for (const m of [n, n + 1, n + 2, n + 7, n + 8, n + 9, 40, 101]) {
         const [at, row] = placed(n)
         const [t, tRow] = [5000 + below(5), n + below(4)]
         const [v, vRow] = [7000 + below(5), n + below(4)]
-        const run = (by: NonNullable<Reflecting['reflect']>) => (x: Floats) => by(x as Float64Array, at, row, m, n, t, tRow, v, vRow)
-        compare(all, 'f64', run(loops.reflect!), run(reflected), (x) => fill?.(x, at, row, m))
+        const run = (by: NonNullable<Reflecting['reflect']>) => (x: Floats) => by(x, at, row, m, n, t, tRow, v, vRow)
+        compare(all, type, run(loops.reflect!), run(reflected), (x) => fill?.(x, at, row, m))
       }
   }
   it('reduce columns', () => each())
@@ -221,25 +235,89 @@ describe.each(variants.filter(([type]) => type === 'f64'))('reflections of %s, r
     each((x, at, row, m) => {
       for (let i = 0; i < m; i++) {
         x[at + i * row] = 0
-        x[at + i * row + 1]! *= 2 ** -1000
+        x[at + i * row + 1]! *= small
         x[at + i * row + 2]! *= i === 2 ? 1 : 0
       }
     })
   })
+  /** Panels of the first `count` columns of n rows, at odd places, with numbers behind each row that stay. */
+  const panels = (of: (x: number, i: number, j: number, n: number) => number): void => {
+    for (const n of [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 23, 31, 40, 61])
+      for (const count of new Set([1, 2, 3, Math.min(n, 8), Math.min(n, 15), Math.min(n, 16)])) {
+        const [at, row] = placed(n)
+        const pRow = n + below(4)
+        const [left, right, d, c] = [5000 + below(3), 8000 + below(3), 11_000 + below(3), 12_000 + below(3)]
+        const columns = (by: NonNullable<Reflecting['bidiagonal']>) => (x: Floats) =>
+          by(x, at, row, n, count, left, right, pRow, d, d + 100, d + 200, d + 300, c)
+        const rows = (by: NonNullable<Reflecting['tridiagonal']>) => (x: Floats) =>
+          by(x, at, row, n, count, left, pRow, d, d + 100, d + 200, c)
+        const filled = (x: Floats): void => {
+          for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) x[at + i * row + j] = of(x[at + i * row + j]!, i, j, n)
+        }
+        if (count <= n) compare(all, type, columns(loops.bidiagonal!), columns(bidiagonalPanel), filled, count)
+        if (count < n) compare(all, type, rows(loops.tridiagonal!), rows(tridiagonalPanel), filled, count)
+      }
+  }
+  /** What is large lies where it stays, so that rounding is not magnified. */
+  const stable = (x: number, i: number, j: number, n: number): number => (i === j ? 20 + x : j === i + 1 ? 9 + x : x / n)
+  it('panels of tridiagonal and bidiagonal form', () => panels(stable))
+  it('panels of numbers near the smallest', () => panels((x, i, j, n) => small * stable(x, i, j, n)))
+  it('panels that are bidiagonal already, or zeros: their reflections are none', () => {
+    panels((x, i, j) => (j === i || j === i + 1 ? x : 0))
+    panels(() => 0)
+  })
   it('what is left of a column of numbers near the smallest is as small', () => {
-    const x = Float64Array.from({ length: 9 }, (_, i) => (1 + i) * 2 ** -1000)
-    f64.set(x)
-    loops.reflect!(f64, 0, 1, 9, 1, 5000, 1, 7000, 1)
-    expect(f64[0]! / (-Math.sqrt(285) * 2 ** -1000)).toBeCloseTo(1, 14)
-    expect(f64[5000]!).toBeCloseTo(1 + 1 / Math.sqrt(285), 14)
+    const x = Float64Array.from({ length: 9 }, (_, i) => (1 + i) * small)
+    all.set(x)
+    loops.reflect!(all, 0, 1, 9, 1, 5000, 1, 7000, 1)
+    const digits = type === 'f64' ? 14 : 6
+    expect(all[0]! / (-Math.sqrt(285) * small)).toBeCloseTo(1, digits)
+    expect(all[5000]!).toBeCloseTo(1 + 1 / Math.sqrt(285), digits)
   })
   it('NaN and infinities are in the result', () => {
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY])
       for (const place of [0, 1, 20]) {
         for (let i = 0; i < 63; i++) all[i] = 2 * next() - 1
         all[3 * place] = bad
-        loops.reflect!(f64, 0, 3, 21, 3, 5000, 3, 7000, 3)
+        loops.reflect!(all, 0, 3, 21, 3, 5000, 3, 7000, 3)
         expect(Array.from(all.subarray(0, 63)).some(Number.isNaN)).toBe(true)
+      }
+  })
+  it('numbers that decide about the signs of columns, the first of nearly equal ones; and columns with these signs', () => {
+    for (const m of [1, 2, 5, 9])
+      for (const n of [1, 2, 3, 4, 7, 8, 9, 16, 17, 31]) {
+        const [at, row] = placed(n)
+        const signs = 3000 + below(5)
+        const fill = (x: Floats): void => {
+          for (let j = 0; j < n; j += 3) for (let i = 0; i < m; i++) x[at + i * row + j] = i % 2 === 0 ? -0.5 : 0.50001
+        }
+        const deciding = (of: NonNullable<Reflecting['deciding']>) => (x: Floats) => of(x, at, row, m, n, signs)
+        compare(all, type, deciding(loops.deciding!), deciding(decidingOf), fill)
+        const signed = (of: NonNullable<Reflecting['signed']>) => (x: Floats) => of(x, 6001, x, at, row, m, n, signs)
+        compare(all, type, signed(loops.signed!), signed(signedOf), fill)
+      }
+  })
+  it('rotations of neighbours, in either direction', () => {
+    for (const n of [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 17, 25, 31])
+      for (const count of [0, 1, 2, 3, 7, 20]) {
+        const [at, row] = placed(n)
+        const by = 10_000 + below(5)
+        for (const [from, step] of [
+          [at, row],
+          [at + count * row, -row],
+        ] as const) {
+          const run = (rotate: typeof rotateAll) => (x: Floats) => rotate(x as Float64Array, from, step, n, count, by)
+          compare(wide, 'f64', run(loops.rotate!), run(rotateAll))
+        }
+      }
+  })
+  it('vectors of roots, whose elements go to places of their own', () => {
+    for (let n = 1; n <= 17; n++)
+      for (const to of [200, 300]) {
+        const names = new Int32Array(wide.buffer, 8 * COUNT, n)
+        for (let j = 0; j < n; j++) names[j] = (j + (n >> 1)) % n
+        const run = (of: SecularLoops['vector']) => (a: Floats) => of(a as Float64Array, 201, 101, n, names, to, 400)
+        compare(wide, 'f64', run(loops.secular!.vector), run(vectorOf))
       }
   })
   it('sums of secular equations, of d and of squares', () => {
@@ -247,26 +325,17 @@ describe.each(variants.filter(([type]) => type === 'f64'))('reflections of %s, r
       for (let n = 0; n <= 17; n++) {
         const [d, w, gaps, sums] = [1 + below(4), 100 + below(4), 200 + below(4), 300 + below(4)]
         const [own, tau] = [0.7, 0.013]
-        const plain = (a: Floats): void => {
-          let [s, t] = [0, 0]
-          for (let j = 0; j < n; j++) {
-            const distance = a[d + j]! - own - tau
-            const gap = squares ? distance * (a[d + j]! + own + tau) : distance
-            a[gaps + j] = gap
-            s += a[w + j]! / gap
-            t += a[w + j]! / gap / gap
-          }
-          a[sums] = s
-          a[sums + 1] = t
-        }
         const fill = (a: Floats): void => {
           for (let j = 0; j < n; j++) a[d + j] = 1 + j
         }
-        compare(all, 'f64', (x) => loops.secular!.part(x as Float64Array, d, w, n, own, tau, squares, gaps, sums), plain, fill)
+        for (const split of [0, n >> 1, n]) {
+          const run = (of: SecularLoops['sums']) => (a: Floats) => of(a as Float64Array, d, w, split, n, own, tau, squares, gaps, sums)
+          compare(wide, 'f64', run(loops.secular!.sums), run(sumsAt), fill)
+        }
         const weigh = (a: Floats): void => {
           for (let j = 0; j < n; j++) a[w + j]! *= a[gaps + j]! / ((a[d + j]! - own) * (squares ? a[d + j]! + own : 1))
         }
-        compare(all, 'f64', (x) => loops.secular!.weigh(x as Float64Array, w, gaps, d, n, own, squares), weigh, fill)
+        compare(wide, 'f64', (x) => loops.secular!.weigh(x as Float64Array, w, gaps, d, n, own, squares), weigh, fill)
       }
   })
 })

@@ -15,7 +15,7 @@ import type { FloatName } from './wasm/float.js'
 
 /** Products of fewer multiplications are plain loops: a call would take longer. */
 const LEAST = 500
-/** Bytes of a table of one step and of its record. */
+/** Bytes of a table of one step and of its record; there are two of these. */
 const RECORD = aligned(4 * (stepEntry.words + gemmRecord.words), 16)
 
 /** Code beside products that loops of factorisations run in: a module for each type of float, with functions that are called from JavaScript. */
@@ -24,18 +24,19 @@ export interface Panels<L extends Basics> {
   readonly emit: (module: Module, type: FloatName) => void
   /** Bytes of room for matrices of so many rows. */
   readonly bytes: (type: FloatName, rows: number) => number
-  /** `room` is where that lies. */
-  readonly loops: (code: WebAssembly.Exports, subtract: SubtractProduct, room: number, type: FloatName) => L
+  /** `room` is where that lies; `narrow` are those of f32, where these are f64 and both are used. */
+  readonly loops: (code: WebAssembly.Exports, subtract: SubtractProduct, room: number, type: FloatName, narrow?: L) => L
 }
 /**
  * A primitive that is driven by JavaScript: what runs, by which loops, the rows and columns of the largest matrix in it, and the numbers that it needs room
- * for. With room its products are of matrices in there, in f64.
+ * for. With room its products are of matrices in there, in f64, and where it is `narrow` in f32 as well.
  */
 export interface Driven<L extends Basics> {
   readonly drive: Factorise<never, L>
   readonly panels: Panels<L>
   readonly largest: readonly [rows: number, columns: number]
   readonly room?: number
+  readonly narrow?: boolean
 }
 const typeOf = ({ room }: { readonly room?: number }, type: FloatName): FloatName => (room === undefined ? type : 'f64')
 
@@ -48,43 +49,68 @@ const drivenScratchBytes = <L extends Basics>(driven: Driven<L>, of: FloatName):
   return (
     roomBytes(driven) +
     panelBytes(driven, type) +
-    RECORD +
-    Math.max(products.scratchBytes(type, n, n, n), products.scratchBytes(type, n, n, Math.min(n, 4096)))
+    2 * RECORD +
+    Math.max(
+      ...[type, driven.narrow === true ? 'f32' : type].flatMap((t: FloatName) =>
+        [n, Math.min(n, 4096)].map((k) => products.scratchBytes(t, n, n, k)),
+      ),
+    )
   )
 }
 const panelBytes = <L extends Basics>({ largest: [rows], panels }: Driven<L>, type: FloatName): number =>
   aligned(panels.bytes(type, rows), 16)
 const roomBytes = ({ room = 0 }: { readonly room?: number }): number => aligned(8 * room, 16)
 
-/** Runs a driven kernel with its loops, and its room, in the scratch. */
-const drive = <L extends Basics>(
-  driven: Driven<L>,
-  k: OpaqueKernel,
-  { args, results }: Arrays,
-  scratch: number,
-  engine: Engine,
-  by: Compiled,
-): void => {
-  const type = typeOf(driven, k.results[0]!.dtype as FloatName)
+/** Loops that are made once for a place in the memory, and what is written there before each run: others use it in between. */
+interface Ready<L> {
+  readonly buffer: ArrayBuffer
+  readonly scratch: number
+  readonly loops: L
+  readonly begin: () => void
+}
+const readyFor = <L extends Basics>(driven: Driven<L>, of: FloatName, scratch: number, engine: Engine, by: Compiled): Ready<L> => {
+  const type = typeOf(driven, of)
   const { buffer } = engine.memory
   const panel = scratch + roomBytes(driven)
-  const subtract = productBy(engine, by.product(type), buffer, panel + panelBytes(driven, type), type)
-  const loops = driven.panels.loops(by.panels(type), subtract, panel, type)
-  driven.drive(args, k.params as never, results, loops, (numbers) => new Float64Array(buffer, scratch, numbers))
+  const records = panel + panelBytes(driven, type)
+  const begins: (() => void)[] = []
+  const loopsOf = (t: FloatName, record: number, narrow?: L): L => {
+    const { subtract, begin } = productBy(engine, by.product(t), buffer, record, records + 2 * RECORD, t)
+    begins.push(begin)
+    return driven.panels.loops(by.panels(t), subtract, panel, t, narrow)
+  }
+  const loops = loopsOf(type, records, driven.narrow === true ? loopsOf('f32', records + RECORD) : undefined)
+  return {
+    buffer,
+    scratch,
+    loops,
+    begin: () => {
+      for (const begin of begins) begin()
+    },
+  }
 }
 
-/** C -= A B by the product in the table at `index`. Its matrices lie in the memory; so does the scratch. */
-const productBy = (engine: Engine, index: number, buffer: ArrayBuffer, scratch: number, type: FloatName): SubtractProduct => {
+/** C -= A B by the product in the table at `index`, with its record and scratch. Its matrices lie in the memory too. */
+const productBy = (
+  engine: Engine,
+  index: number,
+  buffer: ArrayBuffer,
+  record: number,
+  scratch: number,
+  type: FloatName,
+): { readonly subtract: SubtractProduct; readonly begin: () => void } => {
   const size = type === 'f64' ? 8 : 4
-  const step = new Int32Array(buffer, scratch, stepEntry.words)
-  const words = new Int32Array(buffer, scratch + 4 * stepEntry.words, gemmRecord.words)
+  const step = new Int32Array(buffer, record, stepEntry.words)
+  const words = new Int32Array(buffer, record + 4 * stepEntry.words, gemmRecord.words)
   const { at } = gemmRecord
-  step[stepEntry.at.kernel] = index
-  step[stepEntry.at.record] = words.byteOffset
-  words.fill(0)
-  words[at.batch] = 1
-  words[at.scratch] = scratch + RECORD
-  return (c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k) => {
+  const begin = (): void => {
+    step[stepEntry.at.kernel] = index
+    step[stepEntry.at.record] = words.byteOffset
+    words.fill(0)
+    words[at.batch] = 1
+    words[at.scratch] = scratch
+  }
+  const subtract: SubtractProduct = (c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k) => {
     if (m * n * k < LEAST) {
       subtractProduct(c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k)
       return
@@ -100,8 +126,9 @@ const productBy = (engine: Engine, index: number, buffer: ArrayBuffer, scratch: 
     words[at.aColStride] = size * aColumn
     words[at.bRowStride] = size * bRow
     words[at.bColStride] = size * bColumn
-    engine.run(scratch, 1)
+    engine.run(record, 1)
   }
+  return { subtract, begin }
 }
 
 type Arrays = { readonly args: readonly NDArray[]; readonly results: readonly NDArray[] }
@@ -117,9 +144,17 @@ export interface DrivenKernel {
   readonly products: Products
   readonly panels: Pick<Panels<Basics>, 'name' | 'emit'>
 }
-export const driven = <L extends Basics>(d: Driven<L>): DrivenKernel => ({
-  scratchBytes: (type) => drivenScratchBytes(d, type),
-  run: (k, arrays, scratch, engine, by) => drive(d, k, arrays, scratch, engine, by),
-  products,
-  panels: d.panels,
-})
+export const driven = <L extends Basics>(d: Driven<L>): DrivenKernel => {
+  let ready: Ready<L> | undefined
+  return {
+    scratchBytes: (type) => drivenScratchBytes(d, type),
+    run: (k, { args, results }, scratch, engine, by) => {
+      const { buffer } = engine.memory
+      if (ready?.buffer !== buffer || ready.scratch !== scratch) ready = readyFor(d, k.results[0]!.dtype as FloatName, scratch, engine, by)
+      ready.begin()
+      d.drive(args, k.params as never, results, ready.loops, (numbers) => new Float64Array(buffer, scratch, numbers))
+    },
+    products,
+    panels: d.panels,
+  }
+}

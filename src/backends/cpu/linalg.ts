@@ -55,9 +55,11 @@ const factorising = (small: Small, run: Factorise<never>) =>
   smallOr(small, ({ rows, columns }, k) =>
     driven({ drive: run, panels: byElimination, largest: [rows, Math.max(columns, k.args[1]?.shape.at(-1) ?? columns)] }),
   )
+/** Columns from which on f32 is reduced and multiplied as such, not in f64. */
+const NARROW = 35
 /** One by reflections, with room for so many numbers. */
-const reflecting = (drive: Factorise<never, Reflecting>, largest: readonly [number, number], room: number): DrivenKernel =>
-  driven({ drive, panels: byReflections, largest, room })
+const reflecting = (drive: Factorise<never, Reflecting>, { type, rows, columns }: SmallShape, most: number, room: number): DrivenKernel =>
+  driven({ drive, panels: byReflections, largest: [rows, most], room, narrow: type === 'f32' && columns >= NARROW })
 const triangular = (module: Module, stack: SmallShape, name: string, k: OpaqueKernel): void => {
   const { lower, transpose, unitDiagonal } = k.params as TriangularParams
   emitSmallTriangular(module, { ...stack, columns: k.args[1]!.shape.at(-1)!, lower, transpose, unit: unitDiagonal }, name)
@@ -72,14 +74,14 @@ export const triangularKernels: Rows<'cholesky' | 'triangularSolve'> = {
 export const qrKernels: Rows<'qr'> = {
   qr: smallOr(
     (module, stack, name, k) => emitSmallQr(module, stack, columnsOfQ(stack, k), name),
-    (stack, k) => reflecting(qrRun, [stack.rows, columnsOfQ(stack, k)], qrRoom(stack.rows, stack.columns, k.params as QrParams)),
+    (stack, k) => reflecting(qrRun, stack, columnsOfQ(stack, k), qrRoom(stack.rows, stack.columns, k.params as QrParams)),
   ),
 }
 export const eighKernels: Rows<'eigh'> = {
-  eigh: smallOr(emitSmallEigh, ({ rows }) => reflecting(eighRun, [rows, rows], eighRoom(rows))),
+  eigh: smallOr(emitSmallEigh, (stack) => reflecting(eighRun, stack, stack.rows, eighRoom(stack.rows))),
 }
 export const svdKernels: Rows<'svd'> = {
-  svd: smallOr(emitSmallSvd, ({ rows, columns }) => reflecting(svdRun, [rows, columns], svdRoom(rows, columns))),
+  svd: smallOr(emitSmallSvd, (stack) => reflecting(svdRun, stack, stack.columns, svdRoom(stack.rows, stack.columns))),
 }
 export const systemKernels: Rows<Exclude<keyof typeof linalg, keyof typeof triangularKernels | 'qr' | 'eigh' | 'svd'>> = {
   lu: factorising(emitSmallLu, luRun),

@@ -29,19 +29,50 @@ const eliminatingBy = (by: PanelCode, subtract: SubtractProduct, panel: number, 
     leaf: 2 * LEAF,
   }
 }
-/** Those of reflections, in f64. */
-const reflectingBy = (by: ReflectionCode, subtract: SubtractProduct, panel: number): Reflecting => {
-  const place = placeBy(8)
+/** Those of reflections; rotations and secular equations are f64 always. */
+const reflectingBy = (
+  by: ReflectionCode,
+  subtract: SubtractProduct,
+  panel: number,
+  type: FloatName,
+  narrow: Reflecting | undefined,
+): Reflecting => {
+  const size = type === 'f64' ? 8 : 4
+  const [place, wide] = [placeBy(size), placeBy(8)]
   return {
     subtract,
-    turn: (to, toAt, toRow, from, fromAt, fromRow, m, n) => by.turn(place(to, toAt), 8 * toRow, place(from, fromAt), 8 * fromRow, m, n),
+    turn: (to, toAt, toRow, from, fromAt, fromRow, m, n) =>
+      by.turn(place(to, toAt), size * toRow, place(from, fromAt), size * fromRow, m, n),
     reflect: (a, at, row, m, n, t, tRow, v, vRow) =>
-      by.reflect(place(a, at), 8 * row, m, n, place(a, t), 8 * tRow, place(a, v), 8 * vRow, panel, turnedBytes('f64', m)),
+      by.reflect(place(a, at), size * row, m, n, place(a, t), size * tRow, place(a, v), size * vRow, panel, turnedBytes(type, m)),
+    deciding: (x, at, row, m, n, to) => by.deciding(place(x, at), size * row, m, n, place(x, to)),
+    signed: (to, toAt, x, at, row, m, n, signs) => by.signed(place(to, toAt), size * n, place(x, at), size * row, m, n, place(x, signs)),
+    rotate: (a, at, row, n, count, cs) => by.rotate(wide(a, at), 8 * row, n, count, wide(a, cs)),
+    tridiagonal: (a, at, row, n, count, v, vRow, d, e, tau, c) =>
+      by.tridiagonal(place(a, at), size * row, n, count, place(a, v), size * vRow, place(a, d), place(a, e), place(a, tau), place(a, c)),
+    bidiagonal: (a, at, row, n, count, left, right, pRow, d, e, tauLeft, tauRight, c) =>
+      by.bidiagonal(
+        place(a, at),
+        size * row,
+        n,
+        count,
+        place(a, left),
+        place(a, right),
+        size * pRow,
+        place(a, d),
+        place(a, e),
+        place(a, tauLeft),
+        place(a, tauRight),
+        place(a, c),
+      ),
     secular: {
-      part: (a, d, w, n, own, tau, squares, gaps, sums) =>
-        by.part(place(a, d), place(a, w), n, own, tau, squares ? 1 : 0, place(a, gaps), place(a, sums)),
-      weigh: (a, to, gaps, d, n, own, squares) => by.weigh(place(a, to), place(a, gaps), place(a, d), n, own, squares ? 1 : 0),
+      sums: (a, d, w, split, n, own, tau, squares, gaps, sums) =>
+        by.sums(wide(a, d), wide(a, w), split, n, own, tau, squares ? 1 : 0, wide(a, gaps), wide(a, sums)),
+      weigh: (a, to, gaps, d, n, own, squares) => by.weigh(wide(a, to), wide(a, gaps), wide(a, d), n, own, squares ? 1 : 0),
+      vector: (a, gaps, shares, n, place, to, room) =>
+        by.vector(wide(a, gaps), wide(a, shares), n, place.byteOffset, wide(a, to), wide(a, room)),
     },
+    ...(narrow !== undefined && { narrow }),
   }
 }
 
@@ -57,5 +88,5 @@ export const byReflections: Panels<Reflecting> = {
   name: 'reflections',
   emit: emitReflections,
   bytes,
-  loops: (code, subtract, panel) => reflectingBy(code as unknown as ReflectionCode, subtract, panel),
+  loops: (code, subtract, panel, type, narrow) => reflectingBy(code as unknown as ReflectionCode, subtract, panel, type, narrow),
 }

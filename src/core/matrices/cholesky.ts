@@ -44,9 +44,14 @@ const turnOver = (a: Floats, at: number, n: number, loops: Eliminating): void =>
   }
 }
 
+/** Rows of A that are turned together: what is above the diagonal in them is turned for nothing. */
+const TURNED = 4 * LEAF
 /** L of A's lower triangle, with zeros above the diagonal; NaN everywhere where A is not positive definite, or holds NaN. */
 export const cholesky = (a: Floats, l: Floats, at: number, n: number, loops: Eliminating): void => {
-  loops.turn(l, at, n, a, at, n, n, n)
+  for (let i = 0; i < n; i += TURNED) {
+    const end = Math.min(n, i + TURNED)
+    loops.turn(l, at + i, n, a, at + i * n, n, end - i, end)
+  }
   if (factor(l, at, n, n, loops)) turnOver(l, at, n, loops)
   else l.fill(Number.NaN, at, at + n * n)
 }

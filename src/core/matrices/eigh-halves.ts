@@ -6,7 +6,7 @@ import { diagonalise } from './eigh-plain.js'
 import { rotate } from './gauge.js'
 import type { Reflecting } from './loops.js'
 import { combine, deflate, FIRST, type Merge, mergeOf, placesOf, SECOND } from './merge.js'
-import { exactWeights, type Secular, secularRoot } from './secular.js'
+import { exactWeights, type Secular, secularRoot, vectorOf } from './secular.js'
 
 /** Matrices of at most so many rows are diagonalised as they are. */
 const LEAF = 28
@@ -17,24 +17,19 @@ interface Halves {
   readonly w: number
   readonly c: number
   readonly beside: Float64Array
-  readonly small: Float64Array
+  readonly loops: Reflecting
 }
 
-const leaf = ({ merge: { a, n, values }, w, beside, small }: Halves, low: number, high: number): boolean => {
+const leaf = ({ merge: { a, n, values }, w, c, beside, loops }: Halves, low: number, high: number): boolean => {
   const size = high - low
-  const [d, e] = [size * size, size * size + size]
-  small.fill(0, 0, d)
+  const [own, d, e] = [w + low * (n + 1), c, c + size]
   for (let i = 0; i < size; i++) {
-    small[i * size + i] = 1
-    small[d + i] = values[low + i]!
-    small[e + i] = i > 0 ? beside[low + i - 1]! : 0
+    a[own + i * (n + 1)] = 1
+    a[d + i] = values[low + i]!
+    a[e + i] = i > 0 ? beside[low + i - 1]! : 0
   }
-  if (!diagonalise(small, size, d, e)) return false
-  for (let i = 0; i < size; i++) {
-    values[low + i] = small[d + i]!
-    const to = w + (low + i) * n + low
-    for (let j = 0; j < size; j++) a[to + j] = small[i * size + j]!
-  }
+  if (!diagonalise(a, own, n, size, d, e, e + size, loops)) return false
+  for (let i = 0; i < size; i++) values[low + i] = a[d + i]!
   return true
 }
 
@@ -82,17 +77,8 @@ const join = ({ merge, w, c }: Halves, low: number, middle: number, high: number
   for (let j = 0; j < size - k; j++) values[low + k + j] = others[j]!
   exactWeights(equation, c, shares, products)
   const alone = placesOf(merge, k)
-  for (let i = 0; i < k; i++) {
-    const row = c + i * k
-    let squares = 0
-    for (let j = 0; j < k; j++) {
-      const x = a[shares + j]! / a[row + j]!
-      a[weights + j] = x
-      squares += x * x
-    }
-    const length = Math.sqrt(squares)
-    for (let j = 0; j < k; j++) a[row + place[j]!] = a[weights + j]! / length
-  }
+  const vector = loops?.vector ?? vectorOf
+  for (let i = 0, row = c; i < k; i++, row += k) vector(a, row, shares, k, place, row, weights)
   combine(merge, { at: w, low, split: middle, end: high }, size, k, alone, c)
 }
 
@@ -127,7 +113,7 @@ export const byHalves = (
   const merge = mergeOf(a, loops, n, room, equation)
   merge.values.set(d)
   a.fill(0, w, w + n * n)
-  const found = solve({ merge, w, c: room + n * n, beside: e, small: new Float64Array(LEAF * (LEAF + 2)) }, 0, n)
+  const found = solve({ merge, w, c: room + n * n, beside: e, loops }, 0, n)
   d.set(merge.values)
   return found
 }

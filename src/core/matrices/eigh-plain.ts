@@ -2,7 +2,8 @@
  * Eigenvalues and eigenvectors of symmetric matrices in plain loops: reduction to tridiagonal form, then QL steps with implicit shifts. Vectors are held as
  * rows, so that every inner loop runs over neighbours. Source  EISPACK tred2 and tql2 (Bowdler, Martin, Reinsch and Wilkinson 1968).
  */
-import { hypotenuse, rotate, TINY } from './gauge.js'
+import { hypotenuse, rotateAll, TINY } from './gauge.js'
+import type { Reflecting } from './loops.js'
 
 /** QL steps for one eigenvalue: two or three are usual. */
 const STEPS = 60
@@ -85,8 +86,8 @@ export const tridiagonalise = (v: Float64Array, n: number, d: number, e: number)
   v[e] = 0
 }
 
-/** One QL step on the rows l to m; what it takes from the diagonal. */
-const qlStep = (v: Float64Array, n: number, d: number, e: number, l: number, m: number): number => {
+/** One QL step on the rows l to m; what it takes from the diagonal. Its rotations go to `by`, the first, of the last two rows, first. */
+const qlStep = (v: Float64Array, d: number, e: number, n: number, l: number, m: number, by: number): number => {
   const g = v[d + l]!
   const p0 = (v[d + l + 1]! - g) / (2 * v[e + l]!)
   const r0 = p0 < 0 ? -hypotenuse(p0, 1) : hypotenuse(p0, 1)
@@ -98,6 +99,7 @@ const qlStep = (v: Float64Array, n: number, d: number, e: number, l: number, m: 
   let p = v[d + m]!
   let [c, c2, c3, s, s2] = [1, 1, 1, 0, 0]
   const beside = v[e + l + 1]!
+  let at = by
   for (let i = m - 1; i >= l; i--) {
     c3 = c2
     c2 = c
@@ -110,7 +112,8 @@ const qlStep = (v: Float64Array, n: number, d: number, e: number, l: number, m: 
     c = p / r
     p = c * v[d + i]! - s * u
     v[d + i + 1] = h + s * (c * u + s * v[d + i]!)
-    rotate(v, (i + 1) * n, i * n, n, c, s)
+    v[at++] = c
+    v[at++] = s
   }
   p = (-s * s2 * c3 * beside * v[e + l]!) / next
   v[e + l] = s * p
@@ -118,8 +121,20 @@ const qlStep = (v: Float64Array, n: number, d: number, e: number, l: number, m: 
   return shift
 }
 
-/** The diagonal becomes the eigenvalues, in no order. False where a step finds no end. */
-export const diagonalise = (v: Float64Array, n: number, d: number, e: number): boolean => {
+/**
+ * The diagonal at d becomes the eigenvalues, in no order, and what `at` begins, n numbers of each of n rows, is multiplied by their vectors, which are rows;
+ * what is beside the diagonal is at e + 1, and at `by` is room for 2 n numbers. False where a step finds no end.
+ */
+export const diagonalise = (
+  v: Float64Array,
+  at: number,
+  row: number,
+  n: number,
+  d: number,
+  e: number,
+  by: number,
+  { rotate = rotateAll }: Reflecting,
+): boolean => {
   for (let i = 1; i < n; i++) v[e + i - 1] = v[e + i]!
   v[e + n - 1] = 0
   let taken = 0
@@ -131,7 +146,8 @@ export const diagonalise = (v: Float64Array, n: number, d: number, e: number): b
     while (m < n - 1 && Math.abs(v[e + m]!) > least) m++
     for (let step = 0; m > l && Math.abs(v[e + l]!) > least; step++) {
       if (step === STEPS) return false
-      taken += qlStep(v, n, d, e, l, m)
+      taken += qlStep(v, d, e, n, l, m, by)
+      rotate(v, at + m * row, -row, n, m - l, by)
     }
     v[d + l]! += taken
     v[e + l] = 0

@@ -1,7 +1,8 @@
+import type { Reflecting } from './loops.js'
 import type { Floats } from './product.js'
 
 /** Signs of vectors that are unique but for it: the component that is largest in size, the first of equals, is positive. */
-export const flips = (v: Float64Array, at: number, n: number): boolean => {
+export const flips = (v: Floats, at: number, n: number): boolean => {
   let most = 0
   let size = -1
   for (let i = 0; i < n; i++) {
@@ -14,7 +15,7 @@ export const flips = (v: Float64Array, at: number, n: number): boolean => {
   return n > 0 && v[at + most]! < 0
 }
 /** Components that are equal to four digits count as equal, so that it is the first of them whatever rounds them. */
-const NEARLY = 1.0001
+export const NEARLY = 1.0001
 
 /** Where vectors are found: the first element of the first, the distance of vectors, and of elements. */
 export interface Vectors {
@@ -23,7 +24,7 @@ export interface Vectors {
   readonly element: number
 }
 /** -1 for each of `count` vectors of n elements that `flips`, else 1. */
-export const signsOf = (a: Float64Array, { at, vector, element }: Vectors, count: number, n: number): Float64Array => {
+export const signsOf = (a: Floats, { at, vector, element }: Vectors, count: number, n: number): Float64Array => {
   const signs = new Float64Array(count)
   if (element === 1) {
     for (let k = 0; k < count; k++) signs[k] = flips(a, at + k * vector, n) ? -1 : 1
@@ -43,7 +44,7 @@ export const signsOf = (a: Float64Array, { at, vector, element }: Vectors, count
 }
 /** The vectors in this order, each times its sign, become the columns of a matrix: [n, count]. */
 export const columnsOf = (
-  a: Float64Array,
+  a: Floats,
   { at, vector, element }: Vectors,
   order: Int32Array,
   signs: Float64Array,
@@ -57,6 +58,26 @@ export const columnsOf = (
     for (let k = 0; k < count; k++) to[row + k] = signs[order[k]!]! * a[from + order[k]! * vector]!
   }
 }
+/**
+ * Of the columns of X: [m, n] the number of each that is largest in size, the first of nearly equal ones, which decides about its sign; room for n numbers is
+ * behind these.
+ */
+export const decidingOf: NonNullable<Reflecting['deciding']> = (x, at, row, m, n, to) => {
+  x.fill(-1, to + n, to + 2 * n)
+  for (let i = 0; i < m; i++)
+    for (let k = 0; k < n; k++) {
+      const value = x[at + i * row + k]!
+      const size = Math.abs(value)
+      if (size <= x[to + n + k]! * NEARLY) continue
+      x[to + n + k] = size
+      x[to + k] = value
+    }
+}
+/** The columns of X: [m, n], each with the other sign where its number in `signs` is negative, become those of a matrix. */
+export const signedOf: NonNullable<Reflecting['signed']> = (to, toAt, x, at, row, m, n, signs) => {
+  for (let i = 0; i < m; i++)
+    for (let k = 0; k < n; k++) to[toAt + i * n + k] = x[signs + k]! < 0 ? -x[at + i * row + k]! : x[at + i * row + k]!
+}
 /** x and y, rotated: x' = c x + s y, y' = c y - s x, for rows of a matrix. */
 export const rotate = (v: Float64Array, x: number, y: number, n: number, c: number, s: number): void => {
   for (let k = 0; k < n; k++) {
@@ -66,8 +87,19 @@ export const rotate = (v: Float64Array, x: number, y: number, n: number, c: numb
     v[y + k] = c * q - s * p
   }
 }
+/** Neighbours of `count` + 1 rows from `at` on are rotated, the first two first; the cosine and sine of each are at `by`, side by side. */
+export const rotateAll: NonNullable<Reflecting['rotate']> = (a, at, row, n, count, by) => {
+  for (let k = 0; k < count; k++) rotate(a, at + k * row, at + (k + 1) * row, n, a[by + 2 * k]!, a[by + 2 * k + 1]!)
+}
 /** A power of two near a largest size, or 1: numbers over it have squares that neither overflow nor vanish, and scaling rounds nothing. */
 export const scaleOf = (size: number): number => (size > 0 ? 2 ** Math.max(-1070, Math.min(1023, Math.round(Math.log2(size)))) : 1)
+/** Numbers over a scale, which is exact. */
+export const copyScaled = (to: Floats, toAt: number, from: Floats, at: number, count: number, scale: number): void => {
+  const by = 1 / scale
+  // What the smallest numbers are multiplied by is too large to be one.
+  if (by === Number.POSITIVE_INFINITY) for (let i = 0; i < count; i++) to[toAt + i] = from[at + i]! / scale
+  else for (let i = 0; i < count; i++) to[toAt + i] = by * from[at + i]!
+}
 /** The largest |x| of `count` numbers; NaN where one is not finite. */
 export const largestOf = (a: ArrayLike<number>, at: number, count: number): number => {
   let most = 0

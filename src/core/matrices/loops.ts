@@ -8,32 +8,71 @@ export interface Basics {
   /** Element (j, i) of `to` becomes (i, j) of `from`: [m, n]. */
   readonly turn: (to: Floats, toAt: number, toRow: number, from: Floats, fromAt: number, fromRow: number, m: number, n: number) => void
 }
-/** What factorisations by reflections have as well where a backend has it faster; all matrices lie in one array. */
+/** What factorisations by reflections have as well where a backend has it faster; all that they are given lies in one array. */
 export interface Reflecting extends Basics {
+  /** These loops for matrices of f32, where that is what is asked for: large ones are reduced and multiplied in it. */
+  readonly narrow?: Reflecting
   /**
    * `n` columns of A: [m, n], m >= n, become R and the vectors of their reflections, as `reflect` leaves them; these go to V: [m, n] with
    * their ones and zeros, and T of I - V T V^T to the upper triangle of T: [n, n]. At most LEAF / 2 columns, of numbers near 1 or smaller.
    */
-  readonly reflect?: (
-    a: Float64Array,
+  readonly reflect?: (a: Floats, at: number, row: number, m: number, n: number, t: number, tRow: number, v: number, vRow: number) => void
+  /** As `decidingOf` and `signedOf` have them (gauge.ts). */
+  readonly deciding?: (x: Floats, at: number, row: number, m: number, n: number, to: number) => void
+  readonly signed?: (to: Floats, toAt: number, x: Floats, at: number, row: number, m: number, n: number, signs: number) => void
+  /** Rotations of rows, as `rotateAll` has them (gauge.ts). */
+  readonly rotate?: (a: Float64Array, at: number, row: number, n: number, count: number, by: number) => void
+  /** A panel of tridiagonal.ts. */
+  readonly tridiagonal?: (
+    a: Floats,
     at: number,
     row: number,
-    m: number,
     n: number,
-    t: number,
-    tRow: number,
+    count: number,
     v: number,
     vRow: number,
+    d: number,
+    e: number,
+    tau: number,
+    c: number,
+  ) => void
+  /** A panel of bidiagonal.ts. */
+  readonly bidiagonal?: (
+    a: Floats,
+    at: number,
+    row: number,
+    n: number,
+    count: number,
+    left: number,
+    right: number,
+    pRow: number,
+    d: number,
+    e: number,
+    tauLeft: number,
+    tauRight: number,
+    c: number,
   ) => void
   /** Secular equations (secular.ts), whose poles, weights, gaps and sums lie in one array. */
   readonly secular?: SecularLoops
 }
+/** A workspace that reflections work in: its numbers, how many of these one f64 makes, and their loops. */
+export interface Space {
+  readonly x: Floats
+  readonly per: 1 | 2
+  readonly by: Reflecting
+}
+/** A workspace, in f32 where matrices are `large` and loops are there for it. */
+export const spaceOf = (work: Float64Array, loops: Reflecting, large: boolean): Space =>
+  large && loops.narrow !== undefined
+    ? { x: new Float32Array(work.buffer, work.byteOffset, 2 * work.length), per: 2, by: loops.narrow }
+    : { x: work, per: 1, by: loops }
+/** As in secular.ts, which says what these are. */
 export interface SecularLoops {
-  /** Of n poles from `d` on, with weights from `w` on: gaps g_j = p_j - x to `gaps`, sum_j w_j / g_j and sum_j w_j / g_j^2 to `sums`; x is own + tau, or its square. */
-  readonly part: (
+  readonly sums: (
     a: Float64Array,
     d: number,
     w: number,
+    split: number,
     n: number,
     own: number,
     tau: number,
@@ -43,6 +82,7 @@ export interface SecularLoops {
   ) => void
   /** n products from `to` on are multiplied by gaps_j / (p_j - p), for the poles from `d` on, and the pole p of `own`. */
   readonly weigh: (a: Float64Array, to: number, gaps: number, d: number, n: number, own: number, squares: boolean) => void
+  readonly vector: (a: Float64Array, gaps: number, shares: number, n: number, place: Int32Array, to: number, room: number) => void
 }
 /** What factorisations by elimination need. */
 export interface Eliminating extends Basics {

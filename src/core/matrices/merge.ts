@@ -27,7 +27,7 @@ export interface Merge {
   readonly order: Int32Array
   readonly kept: Int32Array
   readonly rest: Int32Array
-  /** Of each that takes part its place among them by kind. */
+  /** Of each that takes part its place among them by kind; behind the equation, so that a backend's code reads it. */
   readonly place: Int32Array
   /** Where poles, weights and shares of the equation lie. */
   readonly d: number
@@ -40,7 +40,7 @@ export interface Merge {
   readonly others: Float64Array
 }
 /** Numbers of the equation. */
-export const equationRoom = (n: number): number => 4 * n + 4
+export const equationRoom = (n: number): number => 5 * n + 4
 /** `equation` is where there is room for what is computed with it. */
 export const mergeOf = (a: Float64Array, { subtract, secular }: Reflecting, n: number, copies: number, equation: number): Merge => ({
   a,
@@ -54,7 +54,7 @@ export const mergeOf = (a: Float64Array, { subtract, secular }: Reflecting, n: n
   order: new Int32Array(n),
   kept: new Int32Array(n),
   rest: new Int32Array(n),
-  place: new Int32Array(n),
+  place: new Int32Array(a.buffer, a.byteOffset + 8 * (equation + 4 * n + 4), n),
   d: equation,
   weights: equation + n,
   shares: equation + 2 * n,

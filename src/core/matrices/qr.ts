@@ -2,17 +2,18 @@
  * A = Q R by Householder's reflections, with a diagonal of R that is not negative: blocks of columns, each halved, and reflections of a half
  * applied to what is right of it as I - V T V^T, so that most of the work is products. Source  Golub and Van Loan 2013, 5.2; Elmroth and Gustavson 2000.
  */
-import { largestOf, scaleOf } from './gauge.js'
+import { copyScaled, largestOf, scaleOf } from './gauge.js'
 import type { Reflecting } from './loops.js'
 import type { Floats } from './product.js'
-import { applyTogether, BLOCK, joinT, type Reflections, reflect, tAt, unpack } from './reflections.js'
+import { applyTogether, extendTogether, joinT, type Reflections, reflect, tAt, unpack } from './reflections.js'
 
 /** Columns whose reflections are applied one by one. */
 const LEAF = 8
 /** Up to so many columns reflections are applied one by one: products are too small to pay; and where a backend reduces panels. */
 const FEW = 40
 const FEW_REDUCED = 14
-/** From so many columns on blocks are twice as wide. */
+/** Columns of a block; from so many columns on twice as many. */
+const BLOCK = 32
 const MANY = 400
 
 /** Where the parts lie in the workspace: A with R and the vectors; Q; a T for each block, which has its square; two strips; V^T or a column. */
@@ -40,7 +41,7 @@ export const qrLayout = (m: number, n: number, columns: number): Layout => {
 /** B: [count, columns] becomes (I - tau v v^T) B; v without its first element is in the column of A after `from`. */
 const apply = (
   tau: number,
-  a: Float64Array,
+  a: Floats,
   from: number,
   row: number,
   count: number,
@@ -66,7 +67,7 @@ const apply = (
 /** One factorisation: where it works, and what it works by. */
 interface Work {
   readonly of: Layout
-  readonly a: Float64Array
+  readonly a: Floats
   readonly loops: Reflecting
 }
 /** The reflections of columns from `start` on. */
@@ -120,7 +121,7 @@ const together = (work: Work): void => {
     const b = blockOf(work, k)
     const n = Math.min(block, of.n - k)
     unpack(b, 0, n, k * (of.n + 1), of.n, 1)
-    applyTogether(b, 0, n, of.q + k * of.columns + k, of.columns, of.columns - k, false)
+    extendTogether(b, n, of.q + k * (of.columns + 1), of.columns, of.columns - k)
   }
 }
 const identity = ({ of, a }: Work): void => {
@@ -141,6 +142,9 @@ const oneByOne = (work: Work): void => {
   for (let k = n - 1; k >= 0; k--) apply(a[of.t + k]!, a, k * n + k, n, m - k, of.q + k * (columns + 1), columns, columns - k, of.strip)
 }
 
+/** Whether matrices of so many columns are large enough for f32, where that is what is asked for. */
+export const isLarge = (n: number): boolean => n > FEW
+
 /** Of A: [m, n], m >= n, at `aAt`: Q: [m, columns] (n or m of them) and R: [columns, n]. */
 export const qr = (
   a: Floats,
@@ -150,21 +154,22 @@ export const qr = (
   r: Floats,
   rAt: number,
   of: Layout,
-  work: Float64Array,
+  work: Floats,
   loops: Reflecting,
 ): void => {
   const { m, n, columns } = of
   const scale = scaleOf(largestOf(a, aAt, m * n))
-  for (let i = 0; i < m * n; i++) work[i] = a[aAt + i]! / scale
+  copyScaled(work, 0, a, aAt, m * n, scale)
   if (n > (loops.reflect === undefined ? FEW : FEW_REDUCED)) together({ of, a: work, loops })
   else oneByOne({ of, a: work, loops })
   const signs = new Float64Array(columns).fill(1)
+  r.fill(0, rAt, rAt + columns * n)
   for (let i = 0; i < columns; i++) {
     const from = i * n
     if (i < n && work[from + i]! < 0) signs[i] = -1
     const by = signs[i]! * scale
     const to = rAt + i * n
-    for (let j = 0; j < n; j++) r[to + j] = j < i || i >= n ? 0 : by * work[from + j]!
+    for (let j = i; j < n; j++) r[to + j] = by * work[from + j]!
   }
   for (let k = 0; k < m; k++) {
     const [from, to] = [of.q + k * columns, qAt + k * columns]

@@ -3,17 +3,14 @@
  * Source  Golub and Van Loan 2013, 5.1 and 5.2; Schreiber and Van Loan 1989.
  */
 import type { Reflecting } from './loops.js'
-import type { SubtractProduct } from './product.js'
-
-/** Reflections that are applied together, at most. */
-export const BLOCK = 32
+import type { Floats } from './product.js'
 
 /**
  * Vectors as columns of V: [rows, wide], with their ones and zeros, T: [wide, wide], and two strips, all in `a`. What reflections are
  * applied to lies there too.
  */
 export interface Reflections {
-  readonly a: Float64Array
+  readonly a: Floats
   readonly loops: Reflecting
   readonly rows: number
   readonly wide: number
@@ -21,16 +18,6 @@ export interface Reflections {
   readonly t: number
   /** Room for 2 n numbers of each column that n reflections are applied to. */
   readonly strip: number
-}
-/** A square matrix that reflections reduce, and room; its diagonal, and what is beside it. */
-export interface Reduced {
-  readonly a: Float64Array
-  readonly at: number
-  readonly n: number
-  readonly room: number
-  readonly subtract: SubtractProduct
-  readonly d: Float64Array
-  readonly e: Float64Array
 }
 /** Where T of the reflections from `first` on begins, and where V does. */
 export const tAt = ({ t, wide }: Reflections, first: number): number => t + first * (wide + 1)
@@ -40,16 +27,19 @@ const vAt = ({ v, wide }: Reflections, first: number, row: number): number => v 
 const FAINT = 2 ** -450
 export const ENLARGED = 2 ** 700
 export const isFaint = (size: number): boolean => size < FAINT
+/** By what numbers of this size are enlarged. */
+const enlargedBy = (a: Floats, size: number): number =>
+  a instanceof Float32Array ? (size < 2 ** -50 ? 2 ** 100 : 1) : isFaint(size) ? ENLARGED : 1
 /**
  * The reflection that makes the column of A from `from` on, `count` long, a multiple of the first unit vector: v is in its place (v_0 = 1
  * unwritten, the multiple in its stead), what is given back is tau of I - tau v v^T.
  */
-export const reflect = (a: Float64Array, from: number, row: number, count: number): number => {
+export const reflect = (a: Floats, from: number, row: number, count: number): number => {
   let scale = 0
   for (let i = 1; i < count; i++) scale = Math.max(scale, Math.abs(a[from + i * row]!))
   if (scale === 0) return 0
   scale = Math.max(scale, Math.abs(a[from]!))
-  const enlarged = isFaint(scale) ? ENLARGED : 1
+  const enlarged = enlargedBy(a, scale)
   if (enlarged !== 1) for (let i = 0; i < count; i++) a[from + i * row]! *= enlarged
   scale *= enlarged
   const x = a[from]!
@@ -87,18 +77,32 @@ export const applyTogether = (
   transposed: boolean,
 ): void => {
   if (columns <= 0) return
+  const { a, loops, wide, strip } = b
+  a.fill(0, strip, strip + n * columns)
+  loops.subtract(a, strip, columns, a, vAt(b, first, first), 1, wide, a, bAt, bRow, 1, n, columns, b.rows - first)
+  addTogether(b, first, n, bAt, bRow, columns, transposed)
+}
+/** B: [rows - first, columns] += V T X, or V T^T X, for X: [n, columns] in the strip. */
+const addTogether = (b: Reflections, first: number, n: number, bAt: number, bRow: number, columns: number, transposed: boolean): void => {
   const {
     a,
     loops: { subtract },
     wide,
+    strip,
   } = b
-  const [x, y] = [b.strip, b.strip + n * columns]
-  const rows = b.rows - first
-  const v = vAt(b, first, first)
-  a.fill(0, x, x + 2 * n * columns)
-  subtract(a, x, columns, a, v, 1, wide, a, bAt, bRow, 1, n, columns, rows)
-  subtract(a, y, columns, a, tAt(b, first), transposed ? 1 : wide, transposed ? wide : 1, a, x, columns, 1, n, columns, n)
-  subtract(a, bAt, bRow, a, v, wide, 1, a, y, columns, 1, rows, columns, n)
+  const y = strip + n * columns
+  a.fill(0, y, y + n * columns)
+  subtract(a, y, columns, a, tAt(b, first), transposed ? 1 : wide, transposed ? wide : 1, a, strip, columns, 1, n, columns, n)
+  subtract(a, bAt, bRow, a, vAt(b, first, first), wide, 1, a, y, columns, 1, b.rows - first, columns, n)
+}
+/** As `applyTogether`, for all n reflections and B = [I 0; 0 C], whose I has as many rows. */
+export const extendTogether = (b: Reflections, n: number, bAt: number, bRow: number, columns: number): void => {
+  const { a, loops, wide, rows, strip, v } = b
+  a.fill(0, strip, strip + n * columns)
+  for (let i = 0; i < n; i++) for (let j = i; j < n; j++) a[strip + i * columns + j] = -a[v + j * wide + i]!
+  const below = v + n * wide
+  loops.subtract(a, strip + n, columns, a, below, 1, wide, a, bAt + n * (bRow + 1), bRow, 1, n, columns - n, rows - n)
+  addTogether(b, 0, n, bAt, bRow, columns, false)
 }
 
 /** T of head + tail reflections from those of both: beside them, where zeros are, stands -T1 (V1^T V2) T2. */
@@ -114,40 +118,4 @@ export const joinT = (b: Reflections, first: number, head: number, tail: number)
   subtract(a, x, tail, a, vAt(b, first, next), 1, wide, a, vAt(b, next, next), wide, 1, head, tail, b.rows - next)
   subtract(a, y, tail, a, tAt(b, first), wide, 1, a, x, tail, 1, head, tail, head)
   subtract(a, corner, wide, a, y, tail, 1, a, tAt(b, next), wide, 1, head, tail, tail)
-}
-/** T of n reflections from `first` on, whose tau are its diagonal. */
-const triangle = (b: Reflections, first: number, n: number): void => {
-  if (n < 2) return
-  const head = n >> 1
-  triangle(b, first, head)
-  triangle(b, first + head, n - head)
-  joinT(b, first, head, n - head)
-}
-
-/** Many reflections, the vector of each one element shorter than that before: where their vectors and their tau lie. */
-export interface Chain {
-  readonly count: number
-  /** Where the first element of the first vector lies, in place of its 1; the distance of elements, and of vectors. */
-  readonly from: number
-  readonly row: number
-  readonly column: number
-  readonly tau: Float64Array
-}
-/** B: [rows, columns] becomes H1 H2 ... B, in blocks from the last; `b` has the room for one of them. */
-export const applyChain = (b: Reflections, { count, from, row, column, tau }: Chain, bAt: number, bRow: number, columns: number): void => {
-  const { a, wide, t } = b
-  for (let k = wide * Math.floor((count - 1) / wide); k >= 0; k -= wide) {
-    const n = Math.min(wide, count - k)
-    const own = { ...b, rows: b.rows - k }
-    a.fill(0, t, t + wide * wide)
-    for (let j = 0; j < n; j++) a[tAt(own, j)] = tau[k + j]!
-    unpack(own, 0, n, from + k * (row + column), row, column)
-    triangle(own, 0, n)
-    applyTogether(own, 0, n, bAt + k * bRow, bRow, columns, false)
-  }
-}
-/** W'^T = H1 H2 ... W^T for W: [n, n] at `w`, and reflections of elements from `first` on, goes to `to`. */
-export const applyToRows = (b: Reflections, chain: Chain, w: number, n: number, first: number, to: number): void => {
-  b.loops.turn(b.a, to, n, b.a, w, n, n, n)
-  applyChain(b, chain, to + first * n, n, n)
 }

@@ -23,27 +23,40 @@ export interface Secular {
   readonly loops: SecularLoops | undefined
 }
 
-/** Of the poles `from` to `to` at the root d[origin] + tau: their part of the sum, and its derivative, go to sums + slot and after; p_j - x to `gaps`. */
-const partAt = (of: Secular, from: number, to: number, origin: number, tau: number, gaps: number, slot: number): void => {
-  const { a, d, weights, squares, sums, loops } = of
-  const own = a[d + origin]!
-  if (loops !== undefined) {
-    loops.part(a, d + from, weights + from, to - from, own, tau, squares, gaps + from, sums + slot)
-    return
-  }
+/**
+ * At the root own + tau of n poles: p_j - x to `gaps`, for x that root, or its square; of the poles before `split` sum_j w_j / (p_j - x) and its
+ * derivative to `sums`, and of the others to the two places after.
+ */
+export const sumsAt: SecularLoops['sums'] = (a, d, w, split, n, own, tau, squares, gaps, sums) => {
   const root = own + tau
-  let sum = 0
-  let slope = 0
-  for (let j = from; j < to; j++) {
-    const distance = a[d + j]! - own - tau
-    const gap = squares ? distance * (a[d + j]! + root) : distance
-    a[gaps + j] = gap
-    const share = a[weights + j]! / gap
-    sum += share
-    slope += share / gap
+  for (const [from, to, slot] of [
+    [0, split, sums],
+    [split, n, sums + 2],
+  ] as const) {
+    let sum = 0
+    let slope = 0
+    for (let j = from; j < to; j++) {
+      const distance = a[d + j]! - own - tau
+      const gap = squares ? distance * (a[d + j]! + root) : distance
+      a[gaps + j] = gap
+      const share = a[w + j]! / gap
+      sum += share
+      slope += share / gap
+    }
+    a[slot] = sum
+    a[slot + 1] = slope
   }
-  a[sums + slot] = sum
-  a[sums + slot + 1] = slope
+}
+/** shares_j / gaps_j, as a vector of length 1, whose element j goes to `to` + place_j; at `room` is room for n numbers. */
+export const vectorOf: SecularLoops['vector'] = (a, gaps, shares, n, place, to, room) => {
+  let squares = 0
+  for (let j = 0; j < n; j++) {
+    const x = a[shares + j]! / a[gaps + j]!
+    a[room + j] = x
+    squares += x * x
+  }
+  const by = 1 / Math.sqrt(squares)
+  for (let j = 0; j < n; j++) a[to + place[j]!] = by * a[room + j]!
 }
 /** The root of the equation x further than d[origin] + tau, as a distance from d[origin]. */
 const moved = ({ a, d, squares }: Secular, origin: number, tau: number, x: number): number => {
@@ -73,7 +86,8 @@ const reach = ({ a, k, d, weights, squares }: Secular): number => {
 
 /** Root number i, as a value of d; p_j minus the root of the equation goes to gaps + j. */
 export const secularRoot = (of: Secular, i: number, gaps: number): number => {
-  const { a, k, d, weights, squares, sums } = of
+  const { a, k, d, weights, squares, sums, loops } = of
+  const sumsOf = loops?.sums ?? sumsAt
   let lo = 0
   let hi = i < k - 1 ? a[d + i + 1]! - a[d + i]! : reach(of)
   if (k === 1) {
@@ -85,8 +99,8 @@ export const secularRoot = (of: Secular, i: number, gaps: number): number => {
   const right = left + 1
   let origin = i
   let tau = hi / 2
-  partAt(of, 0, right, origin, tau, gaps, 0)
-  partAt(of, right, k, origin, tau, gaps, 2)
+  const at = (): void => sumsOf(a, d, weights, right, k, a[d + origin]!, tau, squares, gaps, sums)
+  at()
   const middle = 1 + a[sums]! + a[sums + 2]!
   // What other poles add is taken as in the middle: the first guess.
   const [u, v] = [a[weights + left]!, a[weights + right]!]
@@ -100,8 +114,7 @@ export const secularRoot = (of: Secular, i: number, gaps: number): number => {
   const [x, y] = [between(of, left, origin), between(of, right, origin)]
   tau = step(of, origin, 0, rest * (x + y) + u + v, rest * x * y + u * y + v * x, rest, lo, hi)
   for (let n = 1; ; n++) {
-    partAt(of, 0, right, origin, tau, gaps, 0)
-    partAt(of, right, k, origin, tau, gaps, 2)
+    at()
     const [s, t] = [a[sums]!, a[sums + 2]!]
     const f = 1 + s + t
     if (f < 0) lo = tau

@@ -6,7 +6,7 @@ import { hypotenuse, rotate, scaleOf, TINY } from './gauge.js'
 import type { Reflecting } from './loops.js'
 import { BOTH, combine, deflate, FIRST, type Merge, mergeOf, placesOf, SECOND } from './merge.js'
 import { ENLARGED, isFaint } from './reflections.js'
-import { exactWeights, type Secular, secularRoot } from './secular.js'
+import { exactWeights, type Secular, secularRoot, vectorOf } from './secular.js'
 import { diagonalise, svdLayout } from './svd-plain.js'
 
 /** Matrices of at most so many rows are diagonalised as they are. */
@@ -20,24 +20,24 @@ interface Halves {
   readonly c: number
   readonly d: Float64Array
   readonly e: Float64Array
-  readonly small: Float64Array
+  readonly loops: Reflecting
 }
 
 /**
  * Rows `low` to `high`, and one column more unless they are the last. With that column goes a row of zeros: its value is 0, and its right
  * vector, in row `high`, is what A takes to 0.
  */
-const leaf = ({ merge: { a, n, values }, u, v, d, e, small }: Halves, low: number, high: number): boolean => {
+const leaf = ({ merge: { a, n, values }, u, v, c, d, e, loops }: Halves, low: number, high: number): boolean => {
   const size = Math.min(n, high + 1) - low
   const of = svdLayout(size, size)
-  small.fill(0, 0, of.size)
+  const small = a.subarray(c, c + of.size).fill(0)
   for (let i = 0; i < size; i++) {
     small[of.u + i * size + i] = 1
     small[of.v + i * size + i] = 1
     if (low + i < high) small[of.s + i] = d[low + i]!
     if (i < size - 1) small[of.e + i] = e[low + i]!
   }
-  if (!diagonalise(small, of)) return false
+  if (!diagonalise(small, of, loops)) return false
   for (let i = 0; i < size; i++) {
     const to = (low + i) * n + low
     for (let j = 0; j < size; j++) a[v + to + j] = small[of.v + i * size + j]!
@@ -79,24 +79,15 @@ const shares = ({ merge, u, v, d, e }: Halves, low: number, middle: number, high
 
 /** Rows of C, for right vectors, and of the matrix after it, for left ones, from p_j minus each root. */
 const coefficients = ({ merge, c }: Halves, k: number, left: number): void => {
-  const { a, d, shares, weights, place } = merge
+  const { a, d, shares, weights, place, products: others, secular: loops } = merge
+  const vector = loops?.vector ?? vectorOf
+  for (let j = 1; j < k; j++) a[others + j] = a[d + j]! * a[shares + j]!
   for (let i = 0; i < k; i++) {
     const row = c + i * k
-    const other = left + i * k
-    let [right, both] = [0, 1]
-    for (let j = 0; j < k; j++) {
-      const x = a[shares + j]! / a[row + j]!
-      const y = a[d + j]! * x
-      a[weights + j] = x
-      right += x * x
-      both += y * y
-    }
-    const [p, q] = [Math.sqrt(right), Math.sqrt(both)]
-    for (let j = 0; j < k; j++) {
-      a[row + place[j]!] = a[weights + j]! / p
-      a[other + place[j]!] = (a[d + j]! * a[weights + j]!) / q
-    }
-    a[other + place[0]!] = -1 / q
+    // The first element of a left vector is -1 before its length becomes 1.
+    a[others] = -a[row]!
+    vector(a, row, others, k, place, left + i * k, weights)
+    vector(a, row, shares, k, place, row, weights)
   }
 }
 
@@ -169,8 +160,7 @@ export const byHalves = (
   const merge = mergeOf(a, loops, n, room, equation)
   a.fill(0, u, u + n * n)
   a.fill(0, v, v + n * n)
-  const small = new Float64Array(svdLayout(LEAF + 1, LEAF + 1).size)
-  const found = solve({ merge, u, v, c: room + n * n, d, e, small }, 0, n)
+  const found = solve({ merge, u, v, c: room + n * n, d, e, loops }, 0, n)
   d.set(merge.values)
   return found
 }

@@ -2,7 +2,8 @@
  * Singular values and vectors in plain loops: reduction to bidiagonal form, then QR steps with implicit shifts. Left and right vectors are held as rows.
  * Source  Golub and Reinsch 1970; LINPACK dsvdc, as in JAMA.
  */
-import { hypotenuse, rotate, TINY } from './gauge.js'
+import { hypotenuse, rotate, rotateAll, TINY } from './gauge.js'
+import type { Reflecting } from './loops.js'
 import { ENLARGED, isFaint } from './reflections.js'
 
 /** QR steps for one singular value: two or three are usual. */
@@ -17,13 +18,17 @@ export interface Layout {
   readonly s: number
   readonly e: number
   readonly row: number
+  /** Cosines and sines of a step, of left and of right vectors. */
+  readonly left: number
+  readonly right: number
   readonly size: number
 }
 export const svdLayout = (m: number, n: number): Layout => {
   const u = m * n
   const v = u + m * n
   const s = v + n * n
-  return { m, n, u, v, s, e: s + n + 1, row: s + 2 * n + 2, size: s + 2 * n + 2 + m }
+  const left = s + 2 * n + 2 + m
+  return { m, n, u, v, s, e: s + n + 1, row: s + 2 * n + 2, left, right: left + 2 * n, size: left + 4 * n }
 }
 
 const dot = (a: Float64Array, x: number, y: number, n: number): number => {
@@ -141,7 +146,7 @@ const split = (a: Float64Array, { m, u, s, e }: Layout, k: number, p: number): v
   }
 }
 /** One QR step on the rows k to p - 1. */
-const qrStep = (a: Float64Array, { m, n, u, v, s, e }: Layout, k: number, p: number): void => {
+const qrStep = (a: Float64Array, { m, n, u, v, s, e, left, right }: Layout, k: number, p: number, rotate: typeof rotateAll): void => {
   const [last, before, beside] = [a[s + p - 1]!, a[s + p - 2]!, a[e + p - 2]!]
   const scale = Math.max(Math.abs(last), Math.abs(before), Math.abs(beside), Math.abs(a[s + k]!), Math.abs(a[e + k]!))
   const [sp, sq, ep, sk, ek] = [last / scale, before / scale, beside / scale, a[s + k]! / scale, a[e + k]! / scale]
@@ -158,7 +163,9 @@ const qrStep = (a: Float64Array, { m, n, u, v, s, e }: Layout, k: number, p: num
     a[e + j] = cs * a[e + j]! - sn * a[s + j]!
     g = sn * a[s + j + 1]!
     a[s + j + 1] = cs * a[s + j + 1]!
-    rotate(a, v + j * n, v + (j + 1) * n, n, cs, sn)
+    const at = 2 * (j - k)
+    a[right + at] = cs
+    a[right + at + 1] = sn
     t = hypotenuse(f, g)
     ;[cs, sn] = t === 0 ? [1, 0] : [f / t, g / t]
     a[s + j] = t
@@ -166,13 +173,16 @@ const qrStep = (a: Float64Array, { m, n, u, v, s, e }: Layout, k: number, p: num
     a[s + j + 1] = -sn * a[e + j]! + cs * a[s + j + 1]!
     g = sn * a[e + j + 1]!
     a[e + j + 1] = cs * a[e + j + 1]!
-    rotate(a, u + j * m, u + (j + 1) * m, m, cs, sn)
+    a[left + at] = cs
+    a[left + at + 1] = sn
   }
   a[e + p - 2] = f
+  rotate(a, v + k * n, n, n, p - 1 - k, right)
+  rotate(a, u + k * m, m, m, p - 1 - k, left)
 }
 
 /** The diagonal becomes the singular values, in no order and of either sign. False where a step finds no end. */
-export const diagonalise = (a: Float64Array, of: Layout): boolean => {
+export const diagonalise = (a: Float64Array, of: Layout, { rotate = rotateAll }: Reflecting): boolean => {
   const { s, e } = of
   for (let p = of.n, steps = 0; p > 0; ) {
     let k = p - 2
@@ -195,7 +205,7 @@ export const diagonalise = (a: Float64Array, of: Layout): boolean => {
         break
       }
     }
-    if (zero === k) qrStep(a, of, k + 1, p)
+    if (zero === k) qrStep(a, of, k + 1, p, rotate)
     else if (zero === p - 1) deflateLast(a, of, k + 1, p)
     else split(a, of, zero + 1, p)
   }

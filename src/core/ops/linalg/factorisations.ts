@@ -8,10 +8,10 @@ import { NO_PARAMS, type NoParams, type Primitive, primitive, type SampleArg } f
 import { sameShape, sizeOf } from '../../graph/shape.js'
 import { cholesky } from '../../matrices/cholesky.js'
 import { eigh, eighRoom } from '../../matrices/eigh.js'
-import { type Basics, type Eliminating, plainBasics, plainEliminating, type Reflecting } from '../../matrices/loops.js'
+import { type Basics, type Eliminating, plainBasics, plainEliminating, type Reflecting, spaceOf } from '../../matrices/loops.js'
 import { lu } from '../../matrices/lu.js'
 import type { Floats } from '../../matrices/product.js'
-import { qr, qrLayout } from '../../matrices/qr.js'
+import { isLarge, qr, qrLayout } from '../../matrices/qr.js'
 import { svd, svdRoom } from '../../matrices/svd.js'
 import { solveTriangular } from '../../matrices/triangular.js'
 
@@ -221,9 +221,8 @@ export const qrRoom = (m: number, n: number, params: QrParams): number => qrLayo
 export const qrRun: Factorise<QrParams, Reflecting> = ([a], params, [q, r], loops, room) => {
   const [m, n] = axesOf(a!)
   const of = qrLayoutOf(m, n, params)
-  const work = room(of.size)
-  for (let k = 0; k < count(a!); k++)
-    qr(floats(a!), k * m * n, floats(q!), k * m * of.columns, floats(r!), k * of.columns * n, of, work, loops)
+  const { x, by } = spaceOf(room(of.size), loops, isLarge(n))
+  for (let k = 0; k < count(a!); k++) qr(floats(a!), k * m * n, floats(q!), k * m * of.columns, floats(r!), k * of.columns * n, of, x, by)
 }
 export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primitive({
   name: 'qr',
