@@ -7,12 +7,12 @@ import { orderOf } from '../../core/graph/order.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import { fold } from '../../core/graph/rewrite.js'
-import { sameShape } from '../../core/graph/shape.js'
+import { contiguousIn, sameShape } from '../../core/graph/shape.js'
 import type { Tensor } from '../../core/graph/tensor.js'
 import type { DType } from '../../core/types/dtype.js'
 import { Builder } from './builder.js'
 import type { LoopPlanner } from './loops.js'
-import { contiguousIn, loweringOf } from './lower.js'
+import { loweringOf } from './lower.js'
 import { ALL_PASSES, type Without } from './passes.js'
 import type { Needed } from './repeat.js'
 import type { Ir } from './value.js'
@@ -175,7 +175,7 @@ export const irOf = (
     inputs: made.inputs.map((i) => (i >= 0 && number[i]! >= 0 ? i : -1)),
     captured: inKeyOrder(made.captured, number),
     consts: inKeyOrder(b.consts, number),
-    key: words.toArray(),
+    key: new Int32Array(words),
   }
 }
 

@@ -2,6 +2,7 @@
 import { raise } from '../../core/errors/explain.js'
 import type { Fused } from './fuse.js'
 import { Lists } from './ints.js'
+import { baseOf } from './schedule.js'
 
 /**
  * Units in an order in which each comes after what it reads; among those that are ready, the one whose values were built first. What its primitive says is run early, or late: what makes
@@ -14,24 +15,25 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
   }
   const waits = new Int32Array(units.length)
   const counts = new Int32Array(units.length)
-  /** Calls f once for each unit that unit i reads. */
-  const each = (f: (from: number, i: number) => void): void => {
-    const seen = new Int32Array(units.length).fill(-1)
-    for (let i = 0; i < units.length; i++)
-      for (const id of units[i]!.values)
-        for (const a of values[id]!.args) {
-          const p = producer(values[a]!.view?.base ?? a)
-          if (p < 0 || p === i || seen[p] === i) continue
-          seen[p] = i
-          f(p, i)
-        }
+  // Pairs of a unit and one that reads it, each once.
+  const pairs: number[] = []
+  const seen = new Int32Array(units.length).fill(-1)
+  for (let i = 0; i < units.length; i++) {
+    const made = units[i]!.values
+    for (let k = 0; k < made.length; k++) {
+      const { args } = values[made[k]!]!
+      for (let j = 0; j < args.length; j++) {
+        const p = producer(baseOf(values, args[j]!))
+        if (p < 0 || p === i || seen[p] === i) continue
+        seen[p] = i
+        counts[p]!++
+        waits[i]!++
+        pairs.push(p, i)
+      }
+    }
   }
-  each((from, i) => {
-    counts[from]!++
-    waits[i]!++
-  })
   const users = new Lists(counts)
-  each((from, i) => users.push(from, i))
+  for (let i = 0; i < pairs.length; i += 2) users.push(pairs[i]!, pairs[i + 1]!)
   const first = units.map(({ values }) => {
     let least = values[0]!
     for (let k = 1; k < values.length && k < 64; k++) if (values[k]! < least) least = values[k]!

@@ -1,11 +1,11 @@
 /** Places: where each value's elements lie, before the storages have addresses. Parts of a concat and accumulators share storages. */
 
-import { sameShape, stridesOf } from '../../core/graph/shape.js'
+import { contiguousIn, sameShape, stridesOf } from '../../core/graph/shape.js'
 import type { SliceParams } from '../../core/ops/layout/slice.js'
 import type { DType } from '../../core/types/dtype.js'
 import { type Draft, spreadStrides, stillStrides, type Tile } from './body.js'
 import type { Fused } from './fuse.js'
-import { contiguousIn, reshapeStrides } from './lower.js'
+import { reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
 import { ALL_PASSES, type Without } from './passes.js'
 import { baseOf } from './schedule.js'

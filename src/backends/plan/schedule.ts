@@ -43,16 +43,18 @@ export const markLive = (ir: Ir, values: readonly Value[]): Uint8Array => {
 
 export const countUses = (values: readonly Value[], live: Uint8Array): Lists => {
   const counts = new Int32Array(values.length)
-  const each = (f: (base: number, user: number) => void): void => {
-    for (const v of values) {
-      if (live[v.id] === 0 || v.view !== undefined) continue
-      const { args } = v
-      for (let k = 0; k < args.length; k++) f(values[args[k]!]!.view?.base ?? args[k]!, v.id)
+  const pairs: number[] = []
+  for (let id = 0; id < values.length; id++) {
+    const { view, args } = values[id]!
+    if (live[id] === 0 || view !== undefined) continue
+    for (let k = 0; k < args.length; k++) {
+      const base = baseOf(values, args[k]!)
+      counts[base]!++
+      pairs.push(base, id)
     }
   }
-  each((base) => counts[base]!++)
   const uses = new Lists(counts)
-  each((base, user) => uses.push(base, user))
+  for (let i = 0; i < pairs.length; i += 2) uses.push(pairs[i]!, pairs[i + 1]!)
   return uses
 }
 
