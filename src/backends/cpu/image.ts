@@ -36,7 +36,8 @@ class Table {
   readonly loops: TableLoop[] = []
   constructor(
     private readonly inJs: (step: number) => boolean,
-    private readonly entriesOf: (step: number) => readonly Entry[],
+    /** Puts the entries of a step behind others. */
+    private readonly put: (step: number, to: Entry[]) => void,
     private readonly times: Float64Array,
   ) {}
   private hasJs(p: Part): boolean {
@@ -48,8 +49,9 @@ class Table {
     let open: Part[] = []
     const close = (): void => {
       if (open.length === 0) return
-      const calls = open.reduce((n, p) => n + this.callsOf(p), 0) / around
-      segments.push({ kind: 'wasm', ...this.place(open), calls })
+      let calls = 0
+      for (const p of open) calls += this.callsOf(p)
+      segments.push({ kind: 'wasm', ...this.place(open), calls: calls / around })
       open = []
     }
     for (const p of parts) {
@@ -74,7 +76,7 @@ class Table {
   private place(parts: readonly Part[]): { readonly start: number; readonly count: number } {
     const entries: Entry[] = []
     for (const p of parts)
-      if ('step' in p) for (const e of this.entriesOf(p.step)) entries.push(e)
+      if ('step' in p) this.put(p.step, entries)
       else entries.push({ loop: this.loops.push({ ...this.place(p.parts), loop: p.loop }) - 1 })
     const start = this.entries.length
     for (const e of entries) this.entries.push(e) // a spread has as many arguments as there are steps
@@ -293,7 +295,11 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, engi
   }
   const table = new Table(
     (i) => installed[plan.steps[i]!.kernel]!.run !== undefined,
-    (i) => forks.get(i) ?? [{ kernel: installed[plan.steps[i]!.kernel]!.index, record: recordOf[i]! }],
+    (i, to) => {
+      const shared = forks.get(i)
+      if (shared === undefined) to.push({ kernel: installed[plan.steps[i]!.kernel]!.index, record: recordOf[i]! })
+      else for (const e of shared) to.push(e)
+    },
     timesOf(plan.steps, plan.loops),
   )
   const segments = table.segments(partsOf(plan.steps.length, plan.loops))

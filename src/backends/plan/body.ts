@@ -112,8 +112,8 @@ export const collapse = (
     }
   }
   if (at.length === 0) return { shape: [1], strides: operands.map(() => stillStrides(1)), flags: flags.map(() => unfolded(1)) }
-  if (at.length === shape.length) return { shape: lengths, strides: operands, flags }
-  return { shape: lengths, strides: operands.map((o) => picked(o, at)), flags: flags.map((f) => picked(f, at)) }
+  if (at.length === shape.length) return { shape, strides: operands, flags }
+  return { shape: lengths.slice(), strides: operands.map((o) => picked(o, at)), flags: flags.map((f) => picked(f, at)) }
 }
 const picked = <T>(list: readonly T[], at: readonly number[]): T[] => {
   const out = new Array<T>(at.length)
@@ -193,34 +193,33 @@ export const makeLoop = (
   merging = true,
   tile?: Tile,
 ): Work & { readonly kernel: LoopKernel } => {
-  const strides: (readonly number[])[] = []
-  for (let k = 0; k < inputs.length; k++) strides.push(inputs[k]!.strides)
-  const flags: (readonly boolean[])[] = []
-  for (let i = 0; i < outputs.length; i++) {
-    strides.push(outputs[i]!.strides)
-    flags.push(outputs[i]!.fold?.axes ?? unfolded(shape.length))
+  const [n, m] = [inputs.length, outputs.length]
+  const strides = new Array<readonly number[]>(n + m)
+  for (let k = 0; k < n; k++) strides[k] = inputs[k]!.strides
+  const flags = new Array<readonly boolean[]>(m)
+  for (let i = 0; i < m; i++) {
+    strides[n + i] = outputs[i]!.strides
+    flags[i] = outputs[i]!.fold?.axes ?? unfolded(shape.length)
   }
   const c = tiled(collapse(shape, strides, flags, merging), tile)
-  const accesses: Access[] = []
-  const reads: Operand[] = []
-  for (let k = 0; k < inputs.length; k++) {
-    accesses.push(accessOf(c, k, 'zero'))
-    reads.push(operandOf(inputs[k]!, c.strides[k]!, itemBytes))
+  // Plans are kept: lists that grow have room for more than these hold.
+  const accesses = new Array<Access>(n)
+  const reads = new Array<Operand>(n)
+  for (let k = 0; k < n; k++) {
+    accesses[k] = accessOf(c, k, 'zero')
+    reads[k] = operandOf(inputs[k]!, c.strides[k]!, itemBytes)
   }
-  const outs: LoopOutput[] = []
-  const writes: Operand[] = []
-  for (let i = 0; i < outputs.length; i++) {
+  const outs = new Array<LoopOutput>(m)
+  const writes = new Array<Operand>(m)
+  for (let i = 0; i < m; i++) {
     const o = outputs[i]!
-    const walked = c.strides[inputs.length + i]!
-    const access = accessOf(c, inputs.length + i, 'unit')
+    const access = accessOf(c, n + i, 'unit')
     // A fold over axes of length 1 is its only element.
     const folds = o.fold !== undefined && (o.fold.accumulate || c.flags[i]!.includes(true))
-    outs.push(
-      folds
-        ? { dtype: o.dtype, access, fold: { op: o.fold!.op, axes: c.flags[i]!, accumulate: o.fold!.accumulate } }
-        : { dtype: o.dtype, access },
-    )
-    writes.push(operandOf(o, walked, itemBytes))
+    outs[i] = folds
+      ? { dtype: o.dtype, access, fold: { op: o.fold!.op, axes: c.flags[i]!, accumulate: o.fold!.accumulate } }
+      : { dtype: o.dtype, access }
+    writes[i] = operandOf(o, c.strides[n + i]!, itemBytes)
   }
   return { kernel: { kind: 'loop', rank: c.shape.length, body, inputs: accesses, outputs: outs }, sizes: c.shape, reads, writes }
 }
@@ -253,6 +252,7 @@ const byteStrides = (strides: readonly number[], item: number): readonly number[
 /** Canonical text of a kernel: equal text, equal kernel. */
 export class KernelNames {
   private readonly bodies = new Codes()
+  private readonly known = new Map<string, LoopKernel>()
   constructor(private readonly ids: Identities = new Identities()) {}
   /** Equal bodies have equal numbers. */
   private body({ inputs, ops, results }: Body): number {
@@ -268,6 +268,13 @@ export class KernelNames {
     const hash = bodies.hash(code)
     const known = bodies.find(code, hash)
     return known >= 0 ? known : bodies.add(code, hash)
+  }
+  /** Of equal loops the first: plans that are kept hold it once. */
+  first(key: string, kernel: LoopKernel): LoopKernel {
+    const known = this.known.get(key)
+    if (known !== undefined) return known
+    this.known.set(key, kernel)
+    return kernel
   }
   loop(k: LoopKernel): string {
     let text = `loop${k.rank}|${this.body(k.body)}|`

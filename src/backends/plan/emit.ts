@@ -1,5 +1,5 @@
 /** From units to steps: each unit's kernel, axis lengths and operands. */
-import { type Aval, aval } from '../../core/graph/aval.js'
+import type { Aval } from '../../core/graph/aval.js'
 import { scalarProgramOf } from '../../core/graph/expand.js'
 import { type AnyPrimitive, flopsOf } from '../../core/graph/primitive.js'
 import { sizeOf } from '../../core/graph/shape.js'
@@ -14,7 +14,6 @@ import { reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
 import type { Given, Place, Places } from './places.js'
 import type { Loop, Repeat } from './repeat.js'
-import { baseOf } from './schedule.js'
 import { aligns, type Operand, type Step } from './step.js'
 import type { Ir, Value } from './value.js'
 
@@ -37,8 +36,7 @@ export class Sheet {
   kernel(key: string, make: () => Kernel): number {
     let i = this.kernelIndex.get(key)
     if (i === undefined) {
-      i = this.kernels.length
-      this.kernels.push(make())
+      i = this.kernels.push(make()) - 1
       this.kernelKeys.push(key)
       this.kernelIndex.set(key, i)
     }
@@ -47,6 +45,8 @@ export class Sheet {
 }
 /** Emits the steps of a loop's body, `depth` loops deep; says which step reads each of its inputs last. */
 export type EmitBody = (body: Ir, given: Given, depth: number) => (input: number) => number
+
+const avalOf = ({ shape, dtype, size }: Value): Aval => ({ shape, dtype, size })
 
 /** A value that is copied to a place of this shape. */
 export interface Copy {
@@ -83,7 +83,7 @@ class LoopBody {
   load(id: number): number {
     const inside = this.made.get(id)
     if (inside !== undefined) return inside
-    const base = this.values[baseOf(this.values, id)]!
+    const base = this.values[this.values[id]!.base]!
     if (base.constant && base.kind === 'scalar') {
       const known = this.made.get(base.id)
       if (known !== undefined) return known
@@ -99,8 +99,8 @@ class LoopBody {
   }
   /** Adds the operation that a value is. */
   add(v: Value): number {
-    const args: number[] = []
-    for (let k = 0; k < v.args.length; k++) args.push(this.load(v.args[k]!))
+    const args = new Array<number>(v.args.length)
+    for (let k = 0; k < args.length; k++) args[k] = this.load(v.args[k]!)
     return this.ops.push({ prim: v.prim!, params: v.params, args, dtype: v.dtype }) - 1
   }
   /** The body, inputs first. */
@@ -108,7 +108,7 @@ class LoopBody {
     const { dtypes, ops, results } = this
     for (let i = 0; i < ops.length; i++) this.settle(ops[i]!.args)
     this.settle(results)
-    return { inputs: dtypes, ops, results }
+    return { inputs: dtypes.slice(), ops: ops.slice(), results: results.slice() }
   }
   private settle(references: number[]): void {
     const n = this.inputs.length
@@ -151,8 +151,7 @@ export class Emitter {
       const user = this.values[uses.at(id, k)]!
       const unit = unitOf[user.id]!
       // What a loop begins with is read when it begins: the states that follow are its own.
-      const begins =
-        user.kind === 'repeat' && user.args.every((a, i) => baseOf(this.values, a) !== id || i < (user.params as Repeat).carries)
+      const begins = user.kind === 'repeat' && user.args.every((a, i) => this.values[a]!.base !== id || i < (user.params as Repeat).carries)
       last = Math.max(last, begins ? this.loopStart.get(unit)! : this.lastStep[unit]!)
     }
     return last
@@ -193,8 +192,10 @@ export class Emitter {
     let cost = 0
     for (let i = 0; i < body.ops.length; i++) cost += body.ops[i]!.prim.cost
     for (let i = 0; i < outputs.length; i++) if (outputs[i]!.fold !== undefined) cost++
+    const { names } = this.sheet
+    const key = names.loop(made.kernel)
     return {
-      kernel: this.sheet.kernel(this.sheet.names.loop(made.kernel), () => made.kernel),
+      kernel: this.sheet.kernel(key, () => names.first(key, made.kernel)),
       sizes: made.sizes,
       reads: made.reads,
       writes: made.writes,
@@ -228,7 +229,7 @@ export class Emitter {
   }
   private isReadOutside(unit: number, id: number): boolean {
     const { uses, unitOf } = this.fused
-    for (let k = 0; k < uses.count(id); k++) if (unitOf[uses.at(id, k)] !== unit) return true
+    for (let k = 0, n = uses.count(id); k < n; k++) if (unitOf[uses.at(id, k)] !== unit) return true
     return false
   }
   /** A fold as what a loop over `shape` writes. */
@@ -237,15 +238,17 @@ export class Emitter {
     const accumulate = v.args.length > 1
     if (accumulate) this.accumulateInto(unit, v, v.args[1]!)
     const p = this.places.own(v)
-    const strides: number[] = []
-    const axes: boolean[] = []
+    const strides = new Array<number>(shape.length)
+    const axes = new Array<boolean>(shape.length)
     let k = 0
     for (let i = 0; i < shape.length; i++) {
       const keep = !folds.includes(i)
-      axes.push(!keep)
-      strides.push(keep ? p.strides[k++]! : 0)
+      axes[i] = !keep
+      strides[i] = keep ? p.strides[k++]! : 0
     }
-    return { ...this.target({ ...p, strides }, v.dtype), fold: { op: foldBy(v.prim!)!, axes, accumulate } }
+    const { storage, offset, dtype, advance } = this.places.drafted(p, v.dtype, strides)
+    const fold = { op: foldBy(v.prim!)!, axes, accumulate }
+    return advance === undefined ? { storage, offset, strides, dtype, fold } : { storage, offset, strides, dtype, fold, advance }
   }
 
   private emitProgram(v: Value): void {
@@ -297,7 +300,7 @@ export class Emitter {
     const b = this.factor(v.args[1]!, rank, batch, count)
     const first = this.values[v.args[0]!]!.shape
     const k = first[first.length - 1]!
-    const c: Operand = { ...this.places.start(p, v.dtype), strides: [m * n * item, p.strides[rank - 2]! * item, item] }
+    const c = this.places.operand(p, v.dtype, [m * n * item, p.strides[rank - 2]! * item, item])
     const kernel: GemmKernel = { kind: 'gemm', prim: v.prim!, dtype: v.dtype as 'f32' | 'f64', accumulate }
     this.sheet.steps.push({
       kernel: this.sheet.kernel(`gemm${v.dtype}${accumulate}`, () => kernel),
@@ -316,7 +319,7 @@ export class Emitter {
     const own = q.strides.length
     const run = batch.length > 0 && w.shape.length === rank ? reshapeStrides(batch, q.strides.slice(0, -2), [count]) : undefined
     const strides = own === 0 ? [0, 0, 0] : [(run?.[0] ?? 0) * item, q.strides[own - 2]! * item, q.strides[own - 1]! * item]
-    return { ...this.places.start(q, w.dtype), strides }
+    return this.places.operand(q, w.dtype, strides)
   }
 
   private emitConcat(c: Value): void {
@@ -400,14 +403,10 @@ export class Emitter {
     const inPlace = prim.accumulates
     const results = prim.multi ? this.resultsOf(v.id) : [{ value: v, position: 0 }]
     if (inPlace !== undefined) this.accumulateInto(unit, v, v.args[inPlace]!)
-    const avals = v.args.map((a) => aval(this.values[a]!.shape, this.values[a]!.dtype))
-    const shaped = prim.shapeRule(avals, v.params)
-    const outs = (Array.isArray(shaped) ? shaped : [shaped]) as readonly {
-      readonly shape: readonly number[]
-      readonly dtype: Value['dtype']
-    }[]
+    const avals = v.args.map((a) => avalOf(this.values[a]!))
+    const outs = prim.multi ? (prim.shapeRule(avals, v.params) as readonly Aval[]) : [avalOf(v)]
     const operand = (id: number): Operand => {
-      return { ...this.places.start(this.places.placeOf(id), this.values[id]!.dtype), strides: [] }
+      return this.places.operand(this.places.placeOf(id), this.values[id]!.dtype, [])
     }
     const byPosition = new Map(results.map((r) => [r.position, r.value]))
     const targets = outs.map((o, i): Operand => {
@@ -422,7 +421,7 @@ export class Emitter {
       sizes: [],
       reads: v.args.filter((_, i) => i !== inPlace).map(operand),
       writes: targets,
-      flops: flopsOf(prim, avals, outs as readonly Aval[], v.params),
+      flops: flopsOf(prim, avals, outs, v.params),
     })
   }
 }

@@ -10,7 +10,7 @@ import type { Leave } from './given.js'
 import type { Lists } from './ints.js'
 import { foldBy } from './kernel.js'
 import { ALL_PASSES, type Without } from './passes.js'
-import { baseOf, countUses, epochsOf, isLoopValue, iteration, joinsLoops, markLive } from './schedule.js'
+import { countUses, epochsOf, isLoopValue, iteration, joinsLoops, markLive } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
 
 export interface Limits {
@@ -52,7 +52,7 @@ const add = addOp.primitive as unknown as AnyPrimitive
 
 /** add(acc, product) and add(acc, fold) become an accumulation into acc, where acc and the other have no other reader. Says whether there was one. */
 const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): boolean => {
-  const outputs = new Set(ir.outputs.map((o) => baseOf(values, o)))
+  const outputs = new Set(ir.outputs.map((o) => values[o]!.base))
   const single = (id: number): boolean => uses.count(id) === 1 && !outputs.has(id) && values[id]!.view === undefined
   let any = false
   for (const v of values) {
@@ -72,7 +72,7 @@ const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): boo
       )
         continue
       if (acc.constant || (acc.kind === 'input' && ir.carried?.has(acc.id) !== true) || acc.kind === 'const' || acc.id > v.id) continue
-      values[v.id] = { ...term, id: v.id, args: [...term.args, acc.id] }
+      values[v.id] = { ...term, id: v.id, base: v.id, args: [...term.args, acc.id] }
       live[term.id] = 0
       any = true
       break
@@ -142,7 +142,7 @@ class Units {
     let shared = -1
     for (let k = 0; k < v.args.length; k++) {
       const a = v.args[k]!
-      const base = baseOf(values, a)
+      const base = values[a]!.base
       if (values[base]!.constant) continue
       const u = groups.at(base)
       if (values[a]!.view === undefined && this.isKin(u, epoch, shape) && !(v.kind === 'fold' && k > 0)) {
@@ -200,8 +200,8 @@ class Units {
     }
     // Arguments made by another loop of this epoch are read from outside.
     for (const a of v.args) {
-      const p = groups.at(baseOf(values, a))
-      if (p >= 0 && p !== unit) u.inputs.add(baseOf(values, a))
+      const p = groups.at(values[a]!.base)
+      if (p >= 0 && p !== unit) u.inputs.add(values[a]!.base)
     }
     if (v.kind !== 'scalar' || uses.some(v.id, (x) => epoch[x] !== epoch[v.id]) || uses.count(v.id) === 0) u.results++
   }

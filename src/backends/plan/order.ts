@@ -2,7 +2,6 @@
 import { raise } from '../../core/errors/explain.js'
 import type { Fused } from './fuse.js'
 import { Lists } from './ints.js'
-import { baseOf } from './schedule.js'
 
 /**
  * Units in an order in which each comes after what it reads; among those that are ready, the one whose values were built first. What its primitive says is run early, or late: what makes
@@ -23,7 +22,7 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
     for (let k = 0; k < made.length; k++) {
       const { args } = values[made[k]!]!
       for (let j = 0; j < args.length; j++) {
-        const p = producer(baseOf(values, args[j]!))
+        const p = producer(values[args[j]!]!.base)
         if (p < 0 || p === i || seen[p] === i) continue
         seen[p] = i
         counts[p]!++
@@ -56,8 +55,8 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
 /** Of units that are run early or late, other keys than the places at which they were built. */
 const timed = ({ units, values }: Pick<Fused, 'units' | 'values'>, users: Lists, keys: number[]): void => {
   const late: number[] = []
-  for (const [u, unit] of units.entries()) {
-    const when = values[unit.values[0]!]!.prim?.when
+  for (let u = 0; u < units.length; u++) {
+    const when = values[units[u]!.values[0]!]!.prim?.when
     if (when === 'early') keys[u] = -1
     else if (when === 'late') late.push(u)
   }

@@ -48,9 +48,12 @@ class Regions {
     const { nodes, index } = this.linear
     const scalar = isScalarOp(nodes[i]!)
     let e = 0
-    for (const a of nodes[i]!.args) {
-      const step = scalar && isScalarOp(a) ? 0 : a.kind === APPLY || a.kind === OUTPUT ? 1 : 0
-      e = Math.max(e, this.epoch[index.get(a)]! + step)
+    const { args } = nodes[i]!
+    for (let k = 0; k < args.length; k++) {
+      const a = args[k]!
+      const made = a.kind === APPLY || a.kind === OUTPUT
+      const at = this.epoch[index.get(a)]! + (made && !(scalar && isScalarOp(a)) ? 1 : 0)
+      if (at > e) e = at
     }
     return e
   }
@@ -67,8 +70,12 @@ class Regions {
     const own: number[] = []
     const outside: number[] = []
     let level = 0
-    for (const a of node.args) {
+    const { args } = node
+    const places = new Array<number>(args.length)
+    for (let j = 0; j < args.length; j++) {
+      const a = args[j]!
       const k = index.get(a)
+      places[j] = k
       const r = groups.at(k)
       if (r >= 0 && epoch[k] === e && sameShape(a.aval.shape, node.aval.shape)) {
         if (!own.includes(r)) own.push(r)
@@ -84,10 +91,7 @@ class Regions {
       regions.push({ nodes: [], outside: new Set() })
     }
     const joined = regions[region]!
-    for (const a of node.args) {
-      const k = index.get(a)
-      if (a.kind !== CONST && groups.at(k) !== region) joined.outside.add(k)
-    }
+    for (let j = 0; j < args.length; j++) if (args[j]!.kind !== CONST && groups.at(places[j]!) !== region) joined.outside.add(places[j]!)
     joined.nodes.push(i)
     groups.put(i, region)
   }

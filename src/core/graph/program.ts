@@ -23,14 +23,17 @@ export type Traced = Omit<Program, 'captured'>
 
 /** The program of a trace, with its captured tensors; or an input, neither its own nor a tensor, on which an output depends. */
 export const closed = (p: Traced): Program | Node => {
-  const own = new Set(p.inputs)
+  const { name, inputs, inputTree, outputs, outputTree } = p
+  const own = new Set(inputs)
   const captured: Node[] = []
-  for (const n of orderOf(p.outputs).nodes)
-    if (n.kind === INPUT && !own.has(n)) {
-      if (capturedTensor(n) === undefined) return n
-      captured.push(n)
-    }
-  return { ...p, captured }
+  const { nodes } = orderOf(outputs)
+  for (let i = 0; i < nodes.length; i++) {
+    const n = nodes[i]!
+    if (n.kind !== INPUT || own.has(n)) continue
+    if (capturedTensor(n) === undefined) return n
+    captured.push(n)
+  }
+  return { name, inputs, inputTree, outputs, outputTree, captured }
 }
 
 /** Makes a Program; raises when an output depends on an input that is not its own. */
@@ -124,13 +127,8 @@ export const dependents = (linear: Linear, from: readonly Node[]): Uint8Array =>
     if (i >= 0) active[i] = 1
   }
   for (let i = 0; i < linear.nodes.length; i++) {
-    const n = linear.nodes[i]!
-    if (active[i] === 1) continue
-    for (const a of n.args)
-      if (active[linear.index.get(a)] === 1) {
-        active[i] = 1
-        break
-      }
+    const { args } = linear.nodes[i]!
+    for (let k = 0; k < args.length && active[i] === 0; k++) active[i] = active[linear.index.get(args[k]!)]!
   }
   return active
 }
