@@ -129,6 +129,13 @@ interface Entry {
 }
 
 const constantly = (node: Node): Value => ({ node, active: false })
+/** What a rule is given beside its arguments. */
+const contextOf = (ys: readonly Node[], active: readonly boolean[], config: RuleConfig) => ({
+  y: asExpr(ys[0]!),
+  ys: asExprs(ys),
+  active,
+  config,
+})
 
 /** The coduals of nodes, made when the first contribution arrives. */
 class CoDuals {
@@ -182,16 +189,13 @@ const pullAt = (
       continue
     }
     const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
-    const given = (made: readonly Node[]) => ({ y: asExpr(made[0]!), ys: asExprs(made), active, config })
-    const pullbackOf = (made: { readonly pullback: Pullback }): Pullback => functionFrom(node.prim!, 'rrule', made.pullback)
-    const made = rrule(asExprs(xs), node.payload as never, given(ys))
+    const made = rrule(asExprs(xs), node.payload as never, contextOf(ys, active, config))
     const values = valuesFrom(node.prim!, 'rrule', made.ys, ys)
-    const pullback = pullbackOf(made)
-    tape.push({
-      node,
-      pullback: again?.pullback(xs, ys, values, (as, bs) => pullbackOf(rrule(asExprs(as), node.payload as never, given(bs)))) ?? pullback,
-      active,
-    })
+    const pullback = functionFrom(node.prim!, 'rrule', made.pullback)
+    const later = again?.pullback(xs, ys, values, (as, bs) =>
+      functionFrom(node.prim!, 'rrule', rrule(asExprs(as), node.payload as never, contextOf(bs, active, config)).pullback),
+    )
+    tape.push({ node, pullback: later ?? pullback, active })
     walk.give(values.map((y) => ({ node: y, active: true })))
   }
   const values = walk.values()
