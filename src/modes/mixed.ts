@@ -221,13 +221,12 @@ const usersOutside = (linear: Linear, regions: readonly Region[], outputs: reado
     for (const k of r.nodes) regionOf[k] = i
   })
   const outside = new Uint8Array(nodes.length)
-  for (let i = 0; i < nodes.length; i++) {
-    const { args } = nodes[i]!
-    for (let j = 0; j < args.length; j++) {
-      const k = index.get(args[j]!)
+  nodes.forEach((n, i) => {
+    for (const a of n.args) {
+      const k = index.get(a)
       if (regionOf[k]! >= 0 && regionOf[k] !== regionOf[i]) outside[k] = 1
     }
-  }
+  })
   for (const o of outputs) outside[index.get(o)] = 1
   return regions.map((r) => r.nodes.filter((k) => outside[k] === 1))
 }

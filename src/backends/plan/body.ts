@@ -234,9 +234,7 @@ const operandOf = ({ storage, offset, dtype, advance }: Draft, along: readonly n
   const strides = byteStrides(along, itemBytes[dtype])
   return advance === undefined ? { storage, offset, strides } : { storage, offset, strides, advance }
 }
-/** The axes of what is not folded share their flags. */
-const plain: readonly (readonly boolean[])[] = Array.from({ length: 8 }, (_, n) => new Array<boolean>(n).fill(false))
-const unfolded = (rank: number): readonly boolean[] => plain[rank] ?? new Array<boolean>(rank).fill(false)
+const unfolded = (rank: number): readonly boolean[] => new Array<boolean>(rank).fill(false)
 /** Operands that do not move (most are literals) share their strides. */
 const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) => new Array<number>(n).fill(0))
 export const stillStrides = (rank: number): readonly number[] => still[rank] ?? new Array<number>(rank).fill(0)

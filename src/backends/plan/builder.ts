@@ -11,26 +11,6 @@ import type { Value, ValueKind, View } from './value.js'
 const NONE: readonly number[] = []
 /** Words of a value's code before its arguments. */
 const HEAD = 6
-/** Words of a view's code before its strides. */
-const VIEW = 4
-/** What stands in codes and keys for kinds and dtypes. */
-const kinds: Readonly<Record<ValueKind, number>> = {
-  input: 0,
-  const: 1,
-  scalar: 2,
-  program: 3,
-  fold: 4,
-  gemm: 5,
-  concat: 6,
-  pad: 7,
-  sliceAdd: 8,
-  opaque: 9,
-  repeat: 10,
-  result: 11,
-  copy: 12,
-  view: 13,
-}
-const dtypes: Readonly<Record<DType, number>> = { f64: 0, f32: 1, i32: 2, bool: 3 }
 const words = new DataView(new ArrayBuffer(8))
 
 /** Builds values; lowerings (lower.ts) call back into it. */
@@ -85,7 +65,7 @@ export class Builder {
   /** A slot of its own for each literal, so that one that happens to equal another changes no plan; what is made of equal ones is shared. */
   constant(x: number, dtype: DType): number {
     words.setFloat64(0, x)
-    const code = [-2, dtypes[dtype], words.getInt32(0), words.getInt32(4)]
+    const code = [-2, this.ids.id(dtype), words.getInt32(0), words.getInt32(4)]
     const hash = this.codes.hash(code)
     const known = this.find(code, hash)
     const id = this.push('const', NONE, dtype, null, null, NONE, true, this.consts.length, known < 0 ? code : NONE, hash)
@@ -114,21 +94,15 @@ export class Builder {
     paramsId = this.ids.paramsId(prim, params, kind === 'program'),
   ): number {
     const of = prim === null ? -1 : this.ids.id(prim)
-    const code = new Array<number>(HEAD + args.length + shape.length)
-    code[0] = kinds[kind]
-    code[1] = of
-    code[2] = paramsId
-    code[3] = position
-    code[4] = dtypes[dtype]
-    code[5] = args.length
+    const code = [this.ids.id(kind), of, paramsId, position, this.ids.id(dtype), args.length]
     let constant = kind === 'scalar' && shape.length === 0 && args.length > 0
     for (let i = 0; i < args.length; i++) {
       const a = this.values[args[i]!]!
-      code[HEAD + i] = a.kind === 'const' ? this.first(a.id) : a.id
+      code.push(a.kind === 'const' ? this.first(a.id) : a.id)
       if (!a.constant) constant = false
     }
     // The shape is no function of the rest: a scalar function of literals may be wanted at any shape.
-    for (let i = 0; i < shape.length; i++) code[HEAD + args.length + i] = shape[i]!
+    for (let i = 0; i < shape.length; i++) code.push(shape[i]!)
     const hash = this.codes.hash(code)
     const known = this.find(code, hash)
     return known >= 0 ? known : this.push(kind, shape, dtype, prim, params, args, constant, position, code, hash)
@@ -142,16 +116,7 @@ export class Builder {
   makeView(view: View, shape: readonly number[], dtype: DType): number {
     const base = this.values[view.base]!
     if (view.offset === 0 && sameShape(base.shape, shape) && contiguousIn(shape, view.strides)) return view.base
-    const rank = shape.length
-    const code = new Array<number>(VIEW + 2 * rank)
-    code[0] = -3
-    code[1] = this.first(view.base)
-    code[2] = view.offset
-    code[3] = rank
-    for (let i = 0; i < rank; i++) {
-      code[VIEW + i] = view.strides[i]!
-      code[VIEW + rank + i] = shape[i]!
-    }
+    const code = [-3, this.first(view.base), view.offset, shape.length, ...view.strides, ...shape]
     const hash = this.codes.hash(code)
     const known = this.find(code, hash)
     return known >= 0 ? known : this.push('view', shape, dtype, null, null, [view.base], false, 0, code, hash, view)
@@ -182,7 +147,7 @@ export class Builder {
    * expressions have equal keys. Numbers in constant slots are not part of it. `number` has those of the values, -1 where nothing needs one.
    */
   key(roots: readonly number[]): { readonly words: number[]; readonly number: Int32Array } {
-    const { values, codes } = this
+    const { values, codes, ids } = this
     const number = new Int32Array(values.length).fill(-1)
     const words: number[] = []
     let count = 0
@@ -209,9 +174,9 @@ export class Builder {
         next.pop()
         number[v.id] = count++
         const code = codes.of(v.id)
-        if (v.kind === 'const') words.push(-2, dtypes[v.dtype])
+        if (v.kind === 'const') words.push(-2, ids.id(v.dtype))
         else if (code.length === 0) {
-          words.push(-4, dtypes[v.dtype], v.shape.length)
+          words.push(-4, ids.id(v.dtype), v.shape.length)
           for (const d of v.shape) words.push(d)
         } else if (v.view !== undefined) {
           words.push(-3, number[v.view.base]!)

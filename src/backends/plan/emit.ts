@@ -210,6 +210,7 @@ export class Emitter {
 
   private emitLoop(unit: number, u: Unit): void {
     const { values, places } = this
+    const { uses, unitOf } = this.fused
     const body = new LoopBody(values, places, u.shape)
     const outputs: DraftOutput[] = []
     for (let i = 0; i < u.values.length; i++) {
@@ -221,16 +222,11 @@ export class Emitter {
       }
       const at = v.kind === 'copy' ? body.load(v.args[0]!) : body.add(v)
       body.made.set(v.id, at)
-      if (!places.returned(v.id) && !this.isReadOutside(unit, v.id)) continue
+      if (!places.returned(v.id) && uses.every(v.id, (x) => unitOf[x] === unit)) continue
       body.results.push(at)
       outputs.push(this.target(places.own(v), v.dtype))
     }
     this.loop(u.shape, body.finished(), body.inputs, outputs)
-  }
-  private isReadOutside(unit: number, id: number): boolean {
-    const { uses, unitOf } = this.fused
-    for (let k = 0, n = uses.count(id); k < n; k++) if (unitOf[uses.at(id, k)] !== unit) return true
-    return false
   }
   /** A fold as what a loop over `shape` writes. */
   private folded(unit: number, v: Value, shape: readonly number[]): DraftOutput {
@@ -246,9 +242,7 @@ export class Emitter {
       axes[i] = !keep
       strides[i] = keep ? p.strides[k++]! : 0
     }
-    const { storage, offset, dtype, advance } = this.places.drafted(p, v.dtype, strides)
-    const fold = { op: foldBy(v.prim!)!, axes, accumulate }
-    return advance === undefined ? { storage, offset, strides, dtype, fold } : { storage, offset, strides, dtype, fold, advance }
+    return { ...this.places.drafted(p, v.dtype, strides), fold: { op: foldBy(v.prim!)!, axes, accumulate } }
   }
 
   private emitProgram(v: Value): void {

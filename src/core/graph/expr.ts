@@ -99,11 +99,6 @@ export class Node {
     has(node: Node): boolean {
       return this.get(node) >= 0
     }
-    add(node: Node, value: number): boolean {
-      if (this.get(node) >= 0) return false
-      this.set(node, value)
-      return true
-    }
     set(node: Node, value: number): void {
       const id = node.#id
       const at = id % PAGE
@@ -263,8 +258,6 @@ export interface NodeIndex {
   get(node: Node): number
   has(node: Node): boolean
   set(node: Node, value: number): void
-  /** Sets that of a node that has none; says whether it had none. */
-  add(node: Node, value: number): boolean
   /** Sets the nodes of a list, each of which has its position there, in the order of their numbers; these are their positions from now on. */
   sort(list: readonly Node[]): Node[]
 }
@@ -282,8 +275,8 @@ export const linearize = (roots: readonly Node[], cut?: (n: Node) => boolean): L
   const found: Node[] = []
   const stack: Node[] = []
   const meet = (node: Node): void => {
-    if (!index.add(node, found.length)) return
-    found.push(node)
+    if (index.has(node)) return
+    index.set(node, found.push(node) - 1)
     stack.push(node)
   }
   for (const root of roots) {

@@ -23,17 +23,16 @@ export type Traced = Omit<Program, 'captured'>
 
 /** The program of a trace, with its captured tensors; or an input, neither its own nor a tensor, on which an output depends. */
 export const closed = (p: Traced): Program | Node => {
-  const { name, inputs, inputTree, outputs, outputTree } = p
-  const own = new Set(inputs)
+  const own = new Set(p.inputs)
   const captured: Node[] = []
-  const { nodes } = orderOf(outputs)
+  const { nodes } = orderOf(p.outputs)
   for (let i = 0; i < nodes.length; i++) {
     const n = nodes[i]!
     if (n.kind !== INPUT || own.has(n)) continue
     if (capturedTensor(n) === undefined) return n
     captured.push(n)
   }
-  return { name, inputs, inputTree, outputs, outputTree, captured }
+  return { ...p, captured }
 }
 
 /** Makes a Program; raises when an output depends on an input that is not its own. */
