@@ -6,7 +6,7 @@ import { asNode, constant, input, type Node, resultAvals } from '../core/graph/e
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { sameShape } from '../core/graph/shape.js'
 import { raiseNotImplemented } from '../core/graph/source-lines.js'
-import { type Forced, NoTangent, type Tangent, unthunk } from '../core/graph/tangent.js'
+import { type Forced, isThunk, NoTangent, type Tangent, unthunk } from '../core/graph/tangent.js'
 import { beside, declaredLike } from '../core/graph/weak.js'
 import { broadcastNode } from '../core/ops/layout/move.js'
 import { sumToNode } from '../core/ops/reduce.js'
@@ -77,7 +77,7 @@ const broadcastable = (small: readonly number[], big: readonly number[]): boolea
 
 /** What a rule returned, without its thunks; each is held against what belongs there. */
 export const forced = (given: Tangent, prim: AnyPrimitive, facet: Facet, of: Aval, k: number, count: number): Forced => {
-  let t = tangentFrom(prim, facet, given, of, k, count)
+  let t = isThunk(given) ? given : tangentFrom(prim, facet, given, of, k, count)
   while (t._tag === 'Thunk' || t._tag === 'InplaceableThunk') t = tangentFrom(prim, facet, t.force(), of, k, count)
   return t
 }

@@ -128,6 +128,12 @@ class Rebuilt {
     const r = this.regionAt[i]!
     return r >= 0 ? this.chosen[r]!.region.args : this.linear.nodes[i]!.args.map((a) => this.linear.index.get(a))
   }
+  /** Is all made that a node, of no region, is made of? */
+  private ready(i: number): boolean {
+    const { args } = this.linear.nodes[i]!
+    for (let k = 0; k < args.length; k++) if (this.made[this.linear.index.get(args[k]!)] === undefined) return false
+    return true
+  }
   private finished(i: number): boolean {
     const r = this.regionAt[i]!
     return r >= 0 ? this.done[r] === 1 : this.made[i] !== undefined
@@ -139,7 +145,7 @@ class Rebuilt {
       n,
       n.args.map((a) => this.of(a)),
     )
-    this.several.set(i, ys)
+    if (n.prim!.multi) this.several.set(i, ys)
     return ys[0] ?? n
   }
   private build(i: number): void {
@@ -163,7 +169,12 @@ class Rebuilt {
   private all(): void {
     const stack: number[] = []
     for (let i = 0; i < this.made.length; i++) {
-      if (!this.finished(i)) stack.push(i)
+      if (this.finished(i)) continue
+      if (this.regionAt[i]! < 0 && this.ready(i)) {
+        this.build(i)
+        continue
+      }
+      stack.push(i)
       while (stack.length > 0) {
         const top = stack[stack.length - 1]!
         const open = this.finished(top) ? [] : this.needs(top).filter((k) => !this.finished(k))

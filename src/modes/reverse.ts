@@ -7,7 +7,7 @@ import { badInput } from '../core/errors/explain.js'
 import type { Again } from '../core/graph/again.js'
 import type { Aval } from '../core/graph/aval.js'
 import { isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, type Node, reapplied, resultsOf } from '../core/graph/expr.js'
+import { asExpr, asExprs, asNode, type Node, reapplied, resultsOf } from '../core/graph/expr.js'
 import { Walk } from '../core/graph/rewrite.js'
 import { blamed, type Cursor, entered, left, raiseNotImplemented, remember } from '../core/graph/source-lines.js'
 import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
@@ -129,6 +129,13 @@ interface Entry {
 }
 
 const constantly = (node: Node): Value => ({ node, active: false })
+/** What a rule is given beside its arguments. */
+const contextOf = (ys: readonly Node[], active: readonly boolean[], config: RuleConfig) => ({
+  y: asExpr(ys[0]!),
+  ys: asExprs(ys),
+  active,
+  config,
+})
 
 /** The coduals of nodes, made when the first contribution arrives. */
 class CoDuals {
@@ -165,27 +172,30 @@ const pullAt = (
   for (let node = walk.next(); node !== undefined; node = walk.next()) {
     cursor.node = node
     const args = walk.args()
-    const xs = args.map((a) => a.node)
+    const xs = new Array<Node>(args.length)
+    const active = new Array<boolean>(args.length)
+    let any = false
+    for (let k = 0; k < args.length; k++) {
+      const a = args[k]!
+      xs[k] = a.node
+      active[k] = a.active && isFloat(a.node.aval.dtype)
+      if (active[k]) any = true
+    }
     const ys = reapplied(node, xs)
     again ??= node.prim!.again?.pass()
-    for (const y of ys) again?.meet(y)
-    const active = args.map((a) => a.active && isFloat(a.node.dtype))
-    if (!active.includes(true) || !ys.some((y) => isFloat(y.dtype))) {
+    if (again !== undefined) for (const y of ys) again.meet(y)
+    if (!any || !ys.some((y) => isFloat(y.dtype))) {
       walk.give(ys.map(constantly))
       continue
     }
     const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
-    const given = (made: readonly Node[]) => ({ y: asExpr(made[0]!), ys: made.map(asExpr), active, config })
-    const pullbackOf = (made: { readonly pullback: Pullback }): Pullback => functionFrom(node.prim!, 'rrule', made.pullback)
-    const made = rrule(xs.map(asExpr), node.payload as never, given(ys))
+    const made = rrule(asExprs(xs), node.payload as never, contextOf(ys, active, config))
     const values = valuesFrom(node.prim!, 'rrule', made.ys, ys)
-    const pullback = pullbackOf(made)
-    tape.push({
-      node,
-      pullback:
-        again?.pullback(xs, ys, values, (as, bs) => pullbackOf(rrule(as.map(asExpr), node.payload as never, given(bs)))) ?? pullback,
-      active,
-    })
+    const pullback = functionFrom(node.prim!, 'rrule', made.pullback)
+    const later = again?.pullback(xs, ys, values, (as, bs) =>
+      functionFrom(node.prim!, 'rrule', rrule(asExprs(as), node.payload as never, contextOf(bs, active, config)).pullback),
+    )
+    tape.push({ node, pullback: later ?? pullback, active })
     walk.give(values.map((y) => ({ node: y, active: true })))
   }
   const values = walk.values()

@@ -1,13 +1,11 @@
 /** A program's image in the memory: one record per step, the step table, literals, tables of kernels, the arena, scratch. Addresses are relative to its base. */
 
-import type { Start } from '../plan/f16-storage.js'
-import { IntList } from '../plan/ints.js'
 import type { Ir } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
 import type { Plan } from '../plan/plan.js'
 import { type Loop, type Part, partsOf, timesOf } from '../plan/repeat.js'
-import type { Step } from '../plan/step.js'
+import type { Operand, Step } from '../plan/step.js'
 import type { Engine } from './engine.js'
 import type { Cut } from './kernel.js'
 import type { Installed } from './kernels.js'
@@ -38,7 +36,8 @@ class Table {
   readonly loops: TableLoop[] = []
   constructor(
     private readonly inJs: (step: number) => boolean,
-    private readonly entriesOf: (step: number) => readonly Entry[],
+    /** Puts the entries of a step behind others. */
+    private readonly put: (step: number, to: Entry[]) => void,
     private readonly times: Float64Array,
   ) {}
   private hasJs(p: Part): boolean {
@@ -50,8 +49,9 @@ class Table {
     let open: Part[] = []
     const close = (): void => {
       if (open.length === 0) return
-      const calls = open.reduce((n, p) => n + this.callsOf(p), 0) / around
-      segments.push({ kind: 'wasm', ...this.place(open), calls })
+      let calls = 0
+      for (const p of open) calls += this.callsOf(p)
+      segments.push({ kind: 'wasm', ...this.place(open), calls: calls / around })
       open = []
     }
     for (const p of parts) {
@@ -74,11 +74,10 @@ class Table {
   }
   /** The entries of parts, one after the other; those of loops among them before. */
   private place(parts: readonly Part[]): { readonly start: number; readonly count: number } {
-    const entries = parts.flatMap((p): readonly Entry[] => {
-      if ('step' in p) return this.entriesOf(p.step)
-      this.loops.push({ ...this.place(p.parts), loop: p.loop })
-      return [{ loop: this.loops.length - 1 }]
-    })
+    const entries: Entry[] = []
+    for (const p of parts)
+      if ('step' in p) this.put(p.step, entries)
+      else entries.push({ loop: this.loops.push({ ...this.place(p.parts), loop: p.loop }) - 1 })
     const start = this.entries.length
     for (const e of entries) this.entries.push(e) // a spread has as many arguments as there are steps
     return { start, count: entries.length }
@@ -111,14 +110,23 @@ export interface Image {
 const write = (kernel: Kernel, s: Step, to: RecordWriter, installed: Installed, shared: number | undefined): void =>
   kernel.kind === 'loop' ? writeLoop(s, to, shared) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to, installed, shared)
 
+type Address = Pick<Operand, 'storage' | 'offset' | 'advance'>
 /** The words of an image while they are written, in any order inside of a record. */
-class Words {
-  readonly list = new IntList()
-  readonly relocations = new IntList()
+class Words implements RecordWriter {
+  readonly list: number[] = []
+  readonly relocations: number[] = []
   /** Addresses as (word, storage), known only when the records' length is. */
-  private readonly addresses = new IntList()
-  private readonly scratchWords = new IntList()
+  private readonly addresses: number[] = []
+  private readonly scratchWords: number[] = []
   private record = 0
+  /** The step whose record is written, and what moves with the loops around it. */
+  step = 0
+  readonly moving: Moving[] = []
+  /** Tables that kernels read, each with its first slot behind the literals. */
+  readonly tables = new Map<Uint8Array, number>()
+
+  /** `slots`: those of literals; with those of tables in the end. */
+  constructor(public slots: number) {}
 
   get length(): number {
     return this.list.length
@@ -136,38 +144,50 @@ class Words {
   at(record: number): void {
     this.record = record
   }
-  put(word: number, x: number): void {
-    while (this.list.length <= this.record + word) this.list.push(0)
-    this.list.set(this.record + word, x)
+  number(word: number, x: number): void {
+    const { list } = this
+    const at = this.record + word
+    while (list.length < at) list.push(0)
+    list[at] = x
   }
   /** A byte offset from the image's base. */
   relative(word: number, x: number): void {
-    this.put(word, x)
+    this.number(word, x)
     this.relocations.push(this.record + word)
   }
-  address(word: number, { storage, offset }: Start): number {
-    this.put(word, offset)
-    this.addresses.push(this.record + word)
-    this.addresses.push(storage)
-    return this.record + word
+  address(word: number, { storage, offset, advance }: Address): number {
+    const at = this.record + word
+    this.number(word, offset)
+    this.addresses.push(at, storage)
+    if (advance !== undefined) this.moving.push({ step: this.step, depth: advance.length, word: at, advance })
+    return at
+  }
+  table(word: number, bytes: Uint8Array): void {
+    let slot = this.tables.get(bytes)
+    if (slot === undefined) {
+      slot = this.slots
+      this.slots += Math.ceil(bytes.length / 8)
+      this.tables.set(bytes, slot)
+    }
+    this.address(word, { storage: -1 - slot, offset: 0 })
   }
   scratch(word: number, offset = 0): void {
-    this.put(word, offset)
+    this.number(word, offset)
     this.scratchWords.push(this.record + word)
   }
   /** Puts in what is known at the end: where each storage and the scratch lie. Notes the words of some storages. */
   settle(at: (storage: number) => number, scratchAt: number, wordsOf: ReadonlyMap<number, number[]>): void {
     const { list, addresses, scratchWords } = this
     for (let i = 0; i < addresses.length; i += 2) {
-      const word = addresses.get(i)
-      const storage = addresses.get(i + 1)
-      list.set(word, list.get(word) + at(storage))
+      const word = addresses[i]!
+      const storage = addresses[i + 1]!
+      list[word]! += at(storage)
       this.relocations.push(word)
       wordsOf.get(storage)?.push(word)
     }
     for (let i = 0; i < scratchWords.length; i++) {
-      const word = scratchWords.get(i)
-      list.set(word, list.get(word) + scratchAt)
+      const word = scratchWords[i]!
+      list[word]! += scratchAt
       this.relocations.push(word)
     }
   }
@@ -192,27 +212,27 @@ const movesOf = (moving: readonly Moving[], loops: readonly Loop[]): ReadonlyMap
 }
 
 /** The records of the loops in a step table, and their lists of moves. */
-const writeLoops = (words: Words, table: Table, moving: Moving[], loops: readonly Loop[]) => {
+const writeLoops = (words: Words, table: Table, loops: readonly Loop[]) => {
   const { at } = repeatRecord
   const records = table.loops.map(({ count, loop }) => {
     const record = words.begin()
-    for (let k = 0; k < repeatRecord.words; k++) words.put(k, 0)
-    words.put(at.count, count)
-    words.put(at.iterations, loop.count)
+    for (let k = 0; k < repeatRecord.words; k++) words.number(k, 0)
+    words.number(at.count, count)
+    words.number(at.iterations, loop.count)
     const { flag } = loop
     if (flag !== undefined) {
-      words.put(at.ends, Number(flag.ends))
-      const word = words.address(at.flag, flag)
-      if (flag.advance !== undefined) moving.push({ step: loop.first, depth: loop.depth, word, advance: flag.advance })
+      words.number(at.ends, Number(flag.ends))
+      const word = words.address(at.flag, { storage: flag.storage, offset: flag.offset })
+      if (flag.advance !== undefined) words.moving.push({ step: loop.first, depth: loop.depth, word, advance: flag.advance })
     }
     return record
   })
-  const moves = movesOf(moving, loops)
+  const moves = movesOf(words.moving, loops)
   const lists = table.loops.map(({ loop }) => {
     const list = words.begin()
     moves.get(loop)!.forEach(({ word, by }, k) => {
       words.relative(moveEntry.words * k + moveEntry.at.word, 4 * word)
-      words.put(moveEntry.words * k + moveEntry.at.by, by)
+      words.number(moveEntry.words * k + moveEntry.at.by, by)
     })
     return list
   })
@@ -223,23 +243,23 @@ const writeLoops = (words: Words, table: Table, moving: Moving[], loops: readonl
 const writeFork = (words: Words, kernel: number, of: number, cut: Cut): number => {
   const list = words.begin()
   cut.moves.forEach(([word, by], k) => {
-    words.put(moveEntry.words * k + moveEntry.at.word, 4 * word)
-    words.put(moveEntry.words * k + moveEntry.at.by, by)
+    words.number(moveEntry.words * k + moveEntry.at.word, 4 * word)
+    words.number(moveEntry.words * k + moveEntry.at.by, by)
   })
   const record = words.begin()
   const { at } = forkRecord
-  words.put(at.kernel, kernel)
+  words.number(at.kernel, kernel)
   words.relative(at.record, 4 * of)
-  words.put(at.words, cut.words)
-  words.put(at.parts, cut.parts)
-  words.put(at.units, cut.units)
-  words.put(at.axis, 4 * cut.axis)
+  words.number(at.words, cut.words)
+  words.number(at.parts, cut.parts)
+  words.number(at.units, cut.units)
+  words.number(at.axis, 4 * cut.axis)
   words.relative(at.moves, 4 * list)
-  words.put(at.moving, cut.moves.length)
-  words.put(at.scratch, 4 * cut.scratch)
-  words.put(at.scratchBytes, cut.scratchBytes)
-  words.put(at.long, cut.long)
-  words.put(at.microseconds, cut.microseconds)
+  words.number(at.moving, cut.moves.length)
+  words.number(at.scratch, 4 * cut.scratch)
+  words.number(at.scratchBytes, cut.scratchBytes)
+  words.number(at.long, cut.long)
+  words.number(at.microseconds, cut.microseconds)
   return record
 }
 
@@ -248,36 +268,20 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, engi
   const crew = engine?.crew
   /** What runs for steps that threads share. */
   const forks = new Map<number, readonly Entry[]>()
-  const words = new Words()
+  const words = new Words(ir.consts.length)
   const recordOf = new Int32Array(plan.steps.length)
   const recordEnd = new Int32Array(plan.steps.length)
-  const moving: Moving[] = []
-  const tables = new Map<Uint8Array, number>()
-  let slots = ir.consts.length
   let scratch = 0
-  plan.steps.forEach((s, step) => {
+  for (let step = 0; step < plan.steps.length; step++) {
+    const s = plan.steps[step]!
+    words.step = step
     recordOf[step] = words.begin()
-    const to: RecordWriter = {
-      number: (word, x) => words.put(word, x),
-      address: (k, o) => {
-        const word = words.address(k, o)
-        if (o.advance !== undefined) moving.push({ step, depth: o.advance.length, word, advance: o.advance })
-      },
-      scratch: (word, offset) => words.scratch(word, offset),
-      table: (word, bytes) => {
-        if (!tables.has(bytes)) {
-          tables.set(bytes, slots)
-          slots += Math.ceil(bytes.length / 8)
-        }
-        words.address(word, { storage: -1 - tables.get(bytes)!, offset: 0 })
-      },
-    }
     const kernel = installed[s.kernel]!
     const shared = kernel.run === undefined ? crew?.cut(plan.kernels[s.kernel]!, s, kernel) : undefined
-    write(plan.kernels[s.kernel]!, s, to, kernel, shared?.sharedBytes)
+    write(plan.kernels[s.kernel]!, s, words, kernel, shared?.sharedBytes)
     recordEnd[step] = words.length
     scratch = Math.max(scratch, kernel.scratch(s.sizes))
-    if (shared === undefined) return
+    if (shared === undefined) continue
     const { sharedBytes = 0, each } = shared
     forks.set(
       step,
@@ -288,17 +292,21 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, engi
           : { kernel: engine!.fork, record: writeFork(words, index, recordOf[step]!, cut) }
       }),
     )
-  })
+  }
   const table = new Table(
     (i) => installed[plan.steps[i]!.kernel]!.run !== undefined,
-    (i) => forks.get(i) ?? [{ kernel: installed[plan.steps[i]!.kernel]!.index, record: recordOf[i]! }],
+    (i, to) => {
+      const shared = forks.get(i)
+      if (shared === undefined) to.push({ kernel: installed[plan.steps[i]!.kernel]!.index, record: recordOf[i]! })
+      else for (const e of shared) to.push(e)
+    },
     timesOf(plan.steps, plan.loops),
   )
   const segments = table.segments(partsOf(plan.steps.length, plan.loops))
-  const { records, lists, moves } = writeLoops(words, table, moving, plan.loops)
+  const { records, lists, moves } = writeLoops(words, table, plan.loops)
   const stepTable = words.begin()
   table.entries.forEach((e, i) => {
-    words.put(stepEntry.words * i + stepEntry.at.kernel, 'loop' in e ? engine!.repeat : e.kernel)
+    words.number(stepEntry.words * i + stepEntry.at.kernel, 'loop' in e ? engine!.repeat : e.kernel)
     words.relative(stepEntry.words * i + stepEntry.at.record, 4 * ('loop' in e ? records[e.loop]! : e.record))
   })
   const end = words.length
@@ -306,16 +314,16 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, engi
     words.at(records[i]!)
     words.relative(repeatRecord.at.steps, 4 * (stepTable + stepEntry.words * start))
     words.relative(repeatRecord.at.moves, 4 * lists[i]!)
-    words.put(repeatRecord.at.moving, moves.get(loop)!.length)
+    words.number(repeatRecord.at.moving, moves.get(loop)!.length)
   })
   const constants = aligned(4 * end)
-  const arena = aligned(constants + 8 * slots)
+  const arena = aligned(constants + 8 * words.slots)
   const scratchAt = arena + plan.arenaBytes
   const wordsOf = new Map([...plan.inputs, ...plan.captured, ...plan.outputs.map((o) => o.storage)].map((s) => [s, [] as number[]]))
   words.settle((storage) => (storage < 0 ? constants + 8 * (-1 - storage) : arena + plan.storages[storage]!.offset), scratchAt, wordsOf)
   return {
-    words: words.list.toArray(),
-    relocations: words.relocations.toArray(),
+    words: new Int32Array(words.list),
+    relocations: new Int32Array(words.relocations),
     recordOf,
     recordEnd,
     segments,
@@ -324,7 +332,7 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, engi
     shared: forks.size,
     stepTable,
     constants,
-    tables,
+    tables: words.tables,
     arena,
     bytes: aligned(scratchAt + scratch),
   }

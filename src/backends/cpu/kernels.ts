@@ -110,8 +110,8 @@ const moduleBytes = (bytes: number): number => 20_480 + 3 * bytes
 const FUNCTION_BYTES = 1024
 /** V8 maps two regions for a module, and ends the process where the system has no more (65,530 on Linux, for all that a process does). */
 const MODULES = 28_000
-/** Text and numbers by which kernels are known, about. */
-const nameBytes = (k: Kernel): number => 256 + (k.kind === 'loop' ? 64 * k.body.ops.length : 256)
+/** The text and the numbers by which a kernel is known, and the loops that plans share, about. */
+const nameBytes = (k: Kernel): number => 512 + (k.kind === 'loop' ? 192 * k.body.ops.length : 0)
 
 export class Kernels {
   private readonly byKey = new Map<string, Held>()
@@ -147,13 +147,14 @@ export class Kernels {
     const made: Held[] = []
     const { engine } = this.arena
     try {
-      plan.kernels.forEach((kernel, i) => {
+      for (let i = 0; i < plan.kernels.length; i++) {
+        const kernel = plan.kernels[i]!
         const key = plan.kernelKeys[i]!
-        if (this.byKey.has(key)) return
+        if (this.byKey.has(key)) continue
         if (kernel.kind === 'loop' && engine !== undefined) loops.push({ key, kernel })
         else made.push(this.make(key, kernel))
         this.named += nameBytes(kernel)
-      })
+      }
       // Loops of one plan are compiled in one module; very many are split, to stay far from engines' size limits.
       for (let i = 0; i < loops.length; i += 64) {
         const group = loops.slice(i, i + 64)

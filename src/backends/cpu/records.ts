@@ -98,7 +98,8 @@ export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter, shar
   for (let k = 0; k < reads.length + writes.length; k++) {
     const o = k < reads.length ? reads[k]! : writes[k - reads.length]!
     to.address(at.address(k), o)
-    for (let axis = 0; axis < o.strides.length; axis++) to.number(at.stride(k, axis), o.strides[axis]!)
+    const along = at.stride(k, 0)
+    for (let axis = 0; axis < o.strides.length; axis++) to.number(along + axis, o.strides[axis]!)
   }
   to.scratch(at.scratch, shared)
   if (shared !== undefined) to.scratch(at.kept)

@@ -7,6 +7,7 @@ import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import { sizeOf } from '../../core/graph/shape.js'
 import type { DType } from '../../core/types/dtype.js'
+import { Codes } from './ints.js'
 import type { Access, Body, BodyOp, Fold, LoopKernel, LoopOutput } from './kernel.js'
 import type { Operand, Work } from './step.js'
 import type { ItemBytes, View } from './value.js'
@@ -82,13 +83,19 @@ export const bodyOfResults = (p: Program, positions: readonly number[]): Body =>
   return body
 }
 
+/** A loop's axes, and how its operands walk them. */
+interface Collapsed {
+  readonly shape: readonly number[]
+  readonly strides: readonly (readonly number[])[]
+  readonly flags: readonly (readonly boolean[])[]
+}
 /** Merges neighbouring axes that every operand walks as one, and drops axes of length 1. */
 export const collapse = (
   shape: readonly number[],
   operands: readonly (readonly number[])[],
   flags: readonly (readonly boolean[])[],
   merging = true,
-): { readonly shape: number[]; readonly strides: number[][]; readonly flags: boolean[][] } => {
+): Collapsed => {
   // Each axis that is left: its length, and the axis with whose strides it is walked, the innermost of those that it is made of.
   const lengths: number[] = []
   const at: number[] = []
@@ -104,8 +111,9 @@ export const collapse = (
       at.push(a)
     }
   }
-  if (at.length === 0) return { shape: [1], strides: operands.map(() => [0]), flags: flags.map(() => [false]) }
-  return { shape: lengths, strides: operands.map((o) => picked(o, at)), flags: flags.map((f) => picked(f, at)) }
+  if (at.length === 0) return { shape: [1], strides: operands.map(() => stillStrides(1)), flags: flags.map(() => unfolded(1)) }
+  if (at.length === shape.length) return { shape, strides: operands, flags }
+  return { shape: lengths.slice(), strides: operands.map((o) => picked(o, at)), flags: flags.map((f) => picked(f, at)) }
 }
 const picked = <T>(list: readonly T[], at: readonly number[]): T[] => {
   const out = new Array<T>(at.length)
@@ -141,7 +149,6 @@ const partOf = (axis: number, side: number): number => {
   for (let t = Math.min(2 * side, axis - 1); t > 1 && 2 * t >= side; t--) if (axis % t === 0) return t
   return 0
 }
-type Collapsed = ReturnType<typeof collapse>
 /**
  * A loop over two axes, one of which is the order of some arrays and the other that of others (transposes), in tiles: the lines of memory that a tile touches stay near until all of it is done.
  * The order of elements is another, which is why nothing may be folded.
@@ -186,41 +193,48 @@ export const makeLoop = (
   merging = true,
   tile?: Tile,
 ): Work & { readonly kernel: LoopKernel } => {
-  const drafts: readonly Draft[] = [...inputs, ...outputs]
-  const folded = outputs.map((o) => o.fold?.axes ?? shape.map(() => false))
-  const c = tiled(
-    collapse(
-      shape,
-      drafts.map((d) => d.strides),
-      folded,
-      merging,
-    ),
-    tile,
-  )
-  const inner = c.shape.length - 1
-  const single = c.shape.length === 1 && c.shape[0] === 1
-  const access = (k: number): Access => {
-    if (single) return k < inputs.length ? 'zero' : 'unit'
-    const s = c.strides[k]![inner]!
-    return s === 1 ? 'unit' : s === 0 ? 'zero' : 'any'
+  const [n, m] = [inputs.length, outputs.length]
+  const strides = new Array<readonly number[]>(n + m)
+  for (let k = 0; k < n; k++) strides[k] = inputs[k]!.strides
+  const flags = new Array<readonly boolean[]>(m)
+  for (let i = 0; i < m; i++) {
+    strides[n + i] = outputs[i]!.strides
+    flags[i] = outputs[i]!.fold?.axes ?? unfolded(shape.length)
   }
-  const outs: LoopOutput[] = outputs.map((o, i) => {
-    const out = { dtype: o.dtype, access: access(inputs.length + i) }
+  const c = tiled(collapse(shape, strides, flags, merging), tile)
+  // Plans are kept: lists that grow have room for more than these hold.
+  const accesses = new Array<Access>(n)
+  const reads = new Array<Operand>(n)
+  for (let k = 0; k < n; k++) {
+    accesses[k] = accessOf(c, k, 'zero')
+    reads[k] = operandOf(inputs[k]!, c.strides[k]!, itemBytes)
+  }
+  const outs = new Array<LoopOutput>(m)
+  const writes = new Array<Operand>(m)
+  for (let i = 0; i < m; i++) {
+    const o = outputs[i]!
+    const access = accessOf(c, n + i, 'unit')
     // A fold over axes of length 1 is its only element.
     const folds = o.fold !== undefined && (o.fold.accumulate || c.flags[i]!.includes(true))
-    return folds ? { ...out, fold: { op: o.fold!.op, axes: c.flags[i]!, accumulate: o.fold!.accumulate } } : out
-  })
-  const operands = drafts.map(({ storage, offset, dtype, advance }, k): Operand => {
-    const strides = byteStrides(c.strides[k]!, itemBytes[dtype])
-    return advance === undefined ? { storage, offset, strides } : { storage, offset, strides, advance }
-  })
-  return {
-    kernel: { kind: 'loop', rank: c.shape.length, body, inputs: inputs.map((_, k) => access(k)), outputs: outs },
-    sizes: c.shape,
-    reads: operands.slice(0, inputs.length),
-    writes: operands.slice(inputs.length),
+    outs[i] = folds
+      ? { dtype: o.dtype, access, fold: { op: o.fold!.op, axes: c.flags[i]!, accumulate: o.fold!.accumulate } }
+      : { dtype: o.dtype, access }
+    writes[i] = operandOf(o, c.strides[n + i]!, itemBytes)
   }
+  return { kernel: { kind: 'loop', rank: c.shape.length, body, inputs: accesses, outputs: outs }, sizes: c.shape, reads, writes }
 }
+/** How an operand is walked along the innermost axis; `single` where there is one point alone. */
+const accessOf = ({ shape, strides }: Collapsed, k: number, single: Access): Access => {
+  const inner = shape.length - 1
+  if (inner === 0 && shape[0] === 1) return single
+  const s = strides[k]![inner]!
+  return s === 1 ? 'unit' : s === 0 ? 'zero' : 'any'
+}
+const operandOf = ({ storage, offset, dtype, advance }: Draft, along: readonly number[], itemBytes: ItemBytes): Operand => {
+  const strides = byteStrides(along, itemBytes[dtype])
+  return advance === undefined ? { storage, offset, strides } : { storage, offset, strides, advance }
+}
+const unfolded = (rank: number): readonly boolean[] => new Array<boolean>(rank).fill(false)
 /** Operands that do not move (most are literals) share their strides. */
 const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) => new Array<number>(n).fill(0))
 export const stillStrides = (rank: number): readonly number[] => still[rank] ?? new Array<number>(rank).fill(0)
@@ -235,20 +249,43 @@ const byteStrides = (strides: readonly number[], item: number): readonly number[
 
 /** Canonical text of a kernel: equal text, equal kernel. */
 export class KernelNames {
-  private readonly bodies = new WeakMap<Body, number>()
+  private readonly bodies = new Codes()
+  private readonly known = new Map<string, LoopKernel>()
   constructor(private readonly ids: Identities = new Identities()) {}
-  /** Bodies of equal text have equal numbers. */
-  private body(b: Body): number {
-    let i = this.bodies.get(b)
-    if (i === undefined) {
-      const ops = b.ops.map((o) => `${this.ids.id(o.prim)}:${this.ids.paramsId(o.prim, o.params)}(${o.args.join()})${o.dtype}`)
-      i = this.ids.id(`body ${b.inputs.join()};${ops.join(';')};${b.results.join()}`)
-      this.bodies.set(b, i)
+  /** Equal bodies have equal numbers. */
+  private body({ inputs, ops, results }: Body): number {
+    const { ids, bodies } = this
+    const code = [inputs.length, ops.length]
+    for (let i = 0; i < inputs.length; i++) code.push(ids.id(inputs[i]))
+    for (let i = 0; i < ops.length; i++) {
+      const { prim, params, args, dtype } = ops[i]!
+      code.push(ids.id(prim), ids.paramsId(prim, params), ids.id(dtype), args.length)
+      for (let k = 0; k < args.length; k++) code.push(args[k]!)
     }
-    return i
+    for (let i = 0; i < results.length; i++) code.push(results[i]!)
+    const hash = bodies.hash(code)
+    const known = bodies.find(code, hash)
+    return known >= 0 ? known : bodies.add(code, hash)
+  }
+  /** Of equal loops the first: plans that are kept hold it once. */
+  first(key: string, kernel: LoopKernel): LoopKernel {
+    const known = this.known.get(key)
+    if (known !== undefined) return known
+    this.known.set(key, kernel)
+    return kernel
   }
   loop(k: LoopKernel): string {
-    return `loop${k.rank}|${this.body(k.body)}|${k.inputs.map((a) => a[0]).join('')}|${k.outputs.map((o) => `${o.dtype}${o.access[0]}${o.fold ? `${o.fold.op}${o.fold.axes.map((x) => (x ? 1 : 0)).join('')}${o.fold.accumulate ? '+' : ''}` : ''}`).join()}`
+    let text = `loop${k.rank}|${this.body(k.body)}|`
+    for (let i = 0; i < k.inputs.length; i++) text += k.inputs[i]![0]
+    for (let i = 0; i < k.outputs.length; i++) {
+      const { dtype, access, fold } = k.outputs[i]!
+      text += `|${dtype}${access[0]}`
+      if (fold === undefined) continue
+      text += fold.op
+      for (let a = 0; a < fold.axes.length; a++) text += fold.axes[a] === true ? 1 : 0
+      if (fold.accumulate) text += '+'
+    }
+    return text
   }
   opaque(prim: AnyPrimitive, params: unknown, rest: string): string {
     return `${prim.name}#${this.ids.id(prim)}:${this.ids.paramsId(prim, params)}|${rest}`

@@ -46,10 +46,14 @@ export const planBytes = (plan: Plan): number => {
 const bytesOfPlan = (plan: Plan): number => {
   let operands = 0
   let axes = 0
-  for (const s of plan.steps) {
-    operands += s.reads.length + s.writes.length
-    for (const o of s.reads) axes += o.strides.length + (o.advance?.length ?? 0)
-    for (const o of s.writes) axes += o.strides.length + (o.advance?.length ?? 0)
+  for (let i = 0; i < plan.steps.length; i++) {
+    const { reads, writes } = plan.steps[i]!
+    const n = reads.length + writes.length
+    operands += n
+    for (let k = 0; k < n; k++) {
+      const { strides, advance } = k < reads.length ? reads[k]! : writes[k - reads.length]!
+      axes += strides.length + (advance?.length ?? 0)
+    }
   }
   let ops = 0
   for (const k of plan.kernels) ops += k.kind === 'loop' ? 4 + k.body.ops.length : 4

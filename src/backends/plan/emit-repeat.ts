@@ -79,7 +79,7 @@ class RepeatEmitter {
     if (until === undefined) return {}
     const ends = until < carries
     const place = ends ? homes[until]!.before : this.row(placeOf(until))
-    return { flag: { ...this.at.places.start(place, 'bool'), strides: [], ends, masked } }
+    return { flag: { ...this.at.places.operand(place, 'bool', []), ends, masked } }
   }
   /** One entry for each loop around. */
   private moves(p: Place): readonly number[] {

@@ -1,5 +1,5 @@
 /** From units to steps: each unit's kernel, axis lengths and operands. */
-import { type Aval, aval } from '../../core/graph/aval.js'
+import type { Aval } from '../../core/graph/aval.js'
 import { scalarProgramOf } from '../../core/graph/expand.js'
 import { type AnyPrimitive, flopsOf } from '../../core/graph/primitive.js'
 import { sizeOf } from '../../core/graph/shape.js'
@@ -9,12 +9,11 @@ import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop
 import type { Around } from './emit-repeat.js'
 import type { Start } from './f16-storage.js'
 import type { Fused, Unit } from './fuse.js'
-import { type Body, type BodyOp, foldBy, type GemmKernel, type Kernel, type OpaqueKernel } from './kernel.js'
+import { type Body, foldBy, type GemmKernel, type Kernel, type OpaqueKernel } from './kernel.js'
 import { reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
 import type { Given, Place, Places } from './places.js'
 import type { Loop, Repeat } from './repeat.js'
-import { baseOf } from './schedule.js'
 import { aligns, type Operand, type Step } from './step.js'
 import type { Ir, Value } from './value.js'
 
@@ -37,8 +36,7 @@ export class Sheet {
   kernel(key: string, make: () => Kernel): number {
     let i = this.kernelIndex.get(key)
     if (i === undefined) {
-      i = this.kernels.length
-      this.kernels.push(make())
+      i = this.kernels.push(make()) - 1
       this.kernelKeys.push(key)
       this.kernelIndex.set(key, i)
     }
@@ -47,6 +45,8 @@ export class Sheet {
 }
 /** Emits the steps of a loop's body, `depth` loops deep; says which step reads each of its inputs last. */
 export type EmitBody = (body: Ir, given: Given, depth: number) => (input: number) => number
+
+const avalOf = ({ shape, dtype, size }: Value): Aval => ({ shape, dtype, size })
 
 /** A value that is copied to a place of this shape. */
 export interface Copy {
@@ -59,6 +59,65 @@ const copyBody = (dtype: Value['dtype'], count = 1): Body => ({
   ops: [],
   results: Array.from({ length: count }, (_, i) => i),
 })
+
+/** What a loop over `shape` computes, while its values are put in. */
+class LoopBody {
+  readonly inputs: Draft[] = []
+  private readonly dtypes: Value['dtype'][] = []
+  private readonly ops: {
+    readonly prim: AnyPrimitive
+    readonly params: unknown
+    readonly args: number[]
+    readonly dtype: Value['dtype']
+  }[] = []
+  /** References to what it computes: an operation's number; of an input, as long as it is not known how many there are, -1 - its number. */
+  readonly made = new Map<number, number>()
+  readonly results: number[] = []
+  constructor(
+    private readonly values: readonly Value[],
+    private readonly places: Places,
+    private readonly shape: readonly number[],
+  ) {}
+
+  /** A reference to a value: made before, made here (of literals alone), or an input. */
+  load(id: number): number {
+    const inside = this.made.get(id)
+    if (inside !== undefined) return inside
+    const base = this.values[this.values[id]!.base]!
+    if (base.constant && base.kind === 'scalar') {
+      const known = this.made.get(base.id)
+      if (known !== undefined) return known
+      const at = this.add(base)
+      this.made.set(base.id, at)
+      return at
+    }
+    const { inputs } = this
+    const d = this.places.draft(id, this.shape)
+    for (let k = 0; k < inputs.length; k++) if (inputs[k]!.storage === d.storage && aligns(inputs[k]!, d)) return -1 - k
+    this.dtypes.push(d.dtype)
+    return -inputs.push(d)
+  }
+  /** Adds the operation that a value is. */
+  add(v: Value): number {
+    const args = new Array<number>(v.args.length)
+    for (let k = 0; k < args.length; k++) args[k] = this.load(v.args[k]!)
+    return this.ops.push({ prim: v.prim!, params: v.params, args, dtype: v.dtype }) - 1
+  }
+  /** The body, inputs first. */
+  finished(): Body {
+    const { dtypes, ops, results } = this
+    for (let i = 0; i < ops.length; i++) this.settle(ops[i]!.args)
+    this.settle(results)
+    return { inputs: dtypes.slice(), ops: ops.slice(), results: results.slice() }
+  }
+  private settle(references: number[]): void {
+    const n = this.inputs.length
+    for (let k = 0; k < references.length; k++) {
+      const r = references[k]!
+      references[k] = r < 0 ? -1 - r : n + r
+    }
+  }
+}
 
 export class Emitter {
   private readonly values: readonly Value[]
@@ -92,8 +151,7 @@ export class Emitter {
       const user = this.values[uses.at(id, k)]!
       const unit = unitOf[user.id]!
       // What a loop begins with is read when it begins: the states that follow are its own.
-      const begins =
-        user.kind === 'repeat' && user.args.every((a, i) => baseOf(this.values, a) !== id || i < (user.params as Repeat).carries)
+      const begins = user.kind === 'repeat' && user.args.every((a, i) => this.values[a]!.base !== id || i < (user.params as Repeat).carries)
       last = Math.max(last, begins ? this.loopStart.get(unit)! : this.lastStep[unit]!)
     }
     return last
@@ -131,9 +189,13 @@ export class Emitter {
       !without.has('collapse'),
       without.has('tiles') ? undefined : tile,
     )
-    const cost = body.ops.reduce((c, o) => c + o.prim.cost, 0) + outputs.filter((o) => o.fold).length
+    let cost = 0
+    for (let i = 0; i < body.ops.length; i++) cost += body.ops[i]!.prim.cost
+    for (let i = 0; i < outputs.length; i++) if (outputs[i]!.fold !== undefined) cost++
+    const { names } = this.sheet
+    const key = names.loop(made.kernel)
     return {
-      kernel: this.sheet.kernel(this.sheet.names.loop(made.kernel), () => made.kernel),
+      kernel: this.sheet.kernel(key, () => names.first(key, made.kernel)),
       sizes: made.sizes,
       reads: made.reads,
       writes: made.writes,
@@ -147,67 +209,40 @@ export class Emitter {
   }
 
   private emitLoop(unit: number, u: Unit): void {
-    const inputs: Draft[] = []
-    const dtypes: Value['dtype'][] = []
-    // References into the body, fixed once the number of inputs is known: inputs are negative.
-    const ops: { prim: AnyPrimitive; params: unknown; args: number[]; dtype: Value['dtype'] }[] = []
-    const made = new Map<number, number>()
-    const load = (id: number): number => {
-      const v = this.values[id]!
-      const base = this.values[v.view?.base ?? id]!
-      const inside = made.get(id)
-      if (inside !== undefined) return inside
-      if (base.constant && base.kind === 'scalar') {
-        let at = made.get(base.id)
-        if (at === undefined) {
-          at = emit(base)
-          made.set(base.id, at)
-        }
-        return at
-      }
-      const d = this.places.draft(id, u.shape)
-      const known = inputs.findIndex((x) => x.storage === d.storage && aligns(x, d))
-      if (known >= 0) return -1 - known
-      dtypes.push(d.dtype)
-      return -inputs.push(d)
-    }
-    const emit = (v: Value): number => {
-      ops.push({ prim: v.prim!, params: v.params, args: v.args.map(load), dtype: v.dtype })
-      return ops.length - 1
-    }
+    const { values, places } = this
+    const { uses, unitOf } = this.fused
+    const body = new LoopBody(values, places, u.shape)
     const outputs: DraftOutput[] = []
-    const results: number[] = []
-    for (const id of u.values) {
-      const v = this.values[id]!
+    for (let i = 0; i < u.values.length; i++) {
+      const v = values[u.values[i]!]!
       if (v.kind === 'fold') {
-        const axes = (v.params as { readonly axes: readonly number[] }).axes
-        const kept = u.shape.map((_, i) => !axes.includes(i))
-        const accumulate = v.args.length > 1
-        if (accumulate) this.accumulateInto(unit, v, v.args[1]!)
-        const p = this.places.own(v)
-        let k = 0
-        const strides = kept.map((keep) => (keep ? p.strides[k++]! : 0))
-        results.push(load(v.args[0]!))
-        outputs.push({
-          ...this.places.drafted(p, v.dtype, strides),
-          fold: { op: foldBy(v.prim!)!, axes: kept.map((x) => !x), accumulate },
-        })
+        outputs.push(this.folded(unit, v, u.shape))
+        body.results.push(body.load(v.args[0]!))
         continue
       }
-      const at = v.kind === 'copy' ? load(v.args[0]!) : emit(v)
-      const outside = this.places.returned(id) || this.fused.uses.some(id, (x) => this.fused.unitOf[x] !== unit)
-      if (v.kind !== 'copy' || !outside) made.set(id, at)
-      if (outside) {
-        const p = this.places.own(v)
-        results.push(at)
-        outputs.push(this.target(p, v.dtype))
-        made.set(id, at)
-      }
+      const at = v.kind === 'copy' ? body.load(v.args[0]!) : body.add(v)
+      body.made.set(v.id, at)
+      if (!places.returned(v.id) && uses.every(v.id, (x) => unitOf[x] === unit)) continue
+      body.results.push(at)
+      outputs.push(this.target(places.own(v), v.dtype))
     }
-    const n = inputs.length
-    const fix = (r: number): number => (r < 0 ? -1 - r : n + r)
-    const body: Body = { inputs: dtypes, ops: ops.map((o): BodyOp => ({ ...o, args: o.args.map(fix) })), results: results.map(fix) }
-    this.loop(u.shape, body, inputs, outputs)
+    this.loop(u.shape, body.finished(), body.inputs, outputs)
+  }
+  /** A fold as what a loop over `shape` writes. */
+  private folded(unit: number, v: Value, shape: readonly number[]): DraftOutput {
+    const folds = (v.params as { readonly axes: readonly number[] }).axes
+    const accumulate = v.args.length > 1
+    if (accumulate) this.accumulateInto(unit, v, v.args[1]!)
+    const p = this.places.own(v)
+    const strides = new Array<number>(shape.length)
+    const axes = new Array<boolean>(shape.length)
+    let k = 0
+    for (let i = 0; i < shape.length; i++) {
+      const keep = !folds.includes(i)
+      axes[i] = !keep
+      strides[i] = keep ? p.strides[k++]! : 0
+    }
+    return { ...this.places.drafted(p, v.dtype, strides), fold: { op: foldBy(v.prim!)!, axes, accumulate } }
   }
 
   private emitProgram(v: Value): void {
@@ -255,26 +290,30 @@ export class Emitter {
     const [m, n] = [v.shape[rank - 2]!, v.shape[rank - 1]!]
     const batch = v.shape.slice(0, -2)
     const count = sizeOf(batch)
-    const operand = (id: number): { readonly o: Operand; readonly shape: readonly number[] } => {
-      const w = this.values[id]!
-      const q = this.places.placeOf(id)
-      const lead = q.strides.slice(0, -2)
-      const run = w.shape.length === rank ? reshapeStrides(batch, lead, [count]) : [0]
-      const strides = q.strides.length === 0 ? [0, 0, 0] : [run?.[0] ?? 0, ...q.strides.slice(-2)]
-      return { o: { ...this.places.start(q, w.dtype), strides: strides.map((s) => s * item) }, shape: w.shape }
-    }
-    const a = operand(v.args[0]!)
-    const b = operand(v.args[1]!)
-    const k = a.shape[a.shape.length - 1]!
-    const c: Operand = { ...this.places.start(p, v.dtype), strides: [m * n, p.strides[rank - 2]!, 1].map((s) => s * item) }
+    const a = this.factor(v.args[0]!, rank, batch, count)
+    const b = this.factor(v.args[1]!, rank, batch, count)
+    const first = this.values[v.args[0]!]!.shape
+    const k = first[first.length - 1]!
+    const c = this.places.operand(p, v.dtype, [m * n * item, p.strides[rank - 2]! * item, item])
     const kernel: GemmKernel = { kind: 'gemm', prim: v.prim!, dtype: v.dtype as 'f32' | 'f64', accumulate }
     this.sheet.steps.push({
       kernel: this.sheet.kernel(`gemm${v.dtype}${accumulate}`, () => kernel),
       sizes: [count, m, n, k],
-      reads: [a.o, b.o],
+      reads: [a, b],
       writes: [c],
       flops: 2 * count * m * n * k,
     })
+  }
+
+  /** An operand of a product: strides of its run of matrices, of its rows and of its columns. */
+  private factor(id: number, rank: number, batch: readonly number[], count: number): Operand {
+    const w = this.values[id]!
+    const q = this.places.placeOf(id)
+    const item = this.places.itemBytes[w.dtype]
+    const own = q.strides.length
+    const run = batch.length > 0 && w.shape.length === rank ? reshapeStrides(batch, q.strides.slice(0, -2), [count]) : undefined
+    const strides = own === 0 ? [0, 0, 0] : [(run?.[0] ?? 0) * item, q.strides[own - 2]! * item, q.strides[own - 1]! * item]
+    return this.places.operand(q, w.dtype, strides)
   }
 
   private emitConcat(c: Value): void {
@@ -358,14 +397,10 @@ export class Emitter {
     const inPlace = prim.accumulates
     const results = prim.multi ? this.resultsOf(v.id) : [{ value: v, position: 0 }]
     if (inPlace !== undefined) this.accumulateInto(unit, v, v.args[inPlace]!)
-    const avals = v.args.map((a) => aval(this.values[a]!.shape, this.values[a]!.dtype))
-    const shaped = prim.shapeRule(avals, v.params)
-    const outs = (Array.isArray(shaped) ? shaped : [shaped]) as readonly {
-      readonly shape: readonly number[]
-      readonly dtype: Value['dtype']
-    }[]
+    const avals = v.args.map((a) => avalOf(this.values[a]!))
+    const outs = prim.multi ? (prim.shapeRule(avals, v.params) as readonly Aval[]) : [avalOf(v)]
     const operand = (id: number): Operand => {
-      return { ...this.places.start(this.places.placeOf(id), this.values[id]!.dtype), strides: [] }
+      return this.places.operand(this.places.placeOf(id), this.values[id]!.dtype, [])
     }
     const byPosition = new Map(results.map((r) => [r.position, r.value]))
     const targets = outs.map((o, i): Operand => {
@@ -380,7 +415,7 @@ export class Emitter {
       sizes: [],
       reads: v.args.filter((_, i) => i !== inPlace).map(operand),
       writes: targets,
-      flops: flopsOf(prim, avals, outs as readonly Aval[], v.params),
+      flops: flopsOf(prim, avals, outs, v.params),
     })
   }
 }

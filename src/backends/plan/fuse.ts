@@ -10,7 +10,7 @@ import type { Leave } from './given.js'
 import type { Lists } from './ints.js'
 import { foldBy } from './kernel.js'
 import { ALL_PASSES, type Without } from './passes.js'
-import { baseOf, countUses, epochsOf, isLoopValue, iteration, joinsLoops, markLive } from './schedule.js'
+import { countUses, epochsOf, isLoopValue, iteration, joinsLoops, markLive } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
 
 export interface Limits {
@@ -50,18 +50,16 @@ export interface Fused {
 
 const add = addOp.primitive as unknown as AnyPrimitive
 
-/** add(acc, product) and add(acc, fold) become an accumulation into acc, where acc and the other have no other reader. */
-const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): void => {
-  const outputs = new Set(ir.outputs.map((o) => baseOf(values, o)))
+/** add(acc, product) and add(acc, fold) become an accumulation into acc, where acc and the other have no other reader. Says whether there was one. */
+const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): boolean => {
+  const outputs = new Set(ir.outputs.map((o) => values[o]!.base))
   const single = (id: number): boolean => uses.count(id) === 1 && !outputs.has(id) && values[id]!.view === undefined
+  let any = false
   for (const v of values) {
     if (live[v.id] === 0 || v.prim !== add || v.args.length !== 2) continue
-    for (const [p, q] of [
-      [1, 0],
-      [0, 1],
-    ] as const) {
+    for (let p = 1; p >= 0; p--) {
       const term = values[v.args[p]!]!
-      const acc = values[v.args[q]!]!
+      const acc = values[v.args[1 - p]!]!
       const adds =
         (term.kind === 'gemm' && term.args.length === 2) || (term.kind === 'fold' && term.args.length === 1 && foldBy(term.prim!) === 'sum')
       if (
@@ -74,11 +72,13 @@ const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): voi
       )
         continue
       if (acc.constant || (acc.kind === 'input' && ir.carried?.has(acc.id) !== true) || acc.kind === 'const' || acc.id > v.id) continue
-      values[v.id] = { ...term, id: v.id, args: [...term.args, acc.id] }
+      values[v.id] = { ...term, id: v.id, base: v.id, args: [...term.args, acc.id] }
       live[term.id] = 0
+      any = true
       break
     }
   }
+  return any
 }
 
 /** A unit while it grows. */
@@ -91,6 +91,8 @@ interface Growing {
   /** Values read from outside. */
   readonly inputs: Set<number>
   results: number
+  /** Its values are those of several units, one after the other. */
+  merged: boolean
 }
 
 /**
@@ -113,7 +115,7 @@ class Units {
     this.lastReader = new Int32Array(values.length).fill(-1)
   }
   private open(id: number, kind: Unit['kind'], shape: readonly number[], level: number, closed: boolean): number {
-    this.units.push({ kind, values: [], shape, epoch: this.epoch[id]!, closed, inputs: new Set<number>(), results: 0 })
+    this.units.push({ kind, values: [], shape, epoch: this.epoch[id]!, closed, inputs: new Set<number>(), results: 0, merged: false })
     return this.groups.open(level)
   }
   private fits(u: Growing, more: number, reads: Iterable<number>, results = 0): boolean {
@@ -130,46 +132,50 @@ class Units {
   }
   /** A value that joins a loop, or begins one. */
   loop(v: Value): void {
-    const { values, epoch, units, groups, lastReader } = this
+    const { values, units, groups, lastReader } = this
     const shape = iteration(values, v)
-    const kin = (u: number): boolean => {
-      const x = units[u]
-      return x !== undefined && x.kind === 'loop' && !x.closed && x.epoch === epoch[v.id] && sameShape(x.shape, shape)
-    }
+    const epoch = this.epoch[v.id]!
     const own: number[] = []
     const external: number[] = []
     // The least level at which v can be made.
     let level = 0
     let shared = -1
-    v.args.forEach((a, k) => {
-      const base = baseOf(values, a)
-      if (values[base]!.constant) return
+    for (let k = 0; k < v.args.length; k++) {
+      const a = v.args[k]!
+      const base = values[a]!.base
+      if (values[base]!.constant) continue
       const u = groups.at(base)
-      if (values[a]!.view === undefined && kin(u) && !(v.kind === 'fold' && k > 0)) {
+      if (values[a]!.view === undefined && this.isKin(u, epoch, shape) && !(v.kind === 'fold' && k > 0)) {
         if (!own.includes(u)) own.push(u)
-        return
+        continue
       }
-      if (u >= 0 && units[u]!.epoch === epoch[v.id]) level = groups.above([u], level)
+      if (u >= 0 && units[u]!.epoch === epoch) level = groups.above([u], level)
       external.push(base)
       const r = lastReader[base]! < 0 ? -1 : groups.find(lastReader[base]!)
-      if (kin(r) && r > shared) shared = r
-    })
+      if (r > shared && this.isKin(r, epoch, shape)) shared = r
+    }
     const candidates = groups.joinable(own, level)
     let unit = candidates.length > 0 ? this.merged(candidates, external) : -1
     if (own.length === 0 && shared >= 0 && groups.levelOf(shared) >= level && this.fits(units[shared]!, 1, external)) unit = shared
     if (unit < 0) unit = this.open(v.id, 'loop', shape, groups.above(own, level), false)
     this.put(v, unit, external)
   }
+  /** Is it a loop that values of this epoch and shape may join? */
+  private isKin(unit: number, epoch: number, shape: readonly number[]): boolean {
+    const x = this.units[unit]
+    return x !== undefined && x.kind === 'loop' && !x.closed && x.epoch === epoch && sameShape(x.shape, shape)
+  }
   /** The one unit that these, of one level, become with room for a value that reads `external`; -1 where they do not fit together. */
   private merged(candidates: readonly number[], external: readonly number[]): number {
     const { units } = this
+    if (candidates.length === 1) return this.fits(units[candidates[0]!]!, 1, external) ? candidates[0]! : -1
     const all = candidates.map((u) => units[u]!)
     const into = Math.max(...candidates)
     const u = units[into]!
     const others = all.filter((x) => x !== u)
     const nodes = others.reduce((n, x) => n + x.values.length, 1)
     const results = others.reduce((n, x) => n + x.results, 0)
-    const reads = others.length === 0 ? external : new Set([...others.flatMap((x) => [...x.inputs]), ...external])
+    const reads = new Set([...others.flatMap((x) => [...x.inputs]), ...external])
     if (!this.fits(u, nodes, reads, results)) return -1
     for (const c of candidates) {
       if (c === into) continue
@@ -177,6 +183,7 @@ class Units {
       for (const x of other.values) u.values.push(x)
       for (const x of other.inputs) u.inputs.add(x)
       u.results += other.results
+      u.merged = true
       other.values = []
       this.groups.merge(c, into)
     }
@@ -193,8 +200,8 @@ class Units {
     }
     // Arguments made by another loop of this epoch are read from outside.
     for (const a of v.args) {
-      const p = groups.at(baseOf(values, a))
-      if (p >= 0 && p !== unit) u.inputs.add(baseOf(values, a))
+      const p = groups.at(values[a]!.base)
+      if (p >= 0 && p !== unit) u.inputs.add(values[a]!.base)
     }
     if (v.kind !== 'scalar' || uses.some(v.id, (x) => epoch[x] !== epoch[v.id]) || uses.count(v.id) === 0) u.results++
   }
@@ -202,14 +209,20 @@ class Units {
   /** What is left after merging, numbered without gaps. */
   finished(): { readonly units: readonly Unit[]; readonly unitOf: Int32Array } {
     const { values, units, epoch, groups } = this
-    const final = new Int32Array(units.length).fill(-1)
+    const final = new Int32Array(units.length)
     const kept: Unit[] = []
-    units.forEach((u, i) => {
-      if (groups.find(i) !== i) return
-      final[i] = kept.length
-      kept.push({ kind: u.kind, values: u.values.sort((a, b) => epoch[a]! - epoch[b]! || a - b), shape: u.shape })
-    })
-    const unitOf = Int32Array.from(values, (_, id) => (groups.at(id) < 0 ? -1 : final[groups.at(id)]!))
+    for (let i = 0; i < units.length; i++) {
+      const u = units[i]!
+      if (groups.find(i) !== i) continue
+      // Values came in this order: those of one unit have it.
+      if (u.merged) u.values.sort((a, b) => epoch[a]! - epoch[b]! || a - b)
+      final[i] = kept.push({ kind: u.kind, values: u.values, shape: u.shape }) - 1
+    }
+    const unitOf = new Int32Array(values.length)
+    for (let id = 0; id < values.length; id++) {
+      const group = groups.at(id)
+      unitOf[id] = group < 0 ? -1 : final[group]!
+    }
     return { units: kept, unitOf }
   }
 }
@@ -219,25 +232,28 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
   const without = limits.without ?? ALL_PASSES
   const values = [...ir.values]
   let live = markLive(ir, values)
-  if (!without.has('accumulate')) {
-    accumulate(ir, values, countUses(values, live), live)
+  let uses = countUses(values, live)
+  if (!without.has('accumulate') && accumulate(ir, values, uses, live)) {
     live = markLive(ir, values)
+    uses = countUses(values, live)
   }
-  const uses = countUses(values, live)
   const epoch = epochsOf(ir, values, uses, live, !without.has('sink'))
   // Constant values are made inside the loops that read them; only other readers need them stored.
   const needsStorage = (v: Value): boolean => !v.constant || uses.some(v.id, (u) => !joinsLoops(values[u]!))
-  const order: number[] = []
-  for (const v of values) {
-    const stored = v.view !== undefined || v.kind === 'input' || v.kind === 'const' || v.kind === 'result'
-    if (live[v.id] === 1 && !stored && needsStorage(v)) order.push(v.id)
-  }
-  order.sort((a, b) => epoch[a]! - epoch[b]! || a - b)
-  const grown = new Units(values, epoch, uses, without.has('fusion') ? { ...limits, nodes: 1 } : limits)
-  for (const id of order) {
+  const byEpoch: Value[][] = []
+  for (let id = 0; id < values.length; id++) {
     const v = values[id]!
-    if (joinsLoops(v)) grown.loop(v)
-    else grown.whole(v)
+    if (live[id] === 0 || v.view !== undefined || v.kind === 'input' || v.kind === 'const' || v.kind === 'result' || !needsStorage(v))
+      continue
+    const e = epoch[id]!
+    while (byEpoch.length <= e) byEpoch.push([])
+    byEpoch[e]!.push(v)
   }
+  const grown = new Units(values, epoch, uses, without.has('fusion') ? { ...limits, nodes: 1 } : limits)
+  for (const list of byEpoch)
+    for (const v of list) {
+      if (joinsLoops(v)) grown.loop(v)
+      else grown.whole(v)
+    }
   return { values, live, uses, ...grown.finished() }
 }

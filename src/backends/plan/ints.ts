@@ -1,75 +1,44 @@
-/** Lists of integers that grow, and a table from short integer codes to numbers: no object per entry. */
+/** A table from short integer codes to numbers, and lists of integers in one array. */
 
-/** A growable list of 32-bit integers. Most are short, and a typed array takes longer to make than these to fill. */
-export class IntList {
-  private readonly data: number[] = []
-  get length(): number {
-    return this.data.length
-  }
-  push(x: number): void {
-    this.data.push(x | 0)
-  }
-  get(i: number): number {
-    return this.data[i]!
-  }
-  set(i: number, x: number): void {
-    this.data[i] = x | 0
-  }
-  /** The integers so far, as an array of their own. */
-  toArray(): Int32Array<ArrayBuffer> {
-    return new Int32Array(this.data)
-  }
-}
-
-/** Numbers 0, 1, 2, ... with a code each (or none); finds the number of a code. Codes lie one after the other in one list. */
+/** Numbers 0, 1, 2, ... with a code each (or none), which nobody changes any more; finds the number of a code. */
 export class Codes {
-  private readonly words = new IntList()
-  private readonly starts = new IntList()
-  private slots = new Array<number>(64).fill(-1)
+  private readonly codes: (readonly number[])[] = []
+  private readonly hashes: number[] = []
+  private slots = new Array<number>(128).fill(-1)
   private count = 0
 
-  constructor() {
-    this.starts.push(0)
-  }
-  private hash(at: number, end: number): number {
-    let h = 0x811c9dc5
-    for (let i = at; i < end; i++) h = Math.imul(h ^ this.words.get(i), 0x01000193)
-    return (h ^ (h >>> 15)) >>> 0
-  }
-  private hashOf(code: readonly number[]): number {
+  hash(code: readonly number[]): number {
     let h = 0x811c9dc5
     for (let i = 0; i < code.length; i++) h = Math.imul(h ^ code[i]!, 0x01000193)
-    return (h ^ (h >>> 15)) >>> 0
+    return h ^ (h >>> 15)
   }
   /** The number of an equal code; -1 when there is none. */
-  find(code: readonly number[]): number {
-    const { words, starts, slots } = this
+  find(code: readonly number[], hash: number = this.hash(code)): number {
+    const { codes, hashes, slots } = this
     const mask = slots.length - 1
-    for (let s = this.hashOf(code) & mask; ; s = (s + 1) & mask) {
+    for (let s = hash & mask; ; s = (s + 1) & mask) {
       const id = slots[s]!
       if (id < 0) return -1
-      const at = starts.get(id)
-      if (starts.get(id + 1) - at !== code.length) continue
+      if (hashes[id] !== hash) continue
+      const known = codes[id]!
+      if (known.length !== code.length) continue
       let i = 0
-      while (i < code.length && words.get(at + i) === code[i]) i++
+      while (i < code.length && known[i] === code[i]) i++
       if (i === code.length) return id
     }
   }
   /** Gives the next number to a code; an empty code is never found. */
-  add(code: readonly number[]): void {
-    const id = this.starts.length - 1
-    for (let i = 0; i < code.length; i++) this.words.push(code[i]!)
-    this.starts.push(this.words.length)
-    if (code.length === 0) return
+  add(code: readonly number[], hash: number = this.hash(code)): number {
+    const id = this.codes.push(code) - 1
+    this.hashes.push(hash)
+    if (code.length === 0) return id
     if (2 * ++this.count > this.slots.length) this.grow()
-    this.put(this.hashOf(code), id)
+    this.put(hash, id)
+    return id
   }
-  /** Length of a number's code, and its i-th word. */
-  lengthOf(id: number): number {
-    return this.starts.get(id + 1) - this.starts.get(id)
-  }
-  word(id: number, i: number): number {
-    return this.words.get(this.starts.get(id) + i)
+  /** The code of a number. */
+  of(id: number): readonly number[] {
+    return this.codes[id]!
   }
   private put(hash: number, id: number): void {
     const mask = this.slots.length - 1
@@ -80,7 +49,7 @@ export class Codes {
   private grow(): void {
     const old = this.slots
     this.slots = new Array<number>(old.length * 4).fill(-1)
-    for (const id of old) if (id >= 0) this.put(this.hash(this.starts.get(id), this.starts.get(id + 1)), id)
+    for (const id of old) if (id >= 0) this.put(this.hashes[id]!, id)
   }
 }
 

@@ -7,12 +7,12 @@ import { orderOf } from '../../core/graph/order.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import { fold } from '../../core/graph/rewrite.js'
-import { sameShape } from '../../core/graph/shape.js'
+import { contiguousIn, sameShape } from '../../core/graph/shape.js'
 import type { Tensor } from '../../core/graph/tensor.js'
 import type { DType } from '../../core/types/dtype.js'
 import { Builder } from './builder.js'
 import type { LoopPlanner } from './loops.js'
-import { contiguousIn, loweringOf } from './lower.js'
+import { loweringOf } from './lower.js'
 import { ALL_PASSES, type Without } from './passes.js'
 import type { Needed } from './repeat.js'
 import type { Ir } from './value.js'
@@ -42,6 +42,7 @@ const loopPlanner = (n: Node): LoopPlanner | undefined => {
   const planner = plannerOf('loop') as LoopPlanner | undefined
   return planner?.isLoop(n) === true ? planner : undefined
 }
+const isLoop = (n: Node): boolean => loopPlanner(n) !== undefined
 
 /** Makes the values of nodes, one after the other. */
 export class Values {
@@ -61,7 +62,7 @@ export class Values {
   ) {
     this.builder = new Builder(ids, without)
     const { nodes, index } = orderOf(roots)
-    const first = nodes.find((n) => loopPlanner(n) !== undefined)
+    const first = nodes.find(isLoop)
     this.loops = first && loopPlanner(first)
     this.needed = this.loops?.neededOf(nodes, roots, without)
     this.inputs = program.inputs.map((x) => (index.has(x) ? this.input(x) : -1))
@@ -134,11 +135,13 @@ export class Values {
 
 /** Those of a list whose values have a number in a key, in the key's order: equal keys, equal slots. */
 const inKeyOrder = <T extends { readonly value: number }>(list: readonly T[], number: Int32Array): T[] => {
-  const at = new Int32Array(number.length).fill(-1)
-  list.forEach((x, i) => {
-    if (number[x.value]! >= 0) at[number[x.value]!] = i
-  })
   const out: T[] = []
+  if (list.length === 0) return out
+  const at = new Int32Array(number.length).fill(-1)
+  for (let i = 0; i < list.length; i++) {
+    const place = number[list[i]!.value]!
+    if (place >= 0) at[place] = i
+  }
   for (let i = 0; i < at.length; i++) if (at[i]! >= 0) out.push(list[at[i]!]!)
   return out
 }
@@ -157,7 +160,7 @@ export const irOf = (
   const loops = !without.has('loops')
   const roots = expandAll(
     program.outputs,
-    (n) => (isScalarProgram(n.prim!) || (loops && loopPlanner(n) !== undefined) ? undefined : n.prim!.expand),
+    (n) => (n.prim!.expand === undefined || isScalarProgram(n.prim!) || (loops && isLoop(n)) ? undefined : n.prim!.expand),
     'planning',
     1000,
   )
@@ -175,7 +178,7 @@ export const irOf = (
     inputs: made.inputs.map((i) => (i >= 0 && number[i]! >= 0 ? i : -1)),
     captured: inKeyOrder(made.captured, number),
     consts: inKeyOrder(b.consts, number),
-    key: words.toArray(),
+    key: new Int32Array(words),
   }
 }
 

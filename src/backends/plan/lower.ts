@@ -32,41 +32,40 @@ const row = <P>(
   lower: (b: Builder, args: readonly number[], params: P, avals: readonly Aval[]) => readonly number[],
 ): readonly [AnyPrimitive, Lowering] => [as(prim), (b, _prim, args, params, avals) => lower(b, args, params, avals)]
 
+/** The next axis that is longer than 1; their number where there is none. */
+const longAfter = (shape: readonly number[], axis: number): number => {
+  let k = axis + 1
+  while (k < shape.length && shape[k] === 1) k++
+  return k
+}
 /** Strides of the same elements under another shape, or undefined when that needs a copy. */
 export const reshapeStrides = (shape: readonly number[], strides: readonly number[], to: readonly number[]): number[] | undefined => {
   if (to.includes(0)) return stridesOf(to)
-  const from = shape.flatMap((d, i) => (d === 1 ? [] : [{ d, s: strides[i]! }]))
-  const out: number[] = []
-  let k = 0
-  let rest = from[0]?.d ?? 1
-  const stack: number[] = []
+  const out = new Array<number>(to.length)
+  let k = longAfter(shape, -1)
+  let rest = shape[k] ?? 1
   for (let i = 0; i < to.length; i++) {
     const d = to[i]!
-    if (d === 1) {
-      stack.push(0)
-      continue
-    }
+    out[i] = 0
+    if (d === 1) continue
     // Source axes that this target axis covers must be one run.
     while (rest < d) {
-      const next = from[k + 1]
-      if (next === undefined || from[k]!.s !== next.s * next.d) return undefined
-      k++
-      rest *= next.d
+      const next = longAfter(shape, k)
+      if (next >= shape.length || strides[k] !== strides[next]! * shape[next]!) return undefined
+      k = next
+      rest *= shape[next]!
     }
     if (rest % d !== 0) return undefined
     rest /= d
-    stack.push(rest * from[k]!.s)
-    if (rest === 1 && k + 1 < from.length) {
-      k++
-      rest = from[k]!.d
-    }
+    out[i] = rest * strides[k]!
+    if (rest > 1) continue
+    const next = longAfter(shape, k)
+    if (next >= shape.length) continue
+    k = next
+    rest = shape[next]!
   }
-  for (const s of stack) out.push(s)
   return out
 }
-/** Do elements of this shape lie one after the other? */
-export const contiguousIn = (shape: readonly number[], strides: readonly number[]): boolean =>
-  sizeOf(shape) === 0 || stridesOf(shape).every((s, i) => s === strides[i] || shape[i] === 1)
 
 /** The arrangement of a layout operation; a copy where views are left out. */
 const arranged = (b: Builder, view: View, shape: readonly number[], dtype: DType): number => {
@@ -99,6 +98,7 @@ const slicing = (b: Builder, x: number, p: SliceParams, aval: Aval, depth = 0): 
 
 /** A matrix operand: strides of its last two axes are free, its leading axes must be one run (or broadcast as a whole). */
 const matrix = (b: Builder, x: number, batch: readonly number[]): number => {
+  if (batch.length === 0) return x
   const v = b.value(x)
   const view = b.viewOf(x)
   const lead = v.shape.slice(0, -2)

@@ -124,14 +124,15 @@ const livesOf = ({
   const first = new Int32Array(n).fill(-2)
   const last = new Int32Array(n).fill(-2)
   for (const i of [...inputs, ...captured]) if (i >= 0) first[i] = last[i] = -1
-  steps.forEach((s, k) => {
-    for (const operands of [s.reads, s.writes])
-      for (const o of operands) {
-        if (o.storage < 0) continue
-        if (first[o.storage] === -2) first[o.storage] = k
-        last[o.storage] = k
-      }
-  })
+  for (let k = 0; k < steps.length; k++) {
+    const { reads, writes } = steps[k]!
+    for (let i = 0; i < reads.length + writes.length; i++) {
+      const o = i < reads.length ? reads[i]! : writes[i - reads.length]!
+      if (o.storage < 0) continue
+      if (first[o.storage] === -2) first[o.storage] = k
+      last[o.storage] = k
+    }
+  }
   for (const o of outputs) if (o.storage >= 0) last[o.storage] = steps.length
   // Inner loops first: what lives as long as one may be forgotten by the next.
   for (let l = loops.length - 1; l >= 0; l--) {
@@ -152,71 +153,65 @@ const NONE: readonly number[] = []
 export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without: Without = ALL_PASSES): Memory => {
   const { steps, buffers } = placed
   const n = buffers.length
-  const bytes = buffers.map((r) => r.bytes)
   const { first, last } = livesOf(placed)
   const offset = new Array<number>(n).fill(0)
   const [words, f16, given] = [new FreeList(), new FreeList(), new FreeList()]
-  const free = (i: number): FreeList => (buffers[i]!.given === true ? given : buffers[i]!.f16 === true ? f16 : words)
+  const free = (r: BufferSpec): FreeList => (r.given === true ? given : r.f16 === true ? f16 : words)
   const starts = new Array<number[] | undefined>(steps.length)
   const ends = new Array<number[] | undefined>(steps.length)
-  const note = (lists: (number[] | undefined)[], step: number, i: number): void => {
-    const list = lists[step]
-    if (list === undefined) lists[step] = [i]
-    else list.push(i)
-  }
-  for (let i = 0; i < n; i++) {
-    if (first[i] === -1) offset[i] = free(i).take(aligned(bytes[i]!))
-    else if (first[i]! >= 0) note(starts, first[i]!, i)
-    if (last[i]! >= 0 && last[i]! < steps.length) note(ends, last[i]!, i)
-  }
   let liveBytes = 0
   let liveBuffers = 0
-  let peakBytes = 0
-  let peakBuffers = 0
-  const enter = (i: number): void => {
-    liveBytes += bytes[i]!
-    liveBuffers++
-    if (liveBytes > peakBytes) peakBytes = liveBytes
-    if (liveBuffers > peakBuffers) peakBuffers = liveBuffers
+  for (let i = 0; i < n; i++) {
+    const r = buffers[i]!
+    if (first[i] === -1) {
+      offset[i] = free(r).take(aligned(r.bytes))
+      liveBytes += r.bytes
+      liveBuffers++
+    } else if (first[i]! >= 0) note(starts, first[i]!, i)
+    if (last[i]! >= 0 && last[i]! < steps.length) note(ends, last[i]!, i)
   }
-  for (let i = 0; i < n; i++) if (first[i] === -1) enter(i)
-  steps.forEach((s, k) => {
-    const reused: number[] = []
+  let peakBytes = liveBytes
+  let peakBuffers = liveBuffers
+  for (let k = 0; k < steps.length; k++) {
+    const s = steps[k]!
     const [beginning, over] = [starts[k] ?? NONE, ends[k] ?? NONE]
-    const ending = without.has('inPlace') ? NONE : over.filter((j) => buffers[j]!.given !== true)
+    const ending = without.has('inPlace') ? NONE : over
+    const reused: number[] = []
     for (const i of beginning) {
+      const r = buffers[i]!
       const from = reusable(s, kernels[s.kernel]!, i, ending, buffers, reused)
       if (from >= 0) {
         reused.push(from)
         offset[i] = offset[from]!
-        liveBytes += bytes[i]! - bytes[from]!
+        liveBytes += r.bytes - buffers[from]!.bytes
         continue
       }
-      offset[i] = free(i).take(aligned(bytes[i]!))
-      enter(i)
+      offset[i] = free(r).take(aligned(r.bytes))
+      liveBytes += r.bytes
+      liveBuffers++
+      if (liveBytes > peakBytes) peakBytes = liveBytes
+      if (liveBuffers > peakBuffers) peakBuffers = liveBuffers
     }
     for (const i of over) {
       if (reused.includes(i)) continue
-      if (!without.has('recycle') && buffers[i]!.given !== true) free(i).give(offset[i]!, aligned(bytes[i]!))
-      liveBytes -= bytes[i]!
+      const r = buffers[i]!
+      if (!without.has('recycle') && r.given !== true) free(r).give(offset[i]!, aligned(r.bytes))
+      liveBytes -= r.bytes
       liveBuffers--
     }
-  })
-  return {
-    storages: buffers.map((r, i) => ({
-      bytes: r.bytes,
-      first: first[i]!,
-      last: last[i]!,
-      offset: offset[i]!,
-      f16: r.f16 === true,
-      given: r.given === true,
-    })),
-    arenaBytes: words.end,
-    f16Bytes: f16.end,
-    givenBytes: given.end,
-    peakBytes,
-    peakBuffers,
   }
+  const storages: Storage[] = []
+  for (let i = 0; i < n; i++) {
+    const r = buffers[i]!
+    const [born, dies] = [first[i]!, last[i]!]
+    storages.push({ bytes: r.bytes, first: born, last: dies, offset: offset[i]!, f16: r.f16 === true, given: r.given === true })
+  }
+  return { storages, arenaBytes: words.end, f16Bytes: f16.end, givenBytes: given.end, peakBytes, peakBuffers }
+}
+const note = (lists: (number[] | undefined)[], step: number, i: number): void => {
+  const list = lists[step]
+  if (list === undefined) lists[step] = [i]
+  else list.push(i)
 }
 
 const sameSize = (a: BufferSpec, b: BufferSpec): boolean => a.bytes === b.bytes && a.f16 === b.f16
@@ -231,13 +226,28 @@ const reusable = (
   reused: readonly number[],
 ): number => {
   if (kernel.kind !== 'loop' || ending.length === 0) return -1
-  const mine = s.writes.filter((o) => o.storage === storage)
-  if (mine.length !== 1 || kernel.outputs[s.writes.indexOf(mine[0]!)]!.fold !== undefined) return -1
-  const out = mine[0]!
+  const at = onlyOne(s.writes, storage)
+  if (at < 0 || kernel.outputs[at]!.fold !== undefined) return -1
+  const out = s.writes[at]!
   for (const from of ending) {
-    if (reused.includes(from) || !sameSize(buffers[from]!, buffers[storage]!) || s.writes.some((o) => o.storage === from)) continue
-    const uses = s.reads.filter((o) => o.storage === from)
-    if (uses.length > 0 && uses.every((o) => aligns(o, out))) return from
+    const r = buffers[from]!
+    if (r.given === true || !sameSize(r, buffers[storage]!) || reused.includes(from)) continue
+    if (liesIn(s.writes, from) || !liesIn(s.reads, from)) continue
+    if (s.reads.every((o) => o.storage !== from || aligns(o, out))) return from
   }
   return -1
+}
+/** The place of the only operand in a storage; -1 where there are none or several. */
+const onlyOne = (operands: readonly Operand[], storage: number): number => {
+  let at = -1
+  for (let k = 0; k < operands.length; k++) {
+    if (operands[k]!.storage !== storage) continue
+    if (at >= 0) return -1
+    at = k
+  }
+  return at
+}
+const liesIn = (operands: readonly Operand[], storage: number): boolean => {
+  for (let k = 0; k < operands.length; k++) if (operands[k]!.storage === storage) return true
+  return false
 }

@@ -15,24 +15,25 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
   }
   const waits = new Int32Array(units.length)
   const counts = new Int32Array(units.length)
-  /** Calls f once for each unit that unit i reads. */
-  const each = (f: (from: number, i: number) => void): void => {
-    const seen = new Int32Array(units.length).fill(-1)
-    for (let i = 0; i < units.length; i++)
-      for (const id of units[i]!.values)
-        for (const a of values[id]!.args) {
-          const p = producer(values[a]!.view?.base ?? a)
-          if (p < 0 || p === i || seen[p] === i) continue
-          seen[p] = i
-          f(p, i)
-        }
+  // Pairs of a unit and one that reads it, each once.
+  const pairs: number[] = []
+  const seen = new Int32Array(units.length).fill(-1)
+  for (let i = 0; i < units.length; i++) {
+    const made = units[i]!.values
+    for (let k = 0; k < made.length; k++) {
+      const { args } = values[made[k]!]!
+      for (let j = 0; j < args.length; j++) {
+        const p = producer(values[args[j]!]!.base)
+        if (p < 0 || p === i || seen[p] === i) continue
+        seen[p] = i
+        counts[p]!++
+        waits[i]!++
+        pairs.push(p, i)
+      }
+    }
   }
-  each((from, i) => {
-    counts[from]!++
-    waits[i]!++
-  })
   const users = new Lists(counts)
-  each((from, i) => users.push(from, i))
+  for (let i = 0; i < pairs.length; i += 2) users.push(pairs[i]!, pairs[i + 1]!)
   const first = units.map(({ values }) => {
     let least = values[0]!
     for (let k = 1; k < values.length && k < 64; k++) if (values[k]! < least) least = values[k]!
@@ -61,8 +62,8 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
 const timed = ({ units, values }: Pick<Fused, 'units' | 'values'>, users: Lists, keys: number[]): ReadonlySet<number> => {
   const late: number[] = []
   const last = new Set<number>()
-  for (const [u, unit] of units.entries()) {
-    const when = values[unit.values[0]!]!.prim?.when
+  for (let u = 0; u < units.length; u++) {
+    const when = values[units[u]!.values[0]!]!.prim?.when
     if (when === 'early') keys[u] = -1
     else if (when === 'late') late.push(u)
     else if (when === 'last') last.add(u)

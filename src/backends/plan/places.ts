@@ -1,14 +1,14 @@
 /** Places: where each value's elements lie, before the storages have addresses. Parts of a concat and accumulators share storages. */
 
-import { sameShape, stridesOf } from '../../core/graph/shape.js'
+import { contiguousIn, sameShape, stridesOf } from '../../core/graph/shape.js'
 import type { SliceParams } from '../../core/ops/layout/slice.js'
 import type { DType } from '../../core/types/dtype.js'
 import { type Draft, spreadStrides, stillStrides, type Tile } from './body.js'
 import type { Fused } from './fuse.js'
-import { contiguousIn, reshapeStrides } from './lower.js'
+import { reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
 import { ALL_PASSES, type Without } from './passes.js'
-import { baseOf } from './schedule.js'
+import type { Operand } from './step.js'
 import type { Ir, ItemBytes, Value } from './value.js'
 
 /** Where a value that owns elements lies: its storage, an element offset, and its element strides. */
@@ -29,6 +29,10 @@ export interface Given {
   /** Of each literal, in order. */
   readonly slots: readonly number[]
 }
+
+/** A part of a place, or another arrangement of it. */
+const moved = ({ storage, advance }: Place, offset: number, strides: readonly number[]): Place =>
+  advance === undefined ? { storage, offset, strides } : { storage, offset, strides, advance }
 
 /** A carry that goes round in one place. */
 interface Home {
@@ -72,15 +76,17 @@ export class Places {
       this.slots[c.value] = given === undefined ? i : given.slots[i]!
     })
     this.lastRead = new Float64Array(this.values.length).fill(-1)
-    for (const v of this.values) {
-      if (fused.live[v.id] === 0 || fused.unitOf[v.id]! < 0) continue
-      const at = position[fused.unitOf[v.id]!]!
-      for (const a of v.args) {
-        const base = baseOf(this.values, a)
+    for (let id = 0; id < this.values.length; id++) {
+      const unit = fused.unitOf[id]!
+      if (fused.live[id] === 0 || unit < 0) continue
+      const { args } = this.values[id]!
+      const at = position[unit]!
+      for (let k = 0; k < args.length; k++) {
+        const { base } = this.values[args[k]!]!
         if (at > this.lastRead[base]!) this.lastRead[base] = at
       }
     }
-    for (const o of ir.outputs) this.lastRead[baseOf(this.values, o)] = Number.POSITIVE_INFINITY
+    for (const o of ir.outputs) this.lastRead[this.values[o]!.base] = Number.POSITIVE_INFINITY
     if (given === undefined) return
     for (const [id, place] of given.inputs) {
       this.put(id, place)
@@ -91,7 +97,7 @@ export class Places {
     // A result is made where it belongs, where it is all of the value behind it, in order; in a home when that is free (`own`).
     ir.outputs.forEach((id, i) => {
       const v = this.values[id]!
-      const root = this.values[baseOf(this.values, id)]!
+      const root = this.values[this.values[id]!.base]!
       const whole = v.size === root.size && (v.view === undefined || (v.view.offset === 0 && contiguousIn(v.shape, v.view.strides)))
       if (!whole || this.places[root.id] !== undefined) return
       const home = this.homes.get(given.outputs[i]!.storage)
@@ -139,7 +145,7 @@ export class Places {
       return (
         pointwise &&
         this.values[user]!.args.every(
-          (a) => baseOf(this.values, a) !== x || (this.values[a]!.view === undefined && sameShape(this.values[a]!.shape, root.shape)),
+          (a) => this.values[a]!.base !== x || (this.values[a]!.view === undefined && sameShape(this.values[a]!.shape, root.shape)),
         )
       )
     })
@@ -166,16 +172,15 @@ export class Places {
     const base = this.values[v.view.base]!
     if (base.kind === 'const') return { storage: -1 - this.slots[base.id]!, offset: 0, strides: stillStrides(v.view.strides.length) }
     const p = this.own(base)
-    return { ...p, offset: p.offset + v.view.offset, strides: v.view.strides }
+    return moved(p, p.offset + v.view.offset, v.view.strides)
   }
 
-  /** A place in bytes, as operands have it. */
-  start(p: Place, dtype: DType): Pick<Draft, 'storage' | 'offset' | 'advance'> {
+  /** A place as an operand of a kernel that is no loop: its offset in bytes, and strides in bytes too. */
+  operand({ storage, offset, advance }: Place, dtype: DType, strides: readonly number[]): Operand {
     const item = this.itemBytes[dtype]
-    const { storage, advance } = p
     return advance === undefined
-      ? { storage, offset: p.offset * item }
-      : { storage, offset: p.offset * item, advance: advance.map((n) => n * item) }
+      ? { storage, offset: offset * item, strides }
+      : { storage, offset: offset * item, strides, advance: advance.map((n) => n * item) }
   }
 
   /** A value as an operand of a loop over `shape`. */
@@ -211,10 +216,10 @@ export class Places {
       const v = this.values[id]!
       const offset = whole.offset + at * whole.strides[axis]!
       at += v.shape[axis]!
-      const root = this.values[baseOf(this.values, id)]!
+      const root = this.values[this.values[id]!.base]!
       const strides = this.stridesOfPart(whole, c, k)
       if (strides === undefined) return
-      this.put(root.id, { ...whole, offset, strides })
+      this.put(root.id, moved(whole, offset, strides))
       let made = this.parts.get(c.id)
       if (made === undefined) {
         made = new Set()
@@ -231,7 +236,7 @@ export class Places {
   private stridesOfPart(whole: Place, c: Value, k: number): readonly number[] | undefined {
     const id = c.args[k]!
     const v = this.values[id]!
-    const root = this.values[baseOf(this.values, id)]!
+    const root = this.values[this.values[id]!.base]!
     if (this.places[root.id] !== undefined || root.constant || !['scalar', 'copy', 'fold', 'gemm'].includes(root.kind)) return undefined
     if (this.returned(root.id)) return undefined
     // The part must be all of its root, in order.
@@ -253,7 +258,7 @@ export class Places {
       const user = this.values[u]!
       if (!['scalar', 'copy', 'fold', 'concat'].includes(user.kind)) return false
       return user.args.every(
-        (a, j) => this.values[a]!.view === undefined || baseOf(this.values, a) !== root.id || (user.id === c.id && j === k),
+        (a, j) => this.values[a]!.view === undefined || this.values[a]!.base !== root.id || (user.id === c.id && j === k),
       )
     })
   }
@@ -270,7 +275,7 @@ export class Places {
   }
   /** Makes a value lie at a contiguous place. */
   lie(v: Value, place: Place): Place {
-    return this.put(v.id, { ...place, strides: stridesOf(v.shape) })
+    return this.put(v.id, moved(place, place.offset, stridesOf(v.shape)))
   }
   /**
    * The place of acc, when the kernel or loop of `v`, in this unit, may write over it; undefined when it may not. `state` is what lies there afterwards. In the
@@ -278,10 +283,10 @@ export class Places {
    */
   vacated(unit: number, v: Value, acc: number, state: Value | undefined): Place | undefined {
     if (this.without.has('takeOver')) return undefined
-    const base = this.values[baseOf(this.values, acc)]!
+    const base = this.values[this.values[acc]!.base]!
     if (base.kind === 'const' || base.constant) return undefined
     const now = this.position[unit]!
-    if (v.args.filter((a) => baseOf(this.values, a) === base.id).length !== 1) return undefined
+    if (v.args.filter((a) => this.values[a]!.base === base.id).length !== 1) return undefined
     const others = this.fused.uses.some(base.id, (x) => x !== v.id && this.position[this.fused.unitOf[x]!]! >= now)
     const place = this.placeOf(acc)
     if (others || this.returned(base.id) || !contiguousIn(this.values[acc]!.shape, place.strides)) return undefined

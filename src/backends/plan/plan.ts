@@ -47,9 +47,7 @@ const emitted = (ir: Ir, limits: Limits, sheet: Sheet, given?: Given, depth = 0)
   const { units, values } = fused
   const order = orderUnits(fused)
   const position = new Int32Array(units.length)
-  order.forEach((u, i) => {
-    position[u] = i
-  })
+  for (let i = 0; i < order.length; i++) position[order[i]!] = i
   const places = new Places(
     ir,
     fused,
@@ -62,13 +60,13 @@ const emitted = (ir: Ir, limits: Limits, sheet: Sheet, given?: Given, depth = 0)
   )
   for (const id of ir.inputs) if (id >= 0) places.own(values[id]!)
   for (const c of ir.captured) places.own(values[c.value]!)
-  for (const u of units) if (u.kind === 'concat') places.placeParts(values[u.values[0]!]!)
+  for (let i = 0; i < units.length; i++) if (units[i]!.kind === 'concat') places.placeParts(values[units[i]!.values[0]!]!)
   const step: EmitBody = (body, inside, at) => {
     const { emitter } = emitted(body, limits, sheet, inside, at)
     return (input) => emitter.lastReadOf(input)
   }
   const emitter = new Emitter(fused, places, sheet, step, depth)
-  for (const u of order) emitter.emit(u)
+  for (let i = 0; i < order.length; i++) emitter.emit(order[i]!)
   if (given !== undefined) emitter.settle(ir.outputs, given.outputs)
   return { fused, places, emitter }
 }

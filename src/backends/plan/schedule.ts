@@ -10,8 +10,6 @@ export const isLoopValue = (v: Value): boolean => joinsLoops(v) || v.kind === 'p
 /** Iteration shape of a value that a loop computes. */
 export const iteration = (values: readonly Value[], v: Value): readonly number[] =>
   v.kind === 'fold' ? values[v.args[0]!]!.shape : v.shape
-/** The value whose storage holds a value's elements. */
-export const baseOf = (values: readonly Value[], id: number): number => values[id]!.view?.base ?? id
 /** Is it made by a kernel (rather than given, or a literal)? */
 const isMade = (v: Value): boolean => v.kind !== 'input' && v.kind !== 'const' && !v.constant
 
@@ -21,12 +19,8 @@ const isMade = (v: Value): boolean => v.kind !== 'input' && v.kind !== 'const' &
  */
 const isDirect = (values: readonly Value[], v: Value, k: number): boolean => {
   const arg = values[v.args[k]!]!
-  return (
-    joinsLoops(v) &&
-    !(v.kind === 'fold' && k > 0) &&
-    (arg.kind === 'scalar' || arg.kind === 'copy') &&
-    sameShape(arg.shape, iteration(values, v))
-  )
+  if (arg.kind !== 'scalar' && arg.kind !== 'copy') return false
+  return v.kind === 'fold' ? k === 0 : joinsLoops(v) && sameShape(arg.shape, v.shape)
 }
 
 export const markLive = (ir: Ir, values: readonly Value[]): Uint8Array => {
@@ -35,7 +29,7 @@ export const markLive = (ir: Ir, values: readonly Value[]): Uint8Array => {
   for (let i = values.length - 1; i >= 0; i--) {
     if (live[i] === 0) continue
     const v = values[i]!
-    for (const a of v.args) live[a] = 1
+    for (let k = 0; k < v.args.length; k++) live[v.args[k]!] = 1
     if (v.view !== undefined) live[v.view.base] = 1
   }
   return live
@@ -43,16 +37,18 @@ export const markLive = (ir: Ir, values: readonly Value[]): Uint8Array => {
 
 export const countUses = (values: readonly Value[], live: Uint8Array): Lists => {
   const counts = new Int32Array(values.length)
-  const each = (f: (base: number, user: number) => void): void => {
-    for (const v of values) {
-      if (live[v.id] === 0 || v.view !== undefined) continue
-      const { args } = v
-      for (let k = 0; k < args.length; k++) f(values[args[k]!]!.view?.base ?? args[k]!, v.id)
+  const pairs: number[] = []
+  for (let id = 0; id < values.length; id++) {
+    const { view, args } = values[id]!
+    if (live[id] === 0 || view !== undefined) continue
+    for (let k = 0; k < args.length; k++) {
+      const base = values[args[k]!]!.base
+      counts[base]!++
+      pairs.push(base, id)
     }
   }
-  each((base) => counts[base]!++)
   const uses = new Lists(counts)
-  each((base, user) => uses.push(base, user))
+  for (let i = 0; i < pairs.length; i += 2) uses.push(pairs[i]!, pairs[i + 1]!)
   return uses
 }
 
@@ -62,11 +58,12 @@ export const countUses = (values: readonly Value[], live: Uint8Array): Lists => 
  */
 export const epochsOf = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, sinking: boolean): Int32Array => {
   const epoch = new Int32Array(values.length)
-  for (const v of values) {
-    if (live[v.id] === 0) continue
+  for (let id = 0; id < values.length; id++) {
+    if (live[id] === 0) continue
+    const v = values[id]!
     let e = 0
     for (let k = 0; k < v.args.length; k++) {
-      const base = baseOf(values, v.args[k]!)
+      const base = values[v.args[k]!]!.base
       const at = epoch[base]! + (isMade(values[base]!) && !isDirect(values, v, k) ? 1 : 0)
       if (at > e) e = at
     }
@@ -109,13 +106,13 @@ class LastReads {
  */
 const sink = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, epoch: Int32Array): void => {
   const isOutput = new Uint8Array(values.length)
-  for (const o of ir.outputs) isOutput[baseOf(values, o)] = 1
+  for (const o of ir.outputs) isOutput[values[o]!.base] = 1
   const reads = new LastReads(values.length)
   const note = (v: Value): void => {
     if (v.view !== undefined) return
-    for (let k = 0; k < v.args.length; k++) reads.read(baseOf(values, v.args[k]!), v.id, epoch[v.id]!)
+    for (let k = 0; k < v.args.length; k++) reads.read(values[v.args[k]!]!.base, v.id, epoch[v.id]!)
   }
-  for (const v of values) if (live[v.id] === 1) note(v)
+  for (let id = 0; id < values.length; id++) if (live[id] === 1) note(values[id]!)
   const lastUse = (id: number, except: number): number => (isOutput[id] === 1 || values[id]!.kind === 'input' ? END : reads.but(id, except))
   /** Does v's argument k go along with it? Then v alone reads it, at the same point. */
   const follows = (v: Value, k: number, to: number): boolean => {
@@ -126,7 +123,7 @@ const sink = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, e
     const v = values[id]!
     if (v.kind !== 'scalar' || v.constant || isOutput[id] === 1 || depth > 8) return false
     for (let k = 0; k < v.args.length; k++) {
-      const base = baseOf(values, v.args[k]!)
+      const base = values[v.args[k]!]!.base
       if (values[base]!.kind === 'const' || values[base]!.constant) continue
       if (lastUse(base, id) >= to) continue
       if (follows(v, k, to) && can(base, to, depth + 1)) continue
@@ -149,7 +146,7 @@ const sink = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, e
     const to = needed[i]!
     if (v.kind === 'scalar' && !v.constant && isOutput[i] === 0 && to !== END && to > epoch[i]! && can(i, to, 0)) move(i, to)
     for (let k = 0; k < v.args.length; k++) {
-      const base = baseOf(values, v.args[k]!)
+      const base = values[v.args[k]!]!.base
       const at = isDirect(values, v, k) ? epoch[i]! : epoch[i]! - 1
       if (at < needed[base]!) needed[base] = at
     }

@@ -38,6 +38,8 @@ export interface Value {
   readonly args: readonly number[]
   /** Set for `view`; every other value is contiguous in a storage of its own. */
   readonly view?: View
+  /** The value whose storage holds its elements: itself, unless it is a view. */
+  readonly base: number
   /** Literals, and scalar functions of literals alone: cheap to make anywhere. */
   readonly constant: boolean
   /** Which result of its argument a `result` is; which literal of its builder a `const` is. */

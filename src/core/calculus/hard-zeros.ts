@@ -72,24 +72,28 @@ export const literalOf = (x: Node): number | undefined => {
 }
 /** Results of `of` over an expression, arguments first: a worklist, so depth has no limit. `done` says what needs no arguments. */
 const settle = (root: Node, memo: NodeIndex, leaf: (n: Node) => number, made: (n: Node, of: (x: Node) => number) => number): number => {
+  /** What is known without arguments; -1 of anything else. */
+  const known = (n: Node): number => {
+    const before = memo.get(n)
+    if (before >= 0) return before
+    const now = leaf(n)
+    if (now >= 0) memo.set(n, now)
+    return now
+  }
+  const at = known(root)
+  if (at >= 0) return at
   const of = (x: Node): number => memo.get(x)
   const stack = [root]
   while (stack.length > 0) {
     const n = stack[stack.length - 1]!
-    if (!memo.has(n)) {
-      const known = leaf(n)
-      if (known >= 0) memo.set(n, known)
-      else {
-        let ready = true
-        for (const a of n.args)
-          if (!memo.has(a)) {
-            stack.push(a)
-            ready = false
-          }
-        if (!ready) continue
-        memo.set(n, made(n, of))
+    let ready = true
+    for (let k = 0; k < n.args.length; k++)
+      if (known(n.args[k]!) < 0) {
+        stack.push(n.args[k]!)
+        ready = false
       }
-    }
+    if (!ready) continue
+    if (!memo.has(n)) memo.set(n, made(n, of))
     stack.pop()
   }
   return memo.get(root)

@@ -24,8 +24,13 @@ const isScalarOp = (n: Node): boolean => n.kind === APPLY && isScalarFunction(n.
 /** A region while it grows. */
 interface Growing {
   readonly nodes: number[]
-  /** What it reads from outside: positions, literals not counted. */
-  readonly outside: Set<number>
+  /** What it reads from outside: positions, each once, literals not counted. */
+  readonly outside: number[]
+  /** Its nodes are those of several regions, one after the other. */
+  merged: boolean
+}
+const addTo = (list: number[], k: number): void => {
+  if (!list.includes(k)) list.push(k)
 }
 
 /**
@@ -48,9 +53,12 @@ class Regions {
     const { nodes, index } = this.linear
     const scalar = isScalarOp(nodes[i]!)
     let e = 0
-    for (const a of nodes[i]!.args) {
-      const step = scalar && isScalarOp(a) ? 0 : a.kind === APPLY || a.kind === OUTPUT ? 1 : 0
-      e = Math.max(e, this.epoch[index.get(a)]! + step)
+    const { args } = nodes[i]!
+    for (let k = 0; k < args.length; k++) {
+      const a = args[k]!
+      const made = a.kind === APPLY || a.kind === OUTPUT
+      const at = this.epoch[index.get(a)]! + (made && !(scalar && isScalarOp(a)) ? 1 : 0)
+      if (at > e) e = at
     }
     return e
   }
@@ -67,8 +75,12 @@ class Regions {
     const own: number[] = []
     const outside: number[] = []
     let level = 0
-    for (const a of node.args) {
+    const { args } = node
+    const places = new Array<number>(args.length)
+    for (let j = 0; j < args.length; j++) {
+      const a = args[j]!
       const k = index.get(a)
+      places[j] = k
       const r = groups.at(k)
       if (r >= 0 && epoch[k] === e && sameShape(a.aval.shape, node.aval.shape)) {
         if (!own.includes(r)) own.push(r)
@@ -81,21 +93,18 @@ class Regions {
     let region = candidates.length > 0 ? this.merged(candidates, outside) : -1
     if (region < 0) {
       region = groups.open(groups.above(own, level))
-      regions.push({ nodes: [], outside: new Set() })
+      regions.push({ nodes: [], outside: [], merged: false })
     }
     const joined = regions[region]!
-    for (const a of node.args) {
-      const k = index.get(a)
-      if (a.kind !== CONST && groups.at(k) !== region) joined.outside.add(k)
-    }
+    for (let j = 0; j < args.length; j++) if (args[j]!.kind !== CONST && groups.at(places[j]!) !== region) addTo(joined.outside, places[j]!)
     joined.nodes.push(i)
     groups.put(i, region)
   }
   /** Has a region room for one more node, which reads `outside`? */
   private hasRoom({ nodes, outside: read }: Growing, outside: readonly number[]): boolean {
     const { limits } = this
-    let reads = read.size
-    for (let i = 0; i < outside.length; i++) if (!read.has(outside[i]!) && outside.indexOf(outside[i]!) === i) reads++
+    let reads = read.length
+    for (let i = 0; i < outside.length; i++) if (!read.includes(outside[i]!) && outside.indexOf(outside[i]!) === i) reads++
     return nodes.length + 1 <= limits.nodes && reads <= limits.args
   }
   /** The one region that these, of one level, become with room for a node that reads `outside`; -1 where they do not fit together. */
@@ -103,7 +112,7 @@ class Regions {
     const { regions, limits } = this
     if (candidates.length === 1) return this.hasRoom(regions[candidates[0]!]!, outside) ? candidates[0]! : -1
     const all = candidates.map((r) => regions[r]!)
-    const reads = new Set([...all.flatMap((r) => [...r.outside]), ...outside])
+    const reads = new Set([...all.flatMap((r) => r.outside), ...outside])
     const nodes = all.reduce((n, r) => n + r.nodes.length, 1)
     if (nodes > limits.nodes || reads.size > limits.args) return -1
     const largest = all.reduce((x, y) => (y.nodes.length > x.nodes.length ? y : x))
@@ -111,7 +120,8 @@ class Regions {
     for (const r of candidates) {
       if (r === into) continue
       for (const k of regions[r]!.nodes) largest.nodes.push(k)
-      for (const k of regions[r]!.outside) largest.outside.add(k)
+      for (const k of regions[r]!.outside) addTo(largest.outside, k)
+      largest.merged = true
       regions[r] = undefined
       this.groups.merge(r, into)
     }
@@ -122,19 +132,23 @@ class Regions {
     const { nodes, index } = this.linear
     const out: Region[] = []
     const readBy = new Int32Array(nodes.length).fill(-1)
-    this.regions.forEach((r, id) => {
-      if (r === undefined) return
-      r.nodes.sort((a, b) => a - b)
+    for (let id = 0; id < this.regions.length; id++) {
+      const r = this.regions[id]
+      if (r === undefined) continue
+      // Nodes come in build order: those of one region have it.
+      if (r.merged) r.nodes.sort((a, b) => a - b)
       const args: number[] = []
-      for (const k of r.nodes)
-        for (const a of nodes[k]!.args) {
-          const p = index.get(a)
+      for (let i = 0; i < r.nodes.length; i++) {
+        const own = nodes[r.nodes[i]!]!.args
+        for (let k = 0; k < own.length; k++) {
+          const p = index.get(own[k]!)
           if (this.groups.at(p) === id || readBy[p] === id) continue
           readBy[p] = id
           args.push(p)
         }
+      }
       out.push({ nodes: r.nodes, args })
-    })
+    }
     return out
   }
 }

@@ -48,6 +48,9 @@ export const watchApplies = (f: Watcher | undefined): Watcher | undefined => {
 /** Is anybody told? */
 export const isWatched = (): boolean => watcher !== undefined
 
+/** Nodes of a page of a table. Many graphs are small: a typed array, or a larger page, takes longer to make than such a graph to walk. */
+const PAGE = 256
+
 /**
  * One node. `data` is an InputInfo, a literal (number), an Apply's parameters, or an Output's position.
  * An Apply with several results has the aval of its first and appears as an argument of Output only.
@@ -75,6 +78,54 @@ export class Node {
   static outputs(node: Node, avals: () => readonly Aval[]): readonly Node[] {
     node.#results ??= avals().map((a, i) => new Node(OUTPUT, a, null, [node], i))
     return node.#results
+  }
+  /** Pages by number: neither hashing nor a set per node. Here, because it reads the number of every node that a walk meets. */
+  static readonly Index: new () => NodeIndex = class implements NodeIndex {
+    private readonly pages = new Map<number, number[]>()
+    private lastKey = -1
+    private last: number[] | undefined
+    private turnTo(key: number): number[] | undefined {
+      this.lastKey = key
+      this.last = this.pages.get(key)
+      return this.last
+    }
+    get(node: Node): number {
+      const id = node.#id
+      const at = id % PAGE
+      const key = (id - at) / PAGE
+      const page = key === this.lastKey ? this.last : this.turnTo(key)
+      return page === undefined ? -1 : page[at]!
+    }
+    has(node: Node): boolean {
+      return this.get(node) >= 0
+    }
+    set(node: Node, value: number): void {
+      const id = node.#id
+      const at = id % PAGE
+      const key = (id - at) / PAGE
+      let page = key === this.lastKey ? this.last : this.turnTo(key)
+      if (page === undefined) {
+        page = new Array<number>(PAGE).fill(-1)
+        this.pages.set(key, page)
+        this.last = page
+      }
+      page[at] = value
+    }
+    sort(list: readonly Node[]): Node[] {
+      const sorted: Node[] = []
+      let [first, last] = [Number.POSITIVE_INFINITY, 0]
+      for (let i = 0; i < list.length; i++) {
+        const id = list[i]!.#id
+        if (id < first) first = id
+        if (id > last) last = id
+      }
+      for (const key of [...this.pages.keys()].sort((a, b) => a - b)) {
+        const page = this.pages.get(key)!
+        const end = Math.min(PAGE, last + 1 - key * PAGE)
+        for (let i = Math.max(0, first - key * PAGE); i < end; i++) if (page[i]! >= 0) page[i] = sorted.push(list[page[i]!]!) - 1
+      }
+      return sorted
+    }
   }
   get shape(): readonly number[] {
     return this.aval.shape
@@ -201,47 +252,16 @@ const copyOf = (node: Node, a: Aval, args: readonly Node[]): Node => {
   return made
 }
 
-/** Nodes of a page of a table. Many graphs are small: a typed array, or a larger page, takes longer to make than such a graph to walk. */
-const PAGE = 256
-/** A table from nodes to small integers, by the node's number: pages, so neither hashing nor a set per node. */
-export class NodeIndex {
-  private readonly pages = new Map<number, number[]>()
-  private lastKey = -1
-  private last: number[] | undefined
-  private page(id: number): number[] | undefined {
-    const key = Math.floor(id / PAGE)
-    if (key === this.lastKey) return this.last
-    this.lastKey = key
-    this.last = this.pages.get(key)
-    return this.last
-  }
+/** A table from nodes to small integers. */
+export interface NodeIndex {
   /** The integer of a node, -1 where none was set. */
-  get(node: Node): number {
-    const page = this.page(node.id)
-    return page === undefined ? -1 : page[node.id % PAGE]!
-  }
-  has(node: Node): boolean {
-    return this.get(node) >= 0
-  }
-  set(node: Node, value: number): void {
-    let page = this.page(node.id)
-    if (page === undefined) {
-      page = new Array<number>(PAGE).fill(-1)
-      this.pages.set(this.lastKey, page)
-      this.last = page
-    }
-    page[node.id % PAGE] = value
-  }
+  get(node: Node): number
+  has(node: Node): boolean
+  set(node: Node, value: number): void
   /** Sets the nodes of a list, each of which has its position there, in the order of their numbers; these are their positions from now on. */
-  sort(list: readonly Node[]): Node[] {
-    const sorted: Node[] = []
-    for (const key of [...this.pages.keys()].sort((a, b) => a - b)) {
-      const page = this.pages.get(key)!
-      for (let i = 0; i < PAGE; i++) if (page[i]! >= 0) page[i] = sorted.push(list[page[i]!]!) - 1
-    }
-    return sorted
-  }
+  sort(list: readonly Node[]): Node[]
 }
+export const NodeIndex = Node.Index
 
 /** Nodes reachable from `roots` in the order in which they were built (so arguments come before users), and their positions. */
 export interface Linear {

@@ -34,7 +34,7 @@ export class Groups {
   /** The group of a position; -1 where it is in none. */
   at(position: number): number {
     const g = this.groupOf[position]!
-    return g < 0 ? -1 : this.find(g)
+    return g < 0 || this.parent[g] === g ? g : this.find(g)
   }
   levelOf(group: number): number {
     return this.levels[group]!
@@ -44,11 +44,14 @@ export class Groups {
   }
   /** Those of the given groups that are on the highest of their levels; none where what is to join must be higher than that. */
   joinable(groups: readonly number[], level: number): readonly number[] {
-    const top = groups.reduce((l, g) => Math.max(l, this.levels[g]!), -1)
-    return level <= top ? groups.filter((g) => this.levels[g] === top) : []
+    let top = -1
+    for (const g of groups) top = Math.max(top, this.levels[g]!)
+    return level > top ? [] : groups.length === 1 ? groups : groups.filter((g) => this.levels[g] === top)
   }
   /** The lowest level, not below `level`, on which something can be that reads these groups. */
   above(groups: readonly number[], level: number): number {
-    return groups.reduce((l, g) => Math.max(l, this.levels[g]! + 1), level)
+    let least = level
+    for (const g of groups) least = Math.max(least, this.levels[g]! + 1)
+    return least
   }
 }

@@ -75,12 +75,20 @@ export class Identities {
     if (typeof x === 'bigint') return `${x}n`
     if (typeof x === 'boolean' || x === undefined || x === null) return String(x)
     if (typeof x !== 'object' || depth > DEEP) return `#${this.id(x)}`
-    if (Array.isArray(x)) return `[${Array.from(x, (y: unknown) => this.text(y, depth + 1)).join()}]`
+    if (Array.isArray(x)) {
+      let text = '['
+      for (let i = 0; i < x.length; i++) text += `${i === 0 ? '' : ','}${this.text(x[i], depth + 1)}`
+      return `${text}]`
+    }
     if (ArrayBuffer.isView(x) && !(x instanceof DataView))
       return `${x.constructor.name}[${Array.from(x as unknown as ArrayLike<number | bigint>, (y) => this.text(y, depth + 1)).join()}]`
     if (!isPlain(x)) return `#${this.id(x)}`
-    const entries = Object.entries(x).sort(([a], [b]) => (a < b ? -1 : 1))
-    return `{${entries.map(([k, y]) => `${JSON.stringify(k)}:${this.text(y, depth + 1)}`).join()}}`
+    const keys = Object.keys(x)
+    if (keys.length > 1) keys.sort()
+    let text = '{'
+    for (let i = 0; i < keys.length; i++)
+      text += `${i === 0 ? '' : ','}${JSON.stringify(keys[i])}:${this.text((x as Readonly<Record<string, unknown>>)[keys[i]!], depth + 1)}`
+    return `${text}}`
   }
 
   private programText(p: Program, slots: boolean): string {

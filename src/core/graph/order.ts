@@ -32,7 +32,8 @@ export const needs = ({ nodes, index }: Linear, roots: readonly Node[], cut?: (n
   for (const r of roots) needed[index.get(r)] = 1
   for (let i = nodes.length - 1; i >= 0; i--) {
     if (needed[i] === 0 || cut?.(nodes[i]!) === true) continue
-    for (const a of nodes[i]!.args) needed[index.get(a)] = 1
+    const { args } = nodes[i]!
+    for (let k = 0; k < args.length; k++) needed[index.get(args[k]!)] = 1
   }
   return needed
 }

@@ -25,11 +25,13 @@ export type Traced = Omit<Program, 'captured'>
 export const closed = (p: Traced): Program | Node => {
   const own = new Set(p.inputs)
   const captured: Node[] = []
-  for (const n of orderOf(p.outputs).nodes)
-    if (n.kind === INPUT && !own.has(n)) {
-      if (capturedTensor(n) === undefined) return n
-      captured.push(n)
-    }
+  const { nodes } = orderOf(p.outputs)
+  for (let i = 0; i < nodes.length; i++) {
+    const n = nodes[i]!
+    if (n.kind !== INPUT || own.has(n)) continue
+    if (capturedTensor(n) === undefined) return n
+    captured.push(n)
+  }
   return { ...p, captured }
 }
 
@@ -124,13 +126,8 @@ export const dependents = (linear: Linear, from: readonly Node[]): Uint8Array =>
     if (i >= 0) active[i] = 1
   }
   for (let i = 0; i < linear.nodes.length; i++) {
-    const n = linear.nodes[i]!
-    if (active[i] === 1) continue
-    for (const a of n.args)
-      if (active[linear.index.get(a)] === 1) {
-        active[i] = 1
-        break
-      }
+    const { args } = linear.nodes[i]!
+    for (let k = 0; k < args.length && active[i] === 0; k++) active[i] = active[linear.index.get(args[k]!)]!
   }
   return active
 }

@@ -28,6 +28,12 @@ export const stridesOf = (shape: readonly number[]): number[] => {
   return strides
 }
 
+/** Do elements of this shape lie one after the other, where they have these strides? */
+export const contiguousIn = (shape: readonly number[], strides: readonly number[]): boolean => {
+  for (let i = shape.length - 1, n = 1; i >= 0; n *= shape[i--]!) if (strides[i] !== n && shape[i] !== 1) return sizeOf(shape) === 0
+  return true
+}
+
 /** NumPy broadcasting of two shapes, or undefined where they clash. */
 export const broadcastShapes = (a: readonly number[], b: readonly number[]): readonly number[] | undefined => {
   if (sameShape(a, b)) return a

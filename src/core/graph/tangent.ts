@@ -135,6 +135,8 @@ refuseCoercion(Missing.prototype, 'NotImplemented', 'it is a derivative that is 
 refuseCoercion(Later.prototype, 'a thunk', FORCE)
 refuseCoercion(LaterInPlace.prototype, 'a thunk', FORCE)
 
+/** Is it built later? Of anything that a rule may have returned. */
+export const isThunk = (x: unknown): x is Thunk | InplaceableThunk => x instanceof Later || x instanceof LaterInPlace
 /** Forces thunks, nested ones too. */
 export const unthunk = (x: Tangent): Forced => {
   let y = x

@@ -240,15 +240,20 @@ export const leavesAlong = (def: TreeDef, tree: unknown): unknown[] | undefined 
 }
 
 /** Paths of the leaves, in order: `layers.0.w`. */
-export const leafPaths = (def: TreeDef): string[] => {
+export const leafPaths = (def: TreeDef): readonly string[] => {
+  const known = paths.get(def)
+  if (known !== undefined) return known
   const out: string[] = []
   const go = (d: TreeDef, path: string): void => {
     if (d._tag === 'Leaf') out.push(path)
-    else if (hasParts(d)) for (const [i, x] of d.items.entries()) go(x, pathIn(d, i, path))
+    else if (hasParts(d)) for (let i = 0; i < d.items.length; i++) go(d.items[i]!, pathIn(d, i, path))
   }
   go(def, '')
+  paths.set(def, out)
   return out
 }
+/** Of structures that were asked for: nobody changes one. */
+const paths = /*#__PURE__*/ new WeakMap<TreeDef, readonly string[]>()
 
 /** A function's name; empty where it cannot be read. */
 const nameOf = (f: object): string => {

@@ -93,11 +93,11 @@ export const activity: readonly Mutant[] = [
     ],
   ]),
   ...mistakes('activity', 'modes/reverse', [
-    ['all arguments are active', 'args.map((a) => a.active && isFloat(a.node.dtype))', 'args.map((a) => isFloat(a.node.dtype))'],
+    ['all arguments are active', 'a.active && isFloat(a.node.aval.dtype)', 'isFloat(a.node.aval.dtype)'],
     [
       'one argument is active',
-      'args.map((a) => a.active && isFloat(a.node.dtype))',
-      'args.map((a, i) => a.active && isFloat(a.node.dtype) && (i === 0 || !args[0]!.active))',
+      'a.active && isFloat(a.node.aval.dtype)',
+      'a.active && isFloat(a.node.aval.dtype) && (k === 0 || !args[0]!.active)',
       'add mul matmul',
     ],
     ['what is not active is active', 'walk.give(ys.map(constantly))', 'walk.give(ys.map((node) => ({ node, active: true })))'],

@@ -19,7 +19,7 @@ export class ByteBuffer {
     return this
   }
 
-  bytes(source: Uint8Array): this {
+  bytes(source: ArrayLike<number>): this {
     this.reserve(source.length)
     this.data.set(source, this.length)
     this.length += source.length
@@ -34,6 +34,16 @@ export class ByteBuffer {
       n >>>= 7
     }
     return this.byte(n)
+  }
+
+  /** A byte, then an unsigned LEB128: what most instructions are. */
+  byteAndU32(b: number, n: number): this {
+    const { data, length } = this
+    if (n >>> 7 !== 0 || length + 2 > data.length) return this.byte(b).u32(n)
+    data[length] = b
+    data[length + 1] = n
+    this.length = length + 2
+    return this
   }
 
   /** Signed LEB128 of a 32-bit integer; unsigned values wrap. */

@@ -110,21 +110,21 @@ export class FunctionBuilder extends Instructions implements FuncRef {
     return this.opcode(code)
   }
   localGet(x: Local): this {
-    this.code.byte(0x20).u32(x.index)
+    this.code.byteAndU32(0x20, x.index)
     return this
   }
 
   /** local.set of the operand, or of what is on the stack. */
   localSet(x: Local, value?: Operand): this {
     if (value !== undefined) this.push(value)
-    this.code.byte(0x21).u32(x.index)
+    this.code.byteAndU32(0x21, x.index)
     return this
   }
 
   /** local.tee of the operand, or of what is on the stack. */
   localTee(x: Local, value?: Operand): this {
     if (value !== undefined) this.push(value)
-    this.code.byte(0x22).u32(x.index)
+    this.code.byteAndU32(0x22, x.index)
     return this
   }
 
@@ -175,14 +175,14 @@ export class FunctionBuilder extends Instructions implements FuncRef {
   }
 
   br(to: Label): this {
-    this.code.byte(0x0c).u32(this.depth - to.depth)
+    this.code.byteAndU32(0x0c, this.depth - to.depth)
     return this
   }
 
   /** Branches when the operand, or what is on the stack, is not zero. */
   brIf(to: Label, condition?: Operand): this {
     if (condition !== undefined) this.push(condition)
-    this.code.byte(0x0d).u32(this.depth - to.depth)
+    this.code.byteAndU32(0x0d, this.depth - to.depth)
     return this
   }
 
@@ -208,13 +208,13 @@ export class FunctionBuilder extends Instructions implements FuncRef {
 
   call(f: FuncRef, ...operands: Operand[]): this {
     for (const x of operands) this.push(x)
-    this.code.byte(0x10).u32(f.index)
+    this.code.byteAndU32(0x10, f.index)
     return this
   }
 
   /** On the stack: the arguments, then the table index. */
   callIndirect(params: readonly ValType[], results: readonly ValType[] = [], table = 0): this {
-    this.code.byte(0x11).u32(this.module.type(params, results)).u32(table)
+    this.code.byteAndU32(0x11, this.module.type(params, results)).u32(table)
     return this
   }
 

@@ -53,8 +53,7 @@ export class Instructions {
   /** A 16-byte constant, byte by byte. */
   v128Const(bytes: ArrayLike<number>): this {
     if (bytes.length !== 16) throw new RangeError(`v128.const takes 16 bytes, not ${bytes.length}`)
-    this.simd(0x0c)
-    for (let i = 0; i < 16; i++) this.code.byte(bytes[i]!)
+    this.simd(0x0c).code.bytes(bytes)
     return this
   }
 
@@ -133,13 +132,13 @@ export class Instructions {
 
   /** On the stack: destination, source, byte count. */
   memoryCopy(): this {
-    this.code.byte(0xfc).u32(10).byte(0).byte(0)
+    this.code.byteAndU32(0xfc, 10).byte(0).byte(0)
     return this
   }
 
   /** On the stack: destination, byte value, byte count. */
   memoryFill(): this {
-    this.code.byte(0xfc).u32(11).byte(0)
+    this.code.byteAndU32(0xfc, 11).byte(0)
     return this
   }
 
@@ -167,8 +166,7 @@ export class Instructions {
   /** i8x16.shuffle of two vectors: 16 byte indices, 0-15 from the first, 16-31 from the second. */
   i8x16Shuffle(bytes: ArrayLike<number>): this {
     if (bytes.length !== 16) throw new RangeError(`i8x16.shuffle takes 16 indices, not ${bytes.length}`)
-    this.simd(0x0d)
-    for (let i = 0; i < 16; i++) this.code.byte(bytes[i]!)
+    this.simd(0x0d).code.bytes(bytes)
     return this
   }
 
@@ -184,13 +182,13 @@ export class Instructions {
 
   protected opcode(code: number): this {
     if (code < 0x100) this.code.byte(code)
-    else this.code.byte(code >>> 16).u32(code & 0xffff)
+    else this.code.byteAndU32(code >>> 16, code & 0xffff)
     return this
   }
 
   /** An atomic access by its code, which WebAssembly wants at its own alignment, 2^align. */
   atomic(code: number, align: 2 | 3, offset = 0): this {
-    this.code.byte(0xfe).u32(code).byte(align).u32(offset)
+    this.code.byteAndU32(0xfe, code).byte(align).u32(offset)
     return this
   }
 
@@ -200,7 +198,7 @@ export class Instructions {
   }
 
   private simd(code: number): this {
-    this.code.byte(0xfd).u32(code)
+    this.code.byteAndU32(0xfd, code)
     return this
   }
 
@@ -210,7 +208,7 @@ export class Instructions {
   }
 
   private vectorAccess(code: number, align: number, offset: number): this {
-    this.code.byte(0xfd).u32(code).byte(align).u32(offset)
+    this.code.byteAndU32(0xfd, code).byte(align).u32(offset)
     return this
   }
 }
