@@ -269,12 +269,12 @@ try {
       )
       if (stray.length + absent.length > 0) throw new Error(`stray: ${stray.join(', ')}; absent: ${absent.join(', ')}`)
     })
-    await step('the package takes at most 6.1 MB', () => {
+    await step('the package takes at most 6.2 MB', () => {
       const bytes = listing
         .filter((path) => !path.endsWith('/'))
         .reduce((n, path) => n + statSync(join(root, path.replace('package/', ''))).size, 0)
       console.log(`      ${(bytes / 1e6).toFixed(2)} MB in ${listing.length} files`)
-      if (bytes > 6.1e6) throw new Error(`${bytes} bytes`)
+      if (bytes > 6.2e6) throw new Error(`${bytes} bytes`)
     })
     await step('publint', () => run(process.execPath, [bin('publint', 'src/cli.js'), 'run', tarball, '--strict'], root))
     await step('attw', () => run(process.execPath, [bin('@arethetypeswrong/cli', 'dist/index.js'), tarball, '--profile', 'esm-only'], root))
