@@ -98,8 +98,9 @@ const layers = (sizes: readonly number[], dtype: 'f32' | 'f64') =>
 const options = { data: { x: 0 }, bucketBytes: 100 } as const
 const compiled = (
   step: Step,
-): ((inputs: unknown) => unknown) & { readonly explain: (inputs: unknown) => { readonly steps: readonly { readonly kernel: string }[] } } =>
-  cd.compile(step as never, backend) as never
+): ((inputs: unknown) => unknown) & {
+  readonly explain: (inputs: unknown) => { readonly steps: readonly { readonly kernel: string; readonly flops: number }[] }
+} => cd.compile(step as never, backend) as never
 
 describe('sums that overlap', () => {
   it.each(Object.keys(uses))('%s has the bits that it has with one after the other', (name) => {
@@ -161,6 +162,15 @@ describe('sums that overlap', () => {
     const ends = names.flatMap((s, i) => (s === 'allReduceEnd' ? [i] : [])).slice(2)
     for (const [i, at] of ends.entries()) expect((ends[i + 1] ?? names.length) - at).toBeGreaterThan(1)
   })
+  it('of layers of several sizes end in the order in which they began, from the last layer to the first', () => {
+    const { communicator } = countedRank(2)
+    const ends = within(communicator, () =>
+      compiled(uses['a gradient step']!(mpi.shard(loss, { data: { x: 0 }, bucketBytes: 1, overlap: true })))
+        .explain({ p: layers([3, 4, 5, 6], 'f64'), x: wave([2, 3], 1) })
+        .steps.flatMap((s) => (s.kernel === 'allReduceEnd' ? [s.flops] : [])),
+    )
+    expect(ends.filter((n) => n > 1)).toEqual([6, 30, 5, 20, 4, 12])
+  })
   it('are read when they end, and not before: on a communicator that carries them out as late as it may', () => {
     // What a thread of its own does in its time is done at the last moment here; then lines hold what they should not until then.
     const late = (rank: number, lines: readonly number[][]): Communicator => {
@@ -206,6 +216,19 @@ describe('sums that overlap', () => {
       const back = cd.fromJSON(JSON.parse(json), mpi.collectives)
       expect(back._tag === 'Right' && JSON.stringify(cd.toJSON(back.right))).toBe(json)
     })
+  })
+  it('are what `shard` of ranks makes that were asked for it, in buckets of the bytes that were given there', () => {
+    const begun = (options: mpi.RanksOptions, own: Partial<mpi.ShardOptions> = {}): number =>
+      within(
+        countedRank(2).communicator,
+        () =>
+          compiled(uses['a gradient step']!(mpi.ranks(options).shard(loss, { data: { x: 0 }, ...own } as never)))
+            .explain({ p: layers([3, 4, 5], 'f64'), x: wave([2, 3], 1) })
+            .steps.filter((s) => s.kernel === 'allReduceBegin').length,
+      )
+    // Beside those of the loss and of the weights.
+    expect([begun({}), begun({ overlap: true }), begun({ overlap: true, bucketBytes: 1 })]).toEqual([0, 3, 6])
+    expect(begun({ overlap: true }, { bucketBytes: 1 })).toBe(6)
   })
   it('are an option of a truth value', () => {
     const refused = (overlap: unknown): string => {
