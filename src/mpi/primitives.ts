@@ -71,6 +71,7 @@ const collective = <const N extends string, P>(
       alone.run(c, x as NDArray, y as NDArray)
     },
     unbounded: false,
+    ordered: true,
     ...more,
     samples,
     source,

@@ -62,13 +62,10 @@ export interface ShardFn {
   ): OnParts<F, keyof Q>
 }
 
-/** Nodes in buckets: of one dtype, and of about so many bytes; those at the end are done first in a backward pass. */
+/** Nodes in buckets: of one dtype, and of about so many bytes, counted from the end, with which a backward pass begins. What is built last it meets first, so the last bucket is built last. */
 const inBuckets = (nodes: readonly Node[], bytes: number, f: (bucket: readonly Node[]) => readonly Node[]): readonly Node[] => {
   const done = [...nodes]
-  const flush = (at: readonly number[]): void => {
-    if (at.length === 0) return
-    for (const [k, y] of f(at.map((i) => nodes[i]!)).entries()) done[at[k]!] = y
-  }
+  const buckets: number[][] = []
   for (const dtype of ['f64', 'f32'] as const) {
     let [bucket, held] = [[] as number[], 0]
     for (let i = nodes.length - 1; i >= 0; i--) {
@@ -76,14 +73,15 @@ const inBuckets = (nodes: readonly Node[], bytes: number, f: (bucket: readonly N
       if (aval.dtype !== dtype) continue
       const size = aval.size * itemBytes[dtype]
       if (bucket.length > 0 && held + size > bytes) {
-        flush(bucket)
+        buckets.push(bucket)
         ;[bucket, held] = [[], 0]
       }
       bucket.push(i)
       held += size
     }
-    flush(bucket)
+    if (bucket.length > 0) buckets.push(bucket)
   }
+  for (const at of buckets.reverse()) for (const [k, y] of f(at.map((i) => nodes[i]!)).entries()) done[at[k]!] = y
   return done
 }
 
@@ -179,8 +177,9 @@ const totals = (ys: readonly Node[], counts: number | AnyExpr | undefined, bytes
   const weightOf = (of: readonly AnyExpr[], y: Node): AnyExpr => of[dtypes.indexOf(y.dtype)]!
   const weighed = ys.map((y) => asNode(mul(weightOf(weights, y), asExpr(y)) as AnyExpr))
   const ws = weights.map(asNode)
-  // The backward pass needs the weights, and not the results: where it need not wait for these, they are summed by themselves.
-  const all = (params.overlap === true ? [...summed(weighed), ...summed(ws)] : summed([...weighed, ...ws])).map(asExpr)
+  // The backward pass needs the weights, and not the results: where it need not wait for these, they are summed by themselves, and first, since ranks sum in the order in which sums are built.
+  const first = params.overlap === true ? summed(ws) : []
+  const all = (params.overlap === true ? [...summed(weighed), ...first] : summed([...weighed, ...ws])).map(asExpr)
   const whole = all.slice(ys.length).map((w) => (typeof counts === 'number' ? w : (where(eq(w, 0), 1, w) as AnyExpr)))
   return ys.map((y, i) => asNode(div(all[i]!, weightOf(whole, y)) as AnyExpr))
 }

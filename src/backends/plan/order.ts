@@ -2,11 +2,12 @@
 import { raise } from '../../core/errors/explain.js'
 import type { Fused } from './fuse.js'
 import { Lists } from './ints.js'
+import { isOrdered } from './schedule.js'
 
 /**
  * Units in an order in which each comes after what it reads; among those that are ready, the one whose values were built first. What its primitive says is run early, or late: what makes
  * much of little, as a gathering of parts, holds memory from there on, and what makes little of much frees it. What waits for something that goes on beside the program is run when nothing else can be,
- * that which was begun first before others.
+ * that which was begun first before others. What is done together with other processes keeps the order in which it was built.
  */
 export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
   const producer = (base: number): number => {
@@ -31,6 +32,17 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
         pairs.push(p, i)
       }
     }
+  }
+  let last = -1
+  for (let id = 0; id < values.length; id++) {
+    const u = unitOf[id]!
+    if (u < 0 || !isOrdered(values[id]!)) continue
+    if (last >= 0) {
+      counts[last]!++
+      waits[u]!++
+      pairs.push(last, u)
+    }
+    last = u
   }
   const users = new Lists(counts)
   for (let i = 0; i < pairs.length; i += 2) users.push(pairs[i]!, pairs[i + 1]!)

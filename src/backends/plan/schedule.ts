@@ -1,6 +1,7 @@
 /** Epochs: how many kernels of another kind lie before a value, and when what is cheap is better made where it is read. */
 import { sameShape } from '../../core/graph/shape.js'
 import { Lists } from './ints.js'
+import type { Repeat } from './repeat.js'
 import type { Ir, Value } from './value.js'
 
 /** Is it computed by a loop that others may share? */
@@ -10,6 +11,9 @@ export const isLoopValue = (v: Value): boolean => joinsLoops(v) || v.kind === 'p
 /** Iteration shape of a value that a loop computes. */
 export const iteration = (values: readonly Value[], v: Value): readonly number[] =>
   v.kind === 'fold' ? values[v.args[0]!]!.shape : v.shape
+/** Does it take part in something together with other processes, or a step of it that is done over and over? */
+export const isOrdered = ({ prim, kind, params }: Value): boolean =>
+  prim?.ordered === true || (kind === 'repeat' && (params as Repeat).body.values.some(isOrdered))
 /** Is it made by a kernel (rather than given, or a literal)? */
 const isMade = (v: Value): boolean => v.kind !== 'input' && v.kind !== 'const' && !v.constant
 
@@ -54,10 +58,11 @@ export const countUses = (values: readonly Value[], live: Uint8Array): Lists => 
 
 /**
  * Epoch of each value. What a value reads directly has at most its epoch; whatever else it reads, and a kernel makes, has a smaller one.
- * Loop values of one epoch and shape may share a loop.
+ * Loop values of one epoch and shape may share a loop. What is ordered has a larger epoch than that before it, so that no loop lies both before the one and behind the other.
  */
 export const epochsOf = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, sinking: boolean): Int32Array => {
   const epoch = new Int32Array(values.length)
+  let last = -1
   for (let id = 0; id < values.length; id++) {
     if (live[id] === 0) continue
     const v = values[id]!
@@ -68,6 +73,10 @@ export const epochsOf = (ir: Ir, values: readonly Value[], uses: Lists, live: Ui
       if (at > e) e = at
     }
     if (v.view !== undefined) e = epoch[v.view.base]!
+    else if (isOrdered(v)) {
+      if (last >= 0) e = Math.max(e, epoch[last]! + 1)
+      last = id
+    }
     epoch[v.id] = e
   }
   if (sinking) sink(ir, values, uses, live, epoch)

@@ -55,6 +55,7 @@ export const primitiveParts: OptionsFor<Primitive> = {
   gaps: part,
   again: part,
   when: part,
+  ordered: part,
   stacked: part,
   source: part,
 }
