@@ -58,7 +58,7 @@ const allReduceBegin: Primitive<'allReduceBegin', NoParams, readonly ['float']> 
   meaning: severalRanks('allReduceBegin'),
   unbounded: false,
   when: 'early',
-  ordered: true,
+  ordered: 'allReduce',
   samples: [],
   source: 'MPI 4.0, chapter 6.12',
 })

@@ -71,7 +71,8 @@ const collective = <const N extends string, P>(
       alone.run(c, x as NDArray, y as NDArray)
     },
     unbounded: false,
-    ordered: true,
+    // Those of one name could be taken for each other: the ranks tell each other no more than it and the shape.
+    ordered: name,
     ...more,
     samples,
     source,

@@ -2,7 +2,7 @@
 import { raise } from '../../core/errors/explain.js'
 import type { Fused } from './fuse.js'
 import { Lists } from './ints.js'
-import { isOrdered } from './schedule.js'
+import { orderedAs } from './schedule.js'
 
 /**
  * Units in an order in which each comes after what it reads; among those that are ready, the one whose values were built first. What its primitive says is run early, or late: what makes
@@ -33,16 +33,18 @@ export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
       }
     }
   }
-  let last = -1
+  const last = new Map<string, number>()
   for (let id = 0; id < values.length; id++) {
     const u = unitOf[id]!
-    if (u < 0 || !isOrdered(values[id]!)) continue
-    if (last >= 0) {
-      counts[last]!++
+    if (u < 0) continue
+    for (const group of orderedAs(values[id]!)) {
+      const before = last.get(group)
+      last.set(group, u)
+      if (before === undefined || before === u) continue
+      counts[before]!++
       waits[u]!++
-      pairs.push(last, u)
+      pairs.push(before, u)
     }
-    last = u
   }
   const users = new Lists(counts)
   for (let i = 0; i < pairs.length; i += 2) users.push(pairs[i]!, pairs[i + 1]!)

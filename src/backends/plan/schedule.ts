@@ -11,9 +11,12 @@ export const isLoopValue = (v: Value): boolean => joinsLoops(v) || v.kind === 'p
 /** Iteration shape of a value that a loop computes. */
 export const iteration = (values: readonly Value[], v: Value): readonly number[] =>
   v.kind === 'fold' ? values[v.args[0]!]!.shape : v.shape
-/** Does it take part in something together with other processes, or a step of it that is done over and over? */
-export const isOrdered = ({ prim, kind, params }: Value): boolean =>
-  prim?.ordered === true || (kind === 'repeat' && (params as Repeat).body.values.some(isOrdered))
+const NONE: readonly string[] = []
+/** What it takes part in together with other processes, it or what it does over and over. */
+export const orderedAs = ({ prim, kind, params }: Value): readonly string[] => {
+  if (kind === 'repeat') return [...new Set((params as Repeat).body.values.flatMap(orderedAs))]
+  return prim?.ordered === undefined ? NONE : [prim.ordered]
+}
 /** Is it made by a kernel (rather than given, or a literal)? */
 const isMade = (v: Value): boolean => v.kind !== 'input' && v.kind !== 'const' && !v.constant
 
@@ -62,7 +65,7 @@ export const countUses = (values: readonly Value[], live: Uint8Array): Lists => 
  */
 export const epochsOf = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, sinking: boolean): Int32Array => {
   const epoch = new Int32Array(values.length)
-  let last = -1
+  const last = new Map<string, number>()
   for (let id = 0; id < values.length; id++) {
     if (live[id] === 0) continue
     const v = values[id]!
@@ -73,9 +76,10 @@ export const epochsOf = (ir: Ir, values: readonly Value[], uses: Lists, live: Ui
       if (at > e) e = at
     }
     if (v.view !== undefined) e = epoch[v.view.base]!
-    else if (isOrdered(v)) {
-      if (last >= 0) e = Math.max(e, epoch[last]! + 1)
-      last = id
+    else {
+      const groups = orderedAs(v)
+      for (const group of groups) e = Math.max(e, (last.get(group) ?? -1) + 1)
+      for (const group of groups) last.set(group, e)
     }
     epoch[v.id] = e
   }

@@ -162,10 +162,10 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   /** When a plan runs it: 'early', as soon as its arguments are there; 'late', just before what reads it first; 'last', when nothing else can be run; in the order in which things were built unless given. */
   readonly when?: 'early' | 'late' | 'last'
   /**
-   * Does it take part in something together with other processes? Then a plan runs all applications of such primitives one after the other, as they were built: fusion and readiness depend on shapes,
-   * which may differ where the order must not.
+   * What it takes part in together with other processes, if it does: a plan runs all applications of primitives that say the same one after the other, as they were built. Fusion and readiness
+   * depend on shapes, which may differ where that order must not.
    */
-  readonly ordered?: true
+  readonly ordered?: string
   readonly source: string
 }
 
