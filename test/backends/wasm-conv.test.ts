@@ -6,15 +6,25 @@
  */
 
 import { describe, expect, it } from 'vitest'
+import { byProduct, emitPointwise, pointwiseScratchBytes } from '../../src/backends/cpu/wasm/conv-pointwise.js'
+import type { Direction } from '../../src/backends/cpu/wasm/conv-winograd.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
 import { count } from '../depth.js'
-import { below, type ConvShape, kinds, random, run, visit } from './conv-harness.js'
+import { below, type ConvShape, type Emitter, type Kind, kinds, random, run, visit } from './conv-harness.js'
 
-const check = (shape: ConvShape, type: FloatName, madd = false): void => {
-  for (const kind of ['forward', 'input', 'kernel'] as const) {
+const byProducts: Readonly<Record<Direction, Emitter>> = {
+  forward: {
+    emit: (m, o, name) => emitPointwise(m, o, 'forward', name),
+    scratch: (t, s) => pointwiseScratchBytes(t, s, 'forward'),
+    out: 0,
+  },
+  input: { emit: (m, o, name) => emitPointwise(m, o, 'input', name), scratch: (t, s) => pointwiseScratchBytes(t, s, 'input'), out: 1 },
+}
+const check = (shape: ConvShape, type: FloatName, madd = false, by: Partial<Record<Kind, Emitter>> = kinds): void => {
+  for (const [kind, emitter] of Object.entries(by) as [Kind, Emitter][]) {
     for (const accumulate of [false, true]) {
-      const { result, before } = run(kind, { type, madd, accumulate, shape }, () => Math.fround(random() * 2 - 1))
+      const { result, before } = run(kind, { type, madd, accumulate, shape }, () => Math.fround(random() * 2 - 1), emitter)
       const { out } = kinds[kind]
       const expected = accumulate ? before[out].slice() : new Float64Array(before[out].length)
       const size = expected.map(Math.abs)
@@ -160,6 +170,31 @@ for (const type of ['f32', 'f64'] as const) {
       )
       check({ ...base, height: 200, width: 1, kernel: [39, 1], channels: 2, outChannels: 2, stride: [2, 1] }, type)
       check({ ...base, batch: 1, channels: 1, outChannels: 1, height: 12, width: 400, kernel: [2, 2] }, type)
+    })
+    it('1 x 1 kernels by products', () => {
+      for (const channels of [8, 9, 70])
+        for (const outChannels of [8, 13])
+          for (const [height, width] of [
+            [2, 4],
+            [5, 7],
+            [1, 130],
+          ] as const) {
+            const shape = { ...base, kernel: [1, 1] as const, channels, outChannels, height, width }
+            for (const direction of ['forward', 'input'] as const) expect(byProduct(shape, direction)).toBe(true)
+            check(shape, type, false, byProducts)
+            if (relaxedSimd()) check(shape, type, true, byProducts)
+          }
+      const shape = { ...base, kernel: [1, 1] as const, channels: 16, outChannels: 16 }
+      const others: Partial<ConvShape>[] = [
+        { groups: 2 },
+        { stride: [1, 2] },
+        { padding: square(1) },
+        { kernel: [1, 2] },
+        { channels: 7 },
+        { height: 1, width: 7 },
+      ]
+      for (const other of others)
+        for (const direction of ['forward', 'input'] as const) expect(byProduct({ ...shape, ...other }, direction)).toBe(false)
     })
     it('strides with many phases, and kernels smaller than the stride', () => {
       check({ ...base, height: 12, width: 10, kernel: [5, 5], stride: [5, 5] }, type)

@@ -8,6 +8,7 @@ import type { CpuTable, Units, WholeKernel, WholeKernelOf } from './kernel.js'
 import { leadingUnits } from './units.js'
 import { type ConvOptions, convInputGradientScratchBytes, convScratchBytes, emitConv, emitConvInputGradient } from './wasm/conv.js'
 import { convKernelGradientScratchBytes, emitConvKernelGradient, KERNEL_CHANNELS } from './wasm/conv-kernel-gradient.js'
+import { byProduct, emitPointwise, pointwiseScratchBytes } from './wasm/conv-pointwise.js'
 import { type ConvShape, convOutput } from './wasm/conv-shape.js'
 import { byWinograd, type Direction, emitWinograd, winogradScratchBytes } from './wasm/conv-winograd.js'
 import { emitWinogradKernel, winogradKernelScratchBytes, winogradSizes } from './wasm/conv-winograd-kernel.js'
@@ -58,6 +59,8 @@ const sums = (k: OpaqueKernel, direction: Direction, shape: ConvShape, accumulat
   })
   if (byWinograd(type, shape, direction))
     return of((m, o, name) => emitWinograd(m, o, direction, name), winogradScratchBytes(shape, direction))
+  if (byProduct(shape, direction))
+    return of((m, o, name) => emitPointwise(m, o, direction, name), pointwiseScratchBytes(type, shape, direction))
   return direction === 'forward'
     ? of(emitConv, convScratchBytes(type, shape))
     : of(emitConvInputGradient, convInputGradientScratchBytes(type, shape))

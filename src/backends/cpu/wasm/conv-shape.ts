@@ -25,12 +25,13 @@ export function convOutput({ height, width, kernel, stride, padding, dilation }:
   return [size(0, height), size(1, width)]
 }
 
+/** Whether each pixel has its own sums: a 1 x 1 kernel that meets all of them, and nothing else. */
+export const isPointwise = ({ kernel, stride, padding }: ConvShape): boolean =>
+  kernel[0] * kernel[1] === 1 && stride[0] * stride[1] === 1 && padding.flat().every((p) => p === 0)
+
 /** The same convolution on a shape that vectors fill better: pixels of a 1 x 1 convolution form one row. */
-export function simplifyConv(shape: ConvShape): ConvShape {
-  const { kernel, stride, padding, height, width } = shape
-  const pointwise = kernel[0] * kernel[1] === 1 && stride[0] * stride[1] === 1 && padding.flat().every((p) => p === 0)
-  return pointwise ? { ...shape, height: 1, width: height * width, dilation: [1, 1] } : shape
-}
+export const simplifyConv = (shape: ConvShape): ConvShape =>
+  isPointwise(shape) ? { ...shape, height: 1, width: shape.height * shape.width, dilation: [1, 1] } : shape
 
 /** Taps at equal distances: `count` of them from `first`, in units of the kernel's axis. */
 export interface Run {

@@ -47,7 +47,7 @@ export function storeResult(
   storePartial(f, F, pointer, value, count, offset)
 }
 
-/** pack(dst, src, k, stride, kStride): `width` lines of length k become k rows of `width` elements. */
+/** pack(dst, src, k, stride, kStride): `width` lines of length k become k rows of `width` elements, vectors of them and at most half of one. */
 export function emitPack(module: Module, F: Float, width: number): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(5).fill('i32'))
@@ -56,13 +56,11 @@ export function emitPack(module: Module, F: Float, width: number): FuncRef {
   const lines = f.locals('i32', width)
   const block = f.locals('v128', F.lanes)
   const count = f.local('i32')
+  /** Six lines of f32: a vector and a half. */
+  const halved = width % F.lanes !== 0
   f.ifThen(i32.eq(stride, e), () => {
     f.countDown(k, () => {
-      for (let v = 0; v < width / F.lanes; v++)
-        f.get(dst)
-          .get(src)
-          .v128Load(v * 16)
-          .v128Store(v * 16)
+      copyRow(f, F, dst, src, width)
       f.increment(dst, width * e).increment(src, kStride)
     })
     f.op(OP.return)
@@ -73,7 +71,7 @@ export function emitPack(module: Module, F: Float, width: number): FuncRef {
       .localTee(count)
       .if(() =>
         f.countDown(count, () => {
-          for (let v = 0; v < width; v += F.lanes) {
+          for (let v = 0; v + F.lanes <= width; v += F.lanes) {
             for (let i = 0; i < F.lanes; i++)
               f.get(lines[v + i]!)
                 .v128Load()
@@ -83,6 +81,22 @@ export function emitPack(module: Module, F: Float, width: number): FuncRef {
               value()
               f.v128Store((row * width + v) * e)
             })
+          }
+          if (halved) {
+            for (const i of [0, 1])
+              f.get(lines[width - 2 + i]!)
+                .v128Load()
+                .set(block[i]!)
+            for (const row of [0, 1, 2, 3]) {
+              if (row % 2 === 0)
+                f.get(block[0]!)
+                  .get(block[1]!)
+                  .i32x4Shuffle(row, row + 4, row + 1, row + 5)
+                  .set(block[2]!)
+              f.get(dst)
+                .get(block[2]!)
+                .v128Store64Lane(row % 2, (row * width + width - 2) * e)
+            }
           }
           for (const line of lines) f.increment(line, 16)
           f.increment(dst, 16 * width)
@@ -102,15 +116,49 @@ export function emitPack(module: Module, F: Float, width: number): FuncRef {
   return f
 }
 
-/** packNarrow(dst, src, k, stride, kStride, lines, width): as pack, with fewer lines than the rows are wide; the rest stays unset. */
+/** Panels that packGroup makes at once: reading their columns row by row, it meets whole lines of the cache. */
+export const panelsAtOnce = 4
+
+/** packGroup(dst, src, k, kStride): `panelsAtOnce` panels of contiguous columns that follow each other. */
+export function emitPackGroup(module: Module, F: Float, width: number): FuncRef {
+  const e = F.bytes
+  const f = module.func(undefined, new Array(4).fill('i32'))
+  const [dst, src, k, kStride] = f.parameters(4)
+  const i32 = address(f)
+  const panels = [dst, ...f.locals('i32', panelsAtOnce - 1)]
+  for (let p = 1; p < panelsAtOnce; p++) f.set(panels[p]!, i32.add(panels[p - 1]!, i32.mul(k, width * e)))
+  f.countDown(k, () => {
+    for (let p = 0; p < panelsAtOnce; p++) copyRow(f, F, panels[p]!, src, width, p * width * e)
+    for (const panel of panels) f.increment(panel, width * e)
+    f.increment(src, kStride)
+  })
+  return f
+}
+
+/** Copies `width` elements: vectors of them, and at most half of one. */
+function copyRow(f: FunctionBuilder, F: Float, to: Local, from: Local, width: number, offset = 0): void {
+  const e = F.bytes
+  for (let v = 0; v + F.lanes <= width; v += F.lanes)
+    f.get(to)
+      .get(from)
+      .v128Load(offset + v * e)
+      .v128Store(v * e)
+  if (width % F.lanes !== 0)
+    f.get(to)
+      .get(from)
+      .i64Load(offset + (width - 2) * e)
+      .i64Store((width - 2) * e)
+}
+
+/** packNarrow(dst, src, k, stride, kStride, width): as pack, with as many lines as are given. */
 export function emitPackNarrow(module: Module, F: Float): FuncRef {
   const e = F.bytes
-  const f = module.func(undefined, new Array(7).fill('i32'))
-  const [dst, src, k, stride, kStride, lines, width] = f.parameters(7)
+  const f = module.func(undefined, new Array(6).fill('i32'))
+  const [dst, src, k, stride, kStride, width] = f.parameters(6)
   const i32 = address(f)
   const [from, to, count] = f.locals('i32', 3)
   f.countDown(k, () => {
-    f.set(from, src).set(to, dst).set(count, lines)
+    f.set(from, src).set(to, dst).set(count, width)
     f.countDown(count, () => {
       copyElement(f, F, to, 0, from)
       f.increment(from, stride).increment(to, e)

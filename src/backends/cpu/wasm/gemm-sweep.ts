@@ -7,75 +7,103 @@ import { address, type Float, type Multiply, multiplyAdd, zeroVector } from './f
 import { loadPartial, storeResult } from './gemm-pack.js'
 import * as OP from './opcodes.js'
 
-/** Rows of C that a tile holds. */
-export const rowsPerTile = 4
+/**
+ * Heights of tiles, tallest first. What is added to 12 vectors keeps both units for multiply-and-add busy, where 8 leave them waiting for results and for indices; without the instruction the product needs
+ * a register more, and 6 rows have none left.
+ */
+export const tileHeights = (by: Multiply): readonly number[] => (by.madd ? [6, 4, 2, 1] : [4, 2, 1])
+
+/** height = that of the next tile. Eight rows are two tiles of 4, whose results do not wait for each other as those of 2 do. */
+export function setHeight(f: FunctionBuilder, height: Local, rows: Local, heights: readonly number[]): void {
+  const i32 = address(f)
+  const four = i32.choose(i32.atLeast(rows, 4), 4, i32.choose(i32.atLeast(rows, 2), 2, 1))
+  f.set(height, heights[0] === 4 ? four : i32.choose(i32.and(i32.atLeast(rows, 6), i32.ne(rows, 8)), 6, four))
+}
 
 /** Widths of column panels, widest first: two vectors, one vector, and every fraction of a vector. */
 export const panelWidths = (F: Float): number[] => [2 * F.lanes, ...Array.from({ length: F.lanes }, (_, i) => F.lanes - i)]
 
+/** What is done for one of these, known when the code is made, by a value known when it runs. */
+export function dispatch(f: FunctionBuilder, value: Local, among: readonly number[], body: (index: number) => void, from = 0): void {
+  if (from === among.length - 1) {
+    body(from)
+    return
+  }
+  f.op(OP.i32_eq, value, among[from]!).if(
+    () => body(from),
+    () => dispatch(f, value, among, body, from + 1),
+  )
+}
+
 /**
- * sweep(kb, rows, a, ars, acs, tileStep, b, ldb, c, ldc, acc): one column panel of C, all its rows, tiles of 4, 2 and 1 rows.
- * `tileStep` is the distance between tiles of 4 rows, which differs from 4 ars when A is packed. With acc, C is joined with them.
+ * sweep(kb, rows, a, ars, acs, packed, b, ldb, c, ldc, acc): one column panel of C, all its rows, tile by tile. A packed A has each tile's
+ * elements column by column, without strides. With acc, C is joined with them.
  */
 export function emitSweep(module: Module, F: Float, by: Multiply, width: number): FuncRef {
+  const tall = by.madd ? emitTall(module, F, by, width) : undefined
   const f = module.func(undefined, new Array(11).fill('i32'))
-  new Sweep(f, F, by, width).emit()
+  const given = f.namedParameters('kb rows a ars acs packed b ldb c ldc acc')
+  const { kb, rows, a, ars, acs, packed, b, ldb, c, ldc, acc } = given
+  const i32 = address(f)
+  const heights = tileHeights(by)
+  const tile = new Tile(f, F, by, width, 4, given)
+  const height = f.local('i32')
+  f.ifThen(packed, () => f.set(ars, F.bytes))
+  f.loop((next) => {
+    setHeight(f, height, rows, heights)
+    f.ifThen(packed, () => f.set(acs, i32.mul(height, F.bytes)))
+    dispatch(f, height, heights, (h) => {
+      if (heights[h]! <= 4) tile.emit(heights[h]!)
+      else f.call(tall!, kb, a, ars, acs, b, ldb, c, ldc, acc)
+    })
+    f.increment(a, i32.choose(packed, i32.mul(kb, acs), i32.mul(height, ars))).increment(c, i32.mul(ldc, height))
+    f.set(rows, i32.sub(rows, height)).brIf(next, rows)
+  })
   return f
 }
 
-const givenTo = (f: FunctionBuilder) => f.namedParameters('kb rows a ars acs tileStep b ldb c ldc acc')
+/**
+ * tall(kb, a, ars, acs, b, ldb, c, ldc, acc): one tile of 6 rows. Its loop stands alone, and is too long for V8 to double there: doubled, it would need more registers than there are.
+ */
+function emitTall(module: Module, F: Float, by: Multiply, width: number): FuncRef {
+  const f = module.func(undefined, new Array(9).fill('i32'))
+  new Tile(f, F, by, width, 6, f.namedParameters('kb a ars acs b ldb c ldc acc')).emit(6)
+  return f
+}
 
-class Sweep {
-  private readonly given: ReturnType<typeof givenTo>
+type Given = Readonly<Record<'kb' | 'a' | 'ars' | 'acs' | 'b' | 'ldb' | 'c' | 'ldc' | 'acc', Local>>
+
+class Tile {
   private readonly vectors: number
   /** Columns in the last vector. */
   private readonly lastLanes: number
-  private readonly results: readonly Local[]
   private readonly columns: readonly Local[]
   private readonly splat: Local
-  private readonly rowPointers: readonly Local[]
   private readonly bp: Local
   private readonly cp: Local
   private readonly count: Local
+  private readonly results: readonly Local[]
+  private readonly rowPointers: readonly Local[]
 
   constructor(
     private readonly f: FunctionBuilder,
     private readonly F: Float,
     private readonly by: Multiply,
     width: number,
+    tallest: number,
+    private readonly given: Given,
   ) {
-    this.given = givenTo(f)
     this.vectors = Math.ceil(width / F.lanes)
     this.lastLanes = width % F.lanes || F.lanes
-    this.results = f.locals('v128', rowsPerTile * this.vectors)
     this.columns = f.locals('v128', this.vectors)
     this.splat = f.local('v128')
-    this.rowPointers = f.locals('i32', rowsPerTile)
+    this.results = f.locals('v128', tallest * this.vectors)
+    this.rowPointers = f.locals('i32', tallest)
     ;[this.bp, this.cp, this.count] = f.locals('i32', 3)
   }
 
-  emit(): void {
-    const { f } = this
-    const i32 = address(f)
-    const { rows, a, ars, tileStep, c, ldc } = this.given
-    f.block((done) =>
-      f.loop((next) => {
-        f.op(OP.i32_lt_u, rows, rowsPerTile).brIf(done)
-        this.tile(rowsPerTile)
-        f.increment(a, tileStep).increment(c, i32.mul(ldc, rowsPerTile))
-        f.set(rows, i32.sub(rows, rowsPerTile)).br(next)
-      }),
-    )
-    for (let height = rowsPerTile / 2; height >= 1; height /= 2) {
-      f.ifThen(i32.and(rows, height), () => {
-        this.tile(height)
-        f.increment(a, i32.mul(ars, height)).increment(c, i32.mul(ldc, height))
-      })
-    }
-  }
-
-  private tile(height: number): void {
-    const { f, bp, count, rowPointers, results, vectors } = this
+  emit(height: number): void {
+    const { f, bp, count, vectors, results, rowPointers } = this
     const i32 = address(f)
     const { kb, a, ars, acs, b, ldb, acc } = this.given
     for (let r = 0; r < height; r++) f.set(rowPointers[r]!, r === 0 ? a : i32.add(rowPointers[r - 1]!, ars))
@@ -101,6 +129,7 @@ class Sweep {
       else loadPartial(f, F, bp, lastLanes, at)
       f.set(column)
     })
+    // In the order of their results: in another one V8 up to 12 puts all loads before all products, and runs out of registers.
     for (let r = 0; r < height; r++) {
       F.loadSplat(f.get(this.rowPointers[r]!), 0).set(this.splat)
       columns.forEach((column, v) => {

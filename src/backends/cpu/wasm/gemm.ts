@@ -3,18 +3,18 @@
  *
  * One product goes to one of two forms:
  *   matvec    when m or n is 1 (gemm-vector.ts)
- *   blocks    otherwise: panels of 4 x 8 (f32) or 4 x 4 (f64) results held in registers, k in blocks of 256, m of 128, n of 1024
+ *   blocks    otherwise: tiles of 4 x 8 (f32) or 4 x 4 (f64) results held in registers, 6 x 8 or 6 x 4 with the relaxed multiply-add; k in blocks of 2048 bytes, m of 132, n of 512
  *             (Goto and van de Geijn 2008). A is read in place when its rows are contiguous, B when it is small or few rows use it;
  *             otherwise they are packed into scratch. Narrow panels at the edges load and store exactly their own elements.
  */
 
 import { aligned } from '../../plan/memory.js'
 import { gemmRecord } from '../records.js'
-import type { FuncRef, FunctionBuilder, Local, Module } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Label, Local, Module } from './encoder.js'
 import { address, type Float, type FloatName, floats, type Multiply } from './float.js'
 import { emitLong, longestPart, longScratchBytes, partSizes } from './gemm-long.js'
-import { emitPack, emitPackNarrow } from './gemm-pack.js'
-import { emitSweep, panelWidths, rowsPerTile } from './gemm-sweep.js'
+import { emitPack, emitPackGroup, emitPackNarrow, panelsAtOnce } from './gemm-pack.js'
+import { dispatch, emitSweep, panelWidths, setHeight, tileHeights } from './gemm-sweep.js'
 import { emitMatvec } from './gemm-vector.js'
 import * as OP from './opcodes.js'
 
@@ -27,9 +27,12 @@ interface GemmOptions {
   readonly into: Into
 }
 
-const blockK = 256
-const blockM = 128
-const blockN = 1024
+/** Bytes of a row of B in a block of k. */
+const blockBytes = 2048
+const blockOf = (F: Float): number => blockBytes / F.bytes
+/** A multiple of both heights of tiles, 4 and 6. */
+const blockM = 132
+const blockN = 512
 
 /** Bytes of scratch that `batch` products of m x k by k x n matrices may use, whatever their strides: as one tall product too. */
 export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number, batch = 1): number {
@@ -38,9 +41,8 @@ export function gemmScratchBytes(type: FloatName, m: number, n: number, k: numbe
   if (m === 0 || n === 0 || k === 0) return 0
   if (type === 'f32' && k > longestPart) return longScratchBytes(m, n) + gemmScratchBytes(type, ...partSizes(m, n))
   if (m === 1 || n === 1) return aligned(k * bytes, 16)
-  const kb = Math.min(k, blockK)
-  const rows = Math.ceil(Math.min(m, blockM) / rowsPerTile) * rowsPerTile
-  return aligned(kb * Math.min(n, blockN) * bytes, 16) + aligned(kb * rows * bytes, 16)
+  const kb = Math.min(k, blockOf(floats[type]))
+  return aligned(kb * Math.min(n, blockN) * bytes, 16) + aligned(kb * Math.min(m, blockM) * bytes, 16)
 }
 
 // The product itself is shared by the accumulating and the plain kernel of one module.
@@ -98,30 +100,35 @@ export function emitGemm(module: Module, { type, madd, into }: GemmOptions, name
 /** product(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc) for positive m and n. */
 function emitProduct(module: Module, F: Float, by: Multiply): FuncRef {
   const widths = panelWidths(F)
+  const heights = tileHeights(by)
   const parts: Parts = {
     sweeps: widths.map((width) => emitSweep(module, F, by, width)),
     packB: emitPack(module, F, widths[0]!),
-    packA: emitPack(module, F, rowsPerTile),
+    packA: heights.filter((height) => height >= 4).map((height) => emitPack(module, F, height)),
     packNarrow: emitPackNarrow(module, F),
+    packGroupOfA: emitPackGroup(module, F, heights[0]!),
+    packGroupOfB: emitPackGroup(module, F, widths[0]!),
     matvec: emitMatvec(module, F, by),
   }
   const f = module.func(undefined, new Array(13).fill('i32'))
-  new Product(f, F, widths, parts).emit()
+  new Product(f, F, widths, heights, parts).emit()
   return f
 }
 
-/** What a product calls; a sweep for each width of a panel. */
+/** What a product calls; a sweep for each width of a panel, packing for each height of a tile but 2 and 1. */
 interface Parts {
   readonly sweeps: readonly FuncRef[]
-  readonly packA: FuncRef
+  readonly packA: readonly FuncRef[]
   readonly packB: FuncRef
   readonly packNarrow: FuncRef
+  readonly packGroupOfA: FuncRef
+  readonly packGroupOfB: FuncRef
   readonly matvec: FuncRef
 }
 
 const givenTo = (f: FunctionBuilder) => f.namedParameters('c a b m n k ldc ars acs brs bcs scratch acc')
 const counters = (f: FunctionBuilder) => f.namedLocals('i32', 'jj nb kk kb ii mb j i more')
-const pointersOf = (f: FunctionBuilder) => f.namedLocals('i32', 'aBlock bBlock cp bp ldb width panelsA dst src')
+const pointersOf = (f: FunctionBuilder) => f.namedLocals('i32', 'aBlock bBlock cp bp ldb width height panelsA dst src')
 
 class Product {
   private readonly given: ReturnType<typeof givenTo>
@@ -135,6 +142,7 @@ class Product {
     private readonly f: FunctionBuilder,
     private readonly F: Float,
     private readonly widths: readonly number[],
+    private readonly heights: readonly number[],
     private readonly parts: Parts,
   ) {
     this.given = givenTo(f)
@@ -159,7 +167,7 @@ class Product {
       })
     }
     blocks(jj, nb, n, blockN, () =>
-      blocks(kk, kb, k, blockK, () => {
+      blocks(kk, kb, k, blockOf(this.F), () => {
         f.set(more, i32.or(acc, i32.ne(kk, 0)))
         f.set(bBlock, i32.add(b, i32.mul(kk, brs), i32.mul(jj, bcs)))
         f.ifThen(this.packsB, () => this.packB())
@@ -192,19 +200,25 @@ class Product {
     f.ifThen(i32.eq(n, 1), () => f.call(matvec, c, ldc, a, ars, acs, b, brs, m, k, scratch, acc).op(OP.return))
     f.ifThen(i32.eq(m, 1), () => f.call(matvec, c, F.bytes, b, bcs, brs, a, acs, n, k, scratch, acc).op(OP.return))
   }
-  /** Packing pays when a block of the operand is larger than a cache keeps near and is read often enough. */
+  /**
+   * Packing pays when a block of the operand is larger than a cache keeps near and is read often. Rows of B, or columns of A, that lie close to each other are read in place up to 64 times: farther
+   * apart, they would push each other out of the cache.
+   */
   private choosePacking(): void {
     const { f } = this
     const i32 = address(f)
     const e = this.F.bytes
     const { m, n, k, acs, brs, bcs, scratch } = this.given
     const { panelsA } = this.pointers
-    const large = (rows: Local, times: Local) => i32.and(i32.atLeast(i32.mul(rows, k), 4097), i32.atLeast(times, 17))
-    f.set(this.packsA, i32.and(i32.ne(acs, e), large(m, n)))
-    f.set(this.packsB, i32.or(i32.ne(bcs, e), i32.and(large(n, m), i32.atLeast(brs, 256))))
-    f.op(OP.i32_add, scratch, () => f.op(OP.i32_and, i32.add(i32.mul(i32.mul(i32.min(k, blockK), i32.min(n, blockN)), e), 15), -16)).set(
-      panelsA,
-    )
+    const large = (lines: Local, times: Local, stride: Local, near: number) =>
+      i32.and(
+        i32.and(i32.atLeast(i32.mul(lines, k), 4097), i32.atLeast(times, 17)),
+        i32.or(i32.atLeast(times, 65), i32.atLeast(stride, near)),
+      )
+    f.set(this.packsA, i32.and(i32.ne(acs, e), large(m, n, acs, 1024)))
+    f.set(this.packsB, i32.or(i32.ne(bcs, e), i32.and(large(n, m, brs, 4096), i32.atLeast(brs, 256))))
+    const bytes = i32.mul(i32.mul(i32.min(k, blockOf(this.F)), i32.min(n, blockN)), e)
+    f.op(OP.i32_add, scratch, () => f.op(OP.i32_and, i32.add(bytes, 15), -16)).set(panelsA)
   }
   private packB(): void {
     const { f, widths } = this
@@ -215,11 +229,12 @@ class Product {
     f.set(dst, scratch).set(src, bBlock).set(j, nb)
     f.block((done) =>
       f.loop((next) => {
+        this.packGroup(this.parts.packGroupOfB, widths[0]!, j, bcs, brs, next, done)
         setWidth(f, width, j, widths)
         f.ifThen(
           i32.eq(width, widths[0]!),
           () => f.call(this.parts.packB, dst, src, kb, bcs, brs),
-          () => f.call(this.parts.packNarrow, dst, src, kb, bcs, brs, width, width),
+          () => f.call(this.parts.packNarrow, dst, src, kb, bcs, brs, width),
         )
         f.increment(dst, i32.mul(i32.mul(width, kb), this.F.bytes)).increment(src, i32.mul(width, bcs))
         f.set(j, i32.sub(j, width)).brIf(next, j).br(done)
@@ -227,19 +242,37 @@ class Product {
     )
   }
   private packA(): void {
-    const { f } = this
+    const { f, heights } = this
     const i32 = address(f)
+    const { packA, packNarrow } = this.parts
     const { ars, acs } = this.given
     const { kb, mb, i } = this.at
-    const { aBlock, panelsA, dst, src } = this.pointers
-    f.set(dst, panelsA).set(src, aBlock)
-    f.forLoop(i, 0, mb, rowsPerTile, () => {
-      f.ifThen(
-        i32.atLeast(i32.sub(mb, i), rowsPerTile),
-        () => f.call(this.parts.packA, dst, src, kb, ars, acs),
-        () => f.call(this.parts.packNarrow, dst, src, kb, ars, acs, i32.sub(mb, i), rowsPerTile),
-      )
-      f.increment(dst, i32.mul(kb, rowsPerTile * this.F.bytes)).increment(src, i32.mul(ars, rowsPerTile))
+    const { aBlock, panelsA, height, dst, src } = this.pointers
+    f.set(dst, panelsA).set(src, aBlock).set(i, mb)
+    f.block((done) =>
+      f.loop((next) => {
+        this.packGroup(this.parts.packGroupOfA, heights[0]!, i, ars, acs, next, done)
+        setHeight(f, height, i, heights)
+        dispatch(f, height, [...heights.slice(0, packA.length), 0], (h) => {
+          if (h < packA.length) f.call(packA[h]!, dst, src, kb, ars, acs)
+          else f.call(packNarrow, dst, src, kb, ars, acs, height)
+        })
+        f.increment(dst, i32.mul(i32.mul(kb, height), this.F.bytes)).increment(src, i32.mul(ars, height))
+        f.set(i, i32.sub(i, height)).brIf(next, i).br(done)
+      }),
+    )
+  }
+  /** Several panels at once where their lines are contiguous, and as many are left that the last tiles of setHeight are not among them. */
+  private packGroup(pack: FuncRef, width: number, left: Local, stride: Local, kStride: Local, next: Label, done: Label): void {
+    const { f } = this
+    const i32 = address(f)
+    const { kb } = this.at
+    const { dst, src } = this.pointers
+    const [lines, e] = [panelsAtOnce * width, this.F.bytes]
+    f.ifThen(i32.and(i32.eq(stride, e), i32.atLeast(left, lines + 3)), () => {
+      f.call(pack, dst, src, kb, kStride)
+      f.increment(dst, i32.mul(kb, lines * e)).increment(src, lines * e)
+      f.set(left, i32.sub(left, lines)).brIf(next, left).br(done)
     })
   }
   /** The block's columns, panel by panel. */
@@ -257,9 +290,7 @@ class Product {
         f.get(kb)
           .get(mb)
           .push(i32.choose(packsA, panelsA, aBlock))
-        f.push(i32.choose(packsA, e, ars)).push(i32.choose(packsA, rowsPerTile * e, acs))
-        f.push(i32.choose(packsA, i32.mul(kb, rowsPerTile * e), i32.mul(ars, rowsPerTile)))
-        f.call(this.parts.sweeps[w]!, bp, ldb, cp, ldc, more)
+        f.call(this.parts.sweeps[w]!, ars, acs, packsA, bp, ldb, cp, ldc, more)
       })
       f.increment(bp, i32.choose(packsB, i32.mul(i32.mul(width, kb), e), i32.mul(width, e)))
       f.increment(cp, i32.mul(width, e))
@@ -273,15 +304,4 @@ function setWidth(f: FunctionBuilder, width: Local, remaining: Local, widths: re
   const i32 = address(f)
   const [two, one] = widths as [number, number]
   f.set(width, i32.choose(i32.atLeast(remaining, two), two, i32.min(remaining, one)))
-}
-
-function dispatch(f: FunctionBuilder, width: Local, widths: readonly number[], body: (index: number) => void, from = 0): void {
-  if (from === widths.length - 1) {
-    body(from)
-    return
-  }
-  f.op(OP.i32_eq, width, widths[from]!).if(
-    () => body(from),
-    () => dispatch(f, width, widths, body, from + 1),
-  )
 }

@@ -178,7 +178,15 @@ for (const type of ['f32', 'f64'] as const) {
             check({ type, madd, m: 131, n: 22, k: 33, a, b, into: ways[below(3)]! })
           }
         for (const a of ['rows', 'columns'] as const)
-          for (const b of ['rows', 'columns'] as const) check({ type, madd, m: 19, n: 1030, k: 263, a, b })
+          for (const b of ['rows', 'columns'] as const) check({ type, madd, m: 30, n: 530, k: 600, a, b })
+      })
+      it('any number of rows and columns, packed by tiles and groups of panels', () => {
+        for (let lines = 17; lines <= 62; lines++) {
+          check({ type, madd, m: lines, n: 66, k: 245, a: 'columns', c: 'wide' })
+          check({ type, madd, m: lines, n: 17, k: 245, a: 'sparse' })
+          check({ type, madd, m: 66, n: lines, k: 245, b: 'wide' })
+          check({ type, madd, m: 17, n: lines, k: 245, b: 'columns', into: 'subtract' })
+        }
       })
       it('matrix-vector products longer than a block', () => {
         for (const a of layouts)
