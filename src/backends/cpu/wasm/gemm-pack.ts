@@ -47,7 +47,7 @@ export function storeResult(
   storePartial(f, F, pointer, value, count, offset)
 }
 
-/** pack(dst, src, k, stride, kStride): `width` lines of length k become k rows of `width` elements, vectors of them and at most half of one. */
+/** pack(dst, src, k, stride, kStride): `width` lines of length k become k rows of `width` elements. */
 export function emitPack(module: Module, F: Float, width: number): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(5).fill('i32'))
@@ -56,8 +56,6 @@ export function emitPack(module: Module, F: Float, width: number): FuncRef {
   const lines = f.locals('i32', width)
   const block = f.locals('v128', F.lanes)
   const count = f.local('i32')
-  /** Six lines of f32: a vector and a half. */
-  const halved = width % F.lanes !== 0
   f.ifThen(i32.eq(stride, e), () => {
     f.countDown(k, () => {
       copyRow(f, F, dst, src, width)
@@ -66,12 +64,12 @@ export function emitPack(module: Module, F: Float, width: number): FuncRef {
     f.op(OP.return)
   })
   for (let i = 0; i < width; i++) f.set(lines[i]!, i === 0 ? src : i32.add(lines[i - 1]!, stride))
-  f.ifThen(i32.eq(kStride, e), () => {
+  const blocks = (): void => {
     f.op(OP.i32_div_u, k, F.lanes)
       .localTee(count)
       .if(() =>
         f.countDown(count, () => {
-          for (let v = 0; v + F.lanes <= width; v += F.lanes) {
+          for (let v = 0; v < width; v += F.lanes) {
             for (let i = 0; i < F.lanes; i++)
               f.get(lines[v + i]!)
                 .v128Load()
@@ -82,28 +80,13 @@ export function emitPack(module: Module, F: Float, width: number): FuncRef {
               f.v128Store((row * width + v) * e)
             })
           }
-          if (halved) {
-            for (const i of [0, 1])
-              f.get(lines[width - 2 + i]!)
-                .v128Load()
-                .set(block[i]!)
-            for (const row of [0, 1, 2, 3]) {
-              if (row % 2 === 0)
-                f.get(block[0]!)
-                  .get(block[1]!)
-                  .i32x4Shuffle(row, row + 4, row + 1, row + 5)
-                  .set(block[2]!)
-              f.get(dst)
-                .get(block[2]!)
-                .v128Store64Lane(row % 2, (row * width + width - 2) * e)
-            }
-          }
           for (const line of lines) f.increment(line, 16)
           f.increment(dst, 16 * width)
         }),
       )
     f.set(k, i32.and(k, F.lanes - 1))
-  })
+  }
+  if (width % F.lanes === 0) f.ifThen(i32.eq(kStride, e), blocks)
   f.ifThen(k, () =>
     f.countDown(k, () => {
       lines.forEach((line, i) => {
