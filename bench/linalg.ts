@@ -1,7 +1,6 @@
-// Linear algebra on the CPU beside ml-matrix and PyTorch (one thread), f64, best of several calls in ms and as ratios: codual's time over the peer's.
-// `npm run bench:linalg`; CODUAL_PYTHON names the Python that has torch (python3 unless given), whose columns are left out where it has none.
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+// Linear algebra on the CPU, with own kernels and with a library of the system (codual/blas), beside PyTorch and ml-matrix: one thread for all, least times of alternating rounds.
+// `npm run bench:linalg [-- --sizes 100,500] [--dtypes f32,f64] [--only qr,svd] [--rounds 7] [--budget ms]`; CODUAL_PYTHON names the Python that has torch (python3 unless given).
+import { parseArgs } from 'node:util'
 import {
   CholeskyDecomposition,
   determinant,
@@ -12,28 +11,33 @@ import {
   QrDecomposition,
   SVD,
 } from 'ml-matrix'
+import { blas } from '../src/backends/blas/index.js'
 import * as cd from '../src/index.js'
+import { torchServer } from './torch-server.js'
+
+const { values } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '2,5,20,100,500,stacks' },
+    dtypes: { type: 'string', default: 'f64,f32' },
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '7' },
+    budget: { type: 'string', default: '30' },
+  },
+})
+const [sizes, dtypes] = [values.sizes, values.dtypes].map((list) => list.split(',')) as [string[], ('f32' | 'f64')[]]
+const [rounds, budget] = [Number(values.rounds), Number(values.budget)]
+const isWanted = (name: string): boolean => values.only?.split(',').includes(name) ?? true
 
 type E = cd.AnyExpr
-/** The least times of each: in turns, so that what else the machine does slows all of them. `calls` are timed at once, results and all. */
-const bestOf = (fs: readonly (() => unknown)[], rounds: number, calls = 1): readonly number[] => {
-  const least = fs.map(() => Number.POSITIVE_INFINITY)
-  for (const f of fs) f()
-  for (let i = 0; i < rounds; i++)
-    fs.forEach((f, k) => {
-      const start = performance.now()
-      for (let c = 0; c < calls; c++) f()
-      least[k] = Math.min(least[k]!, (performance.now() - start) / calls)
-    })
-  return least
-}
+type Run = ((...args: readonly unknown[]) => unknown) & { into(out: unknown): (...args: readonly unknown[]) => unknown }
 /** All that ours gives, of ml-matrix's. */
-const peers = {
+const peers: Readonly<Record<string, (m: Matrix) => unknown>> = {
   cholesky: (m) => new CholeskyDecomposition(m).lowerTriangularMatrix,
   lu: (m) => {
     const all = new LuDecomposition(m)
     return [all.pivotPermutationVector, all.lowerTriangularMatrix, all.upperTriangularMatrix]
   },
+  solve: (m) => new LuDecomposition(m).solve(Matrix.columnVector(Array.from({ length: m.rows }, (_, i) => Math.cos(i)))),
   inv: (m) => inverse(m),
   det: (m) => determinant(m),
   qr: (m) => {
@@ -42,21 +46,85 @@ const peers = {
   },
   eigh: (m) => new EigenvalueDecomposition(m, { assumeSymmetric: true }),
   svd: (m) => new SVD(m),
-} as const satisfies Readonly<Record<string, (m: Matrix) => unknown>>
-const torch = (() => {
-  const { status, stdout } = spawnSync(process.env.CODUAL_PYTHON ?? 'python3', [join(import.meta.dirname, 'linalg.py')], {
-    encoding: 'utf8',
-  })
-  return status === 0 ? (JSON.parse(stdout) as Readonly<Record<string, Readonly<Record<string, number>>>>) : undefined
-})()
-const cell = (text: string | undefined): string => (text ?? '').padStart(11)
-const ms = (x: number | undefined): string => cell(x?.toPrecision(3))
-const ratio = (x: number, of: number | undefined): string => cell(of === undefined ? of : (x / of).toFixed(2))
-const line = (name: string, t: number, p: number | undefined, q: number | undefined): void =>
-  console.log(`${name.padEnd(28)}${ms(t)}${ms(p)}${ratio(t, p)}${ms(q)}${ratio(t, q)}`)
+}
+const library = blas({ threads: 1 })
+const backends = { own: cd.cpu(), ...(library.library !== undefined && { blas: cd.cpu({ blas: library }) }) }
+const torch = await torchServer('linalg.py', 1).then(async (server) =>
+  (await server.ask({ of: 'lu', n: 2, dtype: 'f64', stack: 0, ms: 0 }).catch(() => undefined)) ? server : undefined,
+)
+console.log(`node ${process.version}; BLAS: ${library.library ?? `none, ${library.reason}`}; ${torch ? '' : 'no '}PyTorch`)
+console.log('ms, and times over those of PyTorch (with ml-matrix over ml-matrix); "into": results into arrays that are there')
 
-console.log(`${''.padEnd(28)}${['codual ms', 'ml-matrix', 'ratio', 'torch', 'ratio'].map(cell).join('')}`)
-for (const n of [2, 5, 20, 100, 500]) {
+/** Least milliseconds of each: in rounds by turns, so that what else the machine does slows all of them. Short calls are timed together. */
+const leastOf = async (
+  calls: Readonly<Record<string, () => unknown>>,
+  ask?: () => Promise<number>,
+): Promise<Readonly<Record<string, number>>> => {
+  const least: Record<string, number> = {}
+  const keep = (name: string, t: number): void => {
+    least[name] = Math.min(least[name] ?? Number.POSITIVE_INFINITY, t)
+  }
+  const timed = (f: () => unknown, count: number): number => {
+    const start = performance.now()
+    for (let i = 0; i < count; i++) f()
+    return (performance.now() - start) / count
+  }
+  const counts = Object.values(calls).map((f) => {
+    timed(f, 2)
+    return Math.max(1, Math.floor(0.5 / timed(f, 2)))
+  })
+  for (let round = 0; round < rounds; round++) {
+    if (ask !== undefined) keep('torch', await ask())
+    for (const [i, [name, f]] of Object.entries(calls).entries()) {
+      const end = performance.now() + budget
+      do keep(name, timed(f, counts[i]!))
+      while (performance.now() < end)
+    }
+  }
+  return least
+}
+const row = async (
+  label: string,
+  of: string,
+  f: (...xs: never[]) => unknown,
+  args: readonly unknown[],
+  peer: (() => unknown) | undefined,
+  asked: { readonly n: number; readonly dtype: string; readonly stack: number },
+): Promise<void> => {
+  const calls: Record<string, () => unknown> = {}
+  for (const [name, backend] of Object.entries(backends)) {
+    const run = (cd.compile as unknown as (f: unknown, b: cd.Backend) => Run)(f, backend)
+    const into = run.into(run(...args))
+    calls[name] = () => run(...args)
+    calls[`${name} into`] = () => into(...args)
+  }
+  if (peer !== undefined) calls['ml-matrix'] = peer
+  const t = await leastOf(calls, torch && (() => torch.ask({ of, ms: budget, ...asked }) as Promise<number>))
+  const over = (name: string, by: string): string => (t[by] === undefined ? '' : `   ${name} ${(t[name]! / t[by]!).toFixed(2)}`)
+  console.log(
+    `${label.padEnd(34)} own ms ${t.own!.toPrecision(3).padEnd(8)} torch ms ${(t.torch?.toPrecision(3) ?? '').padEnd(8)}` +
+      `${Object.keys(calls)
+        .filter((name) => name !== 'ml-matrix')
+        .map((name) => over(name, 'torch'))
+        .join('')}` +
+      `${peer === undefined ? '' : `   with ml-matrix ${(t.own! / t['ml-matrix']!).toFixed(2)}`}`,
+  )
+}
+
+const single: Readonly<Record<string, readonly [f: (m: E, w: E) => unknown, of: 'a' | 's']>> = {
+  cholesky: [(m) => cd.cholesky(m as never), 's'],
+  'cholesky and gradient': [
+    (m, w) => cd.valueAndGrad(((x: E) => cd.sum(cd.mul(w, cd.cholesky(x as never) as E))) as never)(m as never),
+    's',
+  ],
+  lu: [(m) => cd.lu(m as never), 's'],
+  solve: [(m, w) => cd.solve(m, cd.at(w, 0) as never), 's'],
+  inv: [(m) => cd.inv(m as never), 's'],
+  qr: [(m) => cd.qr(m as never), 'a'],
+  eigh: [(m) => cd.eigh(m as never), 's'],
+  svd: [(m) => cd.svd(m as never), 'a'],
+}
+for (const n of sizes.filter((size) => size !== 'stacks').map(Number)) {
   const a = Float64Array.from({ length: n * n }, (_, i) => Math.sin(0.37 * i * i))
   const s = Float64Array.from({ length: n * n }, (_, at) => {
     const [i, j] = [Math.floor(at / n), at % n]
@@ -64,68 +132,43 @@ for (const n of [2, 5, 20, 100, 500]) {
     for (let k = 0; k < n; k++) sum += a[i * n + k]! * a[j * n + k]!
     return sum
   })
-  const w = cd.tensor(
-    Float64Array.from({ length: n * n }, (_, i) => Math.cos(i)),
-    [n, n],
-  )
-  const [x, y] = [cd.tensor(a, [n, n]), cd.tensor(s, [n, n])]
-  const [mx, my] = [Matrix.from1DArray(n, n, a), Matrix.from1DArray(n, n, s)]
-  const column = Matrix.columnVector(Array.from({ length: n }, (_, i) => Math.cos(i)))
-  const ours = (f: (m: E) => unknown, at: unknown): (() => unknown) => {
-    const g = cd.compile(f as never) as unknown as (m: unknown) => unknown
-    return () => g(at)
-  }
-  const cases: readonly (readonly [string, () => unknown, (() => unknown) | undefined])[] = [
-    ['cholesky', ours((m) => cd.cholesky(m as never), y), () => peers.cholesky(my)],
-    [
-      'cholesky and gradient',
-      ours(cd.valueAndGrad(((m: E) => cd.sum(cd.mul(w, cd.cholesky(m as never) as E))) as never) as never, y),
-      undefined,
-    ],
-    ['lu', ours((m) => cd.lu(m as never), y), () => peers.lu(my)],
-    ['solve', ours((m) => cd.solve(m, cd.at(w, 0) as never), y), () => new LuDecomposition(my).solve(column)],
-    ['inv', ours((m) => cd.inv(m as never), y), () => peers.inv(my)],
-    ['qr', ours((m) => cd.qr(m as never), x), () => peers.qr(mx)],
-    ['eigh', ours((m) => cd.eigh(m as never), y), () => peers.eigh(my)],
-    ['svd', ours((m) => cd.svd(m as never), x), () => peers.svd(mx)],
-  ]
-  for (const [name, own, peer] of cases) {
-    // Often enough that engines have compiled what runs.
-    const long = name === 'eigh' || name === 'svd'
-    const [rounds, calls] = n === 500 ? [long ? 2 : 4, 1] : n === 100 ? [30, 1] : [30, 1000]
-    const [t, p] = bestOf(peer === undefined ? [own] : [own, peer], rounds, calls) as readonly [number, number?]
-    const q = torch?.[n]?.[name]
-    line(`${name} ${n}`, t, p, q)
-  }
+  const given = { a, s, w: a.map((_, i) => Math.cos(i)) }
+  for (const dtype of dtypes)
+    for (const [name, [f, of]] of Object.entries(single)) {
+      if (!isWanted(name)) continue
+      const m = Matrix.from1DArray(n, n, given[of])
+      const [x, w] = [given[of], given.w].map((data) => cd.tensor(data as never, [n, n], dtype))
+      const peer = dtype === 'f64' && name in peers ? () => peers[name]!(m) : undefined
+      await row(`${name} ${n} ${dtype}`, name, f, [x, w], peer, { n, dtype, stack: 0 })
+    }
 }
 
-// Stacks of tiny matrices, 10,000 of n x n, beside PyTorch's and ml-matrix one after the other.
+// Stacks of tiny matrices, beside ml-matrix one after the other.
 const STACK = 10_000
-for (const n of [2, 3, 4, 8]) {
+const stacked: Readonly<Record<string, (m: E, b: E) => unknown>> = {
+  cholesky: (m) => cd.cholesky(m as never),
+  lu: (m) => cd.lu(m as never),
+  solve: (m, b) => cd.solve(m, b as never),
+  triangularSolve: (m, b) => cd.triangularSolve(m, b as never, { lower: true }),
+  inv: (m) => cd.inv(m as never),
+  det: (m) => cd.det(m as never),
+  qr: (m) => cd.qr(m as never),
+  eigh: (m) => cd.eigh(m as never),
+  svd: (m) => cd.svd(m as never),
+}
+for (const n of sizes.includes('stacks') ? [2, 3, 4, 8] : []) {
   const entry = (i: number, j: number, k: number): number => Math.cos(k + i + j) + (i === j ? 2 * n : 0)
   const stack = Float64Array.from({ length: STACK * n * n }, (_, at) => {
     const [i, j] = [Math.floor(at / n) % n, at % n]
     return entry(i, j, Math.floor(at / (n * n)))
   })
-  const x = cd.tensor(stack, [STACK, n, n])
-  const b = cd.tensor(stack.slice(0, STACK * n), [STACK, n, 1])
-  const cases: readonly (readonly [string, (m: E) => unknown])[] = [
-    ['cholesky', (m) => cd.cholesky(m as never)],
-    ['lu', (m) => cd.lu(m as never)],
-    ['solve', (m) => cd.solve(m, b as never)],
-    ['triangularSolve', (m) => cd.triangularSolve(m, b as never, { lower: true })],
-    ['inv', (m) => cd.inv(m as never)],
-    ['det', (m) => cd.det(m as never)],
-    ['qr', (m) => cd.qr(m as never)],
-    ['eigh', (m) => cd.eigh(m as never)],
-    ['svd', (m) => cd.svd(m as never)],
-  ]
   const each = Array.from({ length: STACK }, (_, k) => Matrix.from1DArray(n, n, stack.subarray(k * n * n, (k + 1) * n * n)))
-  for (const [name, f] of cases) {
-    const g = cd.compile(f as never) as unknown as (m: unknown) => unknown
-    const peer: ((m: Matrix) => unknown) | undefined = name in peers ? peers[name as keyof typeof peers] : undefined
-    const fs = [() => g(x), ...(peer ? [() => each.map(peer)] : [])]
-    const [[t, p], q] = [bestOf(fs, 5) as readonly [number, number?], torch?.[`${STACK} of ${n}`]?.[name]]
-    line(`${name} ${STACK} of ${n}`, t, p, q)
-  }
+  for (const dtype of dtypes)
+    for (const [name, f] of Object.entries(stacked)) {
+      if (!isWanted(name)) continue
+      const args = [cd.tensor(stack as never, [STACK, n, n], dtype), cd.tensor(stack.slice(0, STACK * n) as never, [STACK, n, 1], dtype)]
+      const peer = dtype === 'f64' && name in peers ? () => each.map(peers[name]!) : undefined
+      await row(`${name} ${STACK} of ${n} ${dtype}`, name, f, args, peer, { n, dtype, stack: STACK })
+    }
 }
+await torch?.end()

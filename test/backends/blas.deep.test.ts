@@ -5,6 +5,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { blas } from '../../src/backends/blas/index.js'
+import { blasOf } from '../../src/backends/blas/over.js'
 import { leadingOf } from '../../src/backends/blas/products.js'
 import { type CpuBackend, makeCpu } from '../../src/backends/cpu/index.js'
 import { reference } from '../../src/backends/reference/index.js'
@@ -286,6 +287,143 @@ describe.skipIf(library === undefined)('factorisations by the library', () => {
         if (what !== 'equal' || name !== 'r') expect(apart(got.data, want.data), `${name} of a matrix ${what}`).toBeLessThan(1e-9)
       }
     expect([...asked.keys()].filter((key) => key.endsWith('refused')).length).toBeGreaterThan(3)
+  })
+})
+
+describe.skipIf(library === undefined)('large matrices of f32', () => {
+  const any = <T>(x: T): never => x as never
+  /** Element (i, j) of matrices row by row, in f64. */
+  type At = (i: number, j: number) => number
+  const at = ({ data, shape }: cd.Tensor, matrix = 0): At => {
+    const [m, n] = shape.slice(-2) as [number, number]
+    return (i, j) => data[matrix * m * n + i * n + j]!
+  }
+  /** The Frobenius norm of what is given by its elements. */
+  const norm = (m: number, n: number, x: At): number => {
+    let sum = 0
+    for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) sum += x(i, j) ** 2
+    return Math.sqrt(sum)
+  }
+  const product =
+    (k: number, x: At, y: At): At =>
+    (i, j) => {
+      let sum = 0
+      for (let l = 0; l < k; l++) sum += x(i, l) * y(l, j)
+      return sum
+    }
+  const turned =
+    (x: At): At =>
+    (i, j) =>
+      x(j, i)
+  const columnsTimes =
+    (x: At, by: At): At =>
+    (i, j) =>
+      x(i, j) * by(0, j)
+  const fs: Readonly<Record<string, (x: cd.AnyExpr) => Readonly<Record<string, unknown>>>> = {
+    qr: (x) => cd.qr(any(x)) as never,
+    eigh: (x) => cd.eigh(any(cd.add(x, cd.swapaxes(any(x), -1, -2) as never))) as never,
+    svd: (x) => cd.svd(any(x)) as never,
+  }
+  const asked: Asked = new Map()
+  const backend = makeCpu({ verify: true, poison: true, blas: everything(asked) })
+  const found = (name: string, x: cd.Tensor, by: cd.Backend<'sync'> = backend): Readonly<Record<string, cd.Tensor>> =>
+    runs(fs[name], by, x) as never
+
+  it('are factorised in f32 from the sizes on from which the own kernels do it', () => {
+    const names = new Set<string>()
+    const fortran = (name: string, parameters: string): ReturnType<NonNullable<typeof library>['fortran']> => {
+      names.add(name)
+      return library!.fortran(name, parameters)
+    }
+    const spied = { ...library!, fortran }
+    const by = makeCpu({ blas: blasOf(spied) })
+    for (const [name, routine, most] of [
+      ['qr', 'geqrf', 40],
+      ['eigh', 'syevd', 36],
+      ['svd', 'gesdd', 34],
+    ] as const)
+      for (const [n, letter] of [
+        [most, 'd'],
+        [most + 1, 's'],
+      ] as const) {
+        names.clear()
+        found(name, drawn([n, n], 'f32') as cd.Tensor, by)
+        expect(
+          [...names].filter((called) => called.endsWith(routine)),
+          `${name} ${n}`,
+        ).toEqual([`${letter}${routine}`])
+      }
+  })
+
+  it('have residuals and departures from orthogonality of a tenth of what the tests of LAPACK accept, 30 n units', () => {
+    for (const [name, shapes] of Object.entries({
+      qr: [
+        [44, 44],
+        [101, 60],
+        [2, 50, 42],
+      ],
+      eigh: [
+        [44, 44],
+        [2, 61, 61],
+      ],
+      svd: [
+        [44, 44],
+        [130, 41],
+        [2, 50, 42],
+      ],
+    }))
+      for (const shape of shapes) {
+        const x = drawn(shape, 'f32') as cd.Tensor
+        const [m, n] = shape.slice(-2) as [number, number]
+        const all = found(name, x)
+        for (let k = 0; k < (shape.length > 2 ? 2 : 1); k++) {
+          const given = at(x, k)
+          const a: At = name === 'eigh' ? (i, j) => Math.fround(given(i, j) + given(j, i)) : given
+          const row =
+            (t: cd.Tensor): At =>
+            (_, j) =>
+              t.data[k * n + j]!
+          const [left, back] =
+            name === 'qr'
+              ? [at(all.q!, k), product(n, at(all.q!, k), at(all.r!, k))]
+              : name === 'eigh'
+                ? [at(all.v!, k), product(n, columnsTimes(at(all.v!, k), row(all.w!)), turned(at(all.v!, k)))]
+                : [at(all.u!, k), product(n, columnsTimes(at(all.u!, k), row(all.s!)), at(all.vh!, k))]
+          const [square, unit] = [product(m, turned(left), left), 3 * n * 2 ** -23]
+          expect(
+            norm(m, n, (i, j) => a(i, j) - back(i, j)),
+            `${name} ${shape}`,
+          ).toBeLessThan(unit * norm(m, n, a))
+          expect(
+            norm(n, n, (i, j) => square(i, j) - Number(i === j)),
+            `${name} ${shape}`,
+          ).toBeLessThan(unit)
+        }
+      }
+    for (const name of Object.keys(fs)) expect(asked.get(name)).toBeGreaterThan(1)
+    expect([...asked.keys()].filter((key) => key.endsWith('refused'))).toEqual([])
+  })
+
+  it('are as with the own kernels where they are huge, tiny or not finite', () => {
+    const n = 44
+    const numbers = Array.from({ length: n * n }, next)
+    for (const [what, f] of Object.entries<(x: number, i: number) => number>({
+      huge: (x) => 6e38 * x,
+      large: (x) => 1e37 * x,
+      tiny: (x) => 1e-37 * x,
+      'with NaN': (x, i) => (i === 40 ? Number.NaN : x),
+      'with infinity': (x, i) => (i === 0 ? Number.POSITIVE_INFINITY : x),
+    }))
+      for (const name of ['qr', 'svd']) {
+        const x = cd.tensor(Float32Array.from(numbers, f), any([n, n]), 'f32') as unknown as cd.Tensor
+        const [got, want] = [found(name, x), found(name, x, makeCpu())]
+        for (const [part, { data }] of Object.entries(want)) {
+          const kinds = (all: ArrayLike<number>): readonly string[] =>
+            Array.from(all, (v) => (Number.isNaN(v) ? 'NaN' : Number.isFinite(v) ? 'finite' : 'infinite'))
+          expect(kinds(got[part]!.data), `${part} of ${name}, ${what}`).toEqual(kinds(data))
+          if (part === 's' && what !== 'huge') expect(apart(got[part]!.data, data)).toBeLessThan(n * 2 ** -24)
+        }
+      }
   })
 })
 

@@ -1,9 +1,10 @@
 /** A library as the CPU backend takes it. */
 import type { BlasInside } from '../cpu/kernel.js'
+import type { FloatName } from '../cpu/wasm/float.js'
 import { CHANNELS, convolutionBy } from './convolutions.js'
 import { COLUMNS, factorisationBy } from './factorisations.js'
 import type { Library } from './library.js'
-import { matricesOf } from './matrices.js'
+import { type Matrices, matricesOf } from './matrices.js'
 import { movesOf } from './moves.js'
 import { COPYING, LEAST, Mapped, productsBy } from './products.js'
 
@@ -26,8 +27,8 @@ export const blasOf = (
     const at = new Mapped(memory, library)
     let made: ReturnType<typeof movesOf> | undefined
     const moves = () => (made ??= movesOf(memory))
-    let around: ReturnType<typeof matricesOf> | undefined
-    const matrices = () => (around ??= matricesOf(memory))
+    const around: Partial<Record<FloatName, Matrices>> = {}
+    const matrices = (type: FloatName): Matrices => (around[type] ??= matricesOf(memory, type))
     return {
       products: (own) => productsBy(library, at, own, from.multiplications, from.copying),
       whole: (k) => factorisationBy(library, at, matrices, k, from.columns) ?? convolutionBy(library, at, moves, k, from.channels),

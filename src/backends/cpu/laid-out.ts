@@ -1,7 +1,7 @@
 /** A plan laid out in memory: its image, the views through which it is fed and read, and the call. It knows its arrays by dtype and size alone. */
 
 import { itemBytes } from '../../core/graph/aval.js'
-import { allocate, type TypedArray, viewOf } from '../../core/graph/ndarray.js'
+import { copyOf, type TypedArray, viewOf } from '../../core/graph/ndarray.js'
 import type { Program } from '../../core/graph/program.js'
 import type { Tensor } from '../../core/graph/tensor.js'
 import type { DType } from '../../core/types/dtype.js'
@@ -326,8 +326,7 @@ export class LaidOut {
     const made: TypedArray[] = []
     for (let i = 0; i < of.outputs.length; i++) {
       const v = this.result(of, i)
-      const y = allocate(of.outputs[i]!.dtype, v.length)
-      copy(y, v)
+      const y = copyOf(of.outputs[i]!.dtype, v)
       stats.arrays++
       stats.arrayBytes += v.byteLength
       stats.bytesOut += v.byteLength

@@ -1,9 +1,10 @@
 /** The CPU facet of linear algebra: small matrices are written out in WebAssembly; of larger ones, what is mostly products has them of WebAssembly (driven.ts). */
 import { planned, whole } from '../../core/extend/kernel-table.js'
 import { sizeOf } from '../../core/graph/shape.js'
-import { eighRoom } from '../../core/matrices/eigh.js'
+import { eighIsLarge, eighRoom } from '../../core/matrices/eigh.js'
 import type { Reflecting } from '../../core/matrices/loops.js'
-import { svdRoom } from '../../core/matrices/svd.js'
+import { qrIsLarge } from '../../core/matrices/qr.js'
+import { svdIsLarge, svdRoom } from '../../core/matrices/svd.js'
 import type { linalg } from '../../core/ops/families.js'
 import {
   choleskyRun,
@@ -55,11 +56,14 @@ const factorising = (small: Small, run: Factorise<never>) =>
   smallOr(small, ({ rows, columns }, k) =>
     driven({ drive: run, panels: byElimination, largest: [rows, Math.max(columns, k.args[1]?.shape.at(-1) ?? columns)] }),
   )
-/** Columns from which on f32 is reduced and multiplied as such, not in f64. */
-const NARROW = 35
-/** One by reflections, with room for so many numbers. */
-const reflecting = (drive: Factorise<never, Reflecting>, { type, rows, columns }: SmallShape, most: number, room: number): DrivenKernel =>
-  driven({ drive, panels: byReflections, largest: [rows, most], room, narrow: type === 'f32' && columns >= NARROW })
+/** One by reflections, with room for so many numbers. f32 is reduced and multiplied as such where it `isLarge`, and else in f64. */
+const reflecting = (
+  drive: Factorise<never, Reflecting>,
+  isLarge: (columns: number) => boolean,
+  { type, rows, columns }: SmallShape,
+  most: number,
+  room: number,
+): DrivenKernel => driven({ drive, panels: byReflections, largest: [rows, most], room, narrow: type === 'f32' && isLarge(columns) })
 const triangular = (module: Module, stack: SmallShape, name: string, k: OpaqueKernel): void => {
   const { lower, transpose, unitDiagonal } = k.params as TriangularParams
   emitSmallTriangular(module, { ...stack, columns: k.args[1]!.shape.at(-1)!, lower, transpose, unit: unitDiagonal }, name)
@@ -74,14 +78,14 @@ export const triangularKernels: Rows<'cholesky' | 'triangularSolve'> = {
 export const qrKernels: Rows<'qr'> = {
   qr: smallOr(
     (module, stack, name, k) => emitSmallQr(module, stack, columnsOfQ(stack, k), name),
-    (stack, k) => reflecting(qrRun, stack, columnsOfQ(stack, k), qrRoom(stack.rows, stack.columns, k.params as QrParams)),
+    (stack, k) => reflecting(qrRun, qrIsLarge, stack, columnsOfQ(stack, k), qrRoom(stack.rows, stack.columns, k.params as QrParams)),
   ),
 }
 export const eighKernels: Rows<'eigh'> = {
-  eigh: smallOr(emitSmallEigh, (stack) => reflecting(eighRun, stack, stack.rows, eighRoom(stack.rows))),
+  eigh: smallOr(emitSmallEigh, (stack) => reflecting(eighRun, eighIsLarge, stack, stack.rows, eighRoom(stack.rows))),
 }
 export const svdKernels: Rows<'svd'> = {
-  svd: smallOr(emitSmallSvd, (stack) => reflecting(svdRun, stack, stack.columns, svdRoom(stack.rows, stack.columns))),
+  svd: smallOr(emitSmallSvd, (stack) => reflecting(svdRun, svdIsLarge, stack, stack.columns, svdRoom(stack.rows, stack.columns))),
 }
 export const systemKernels: Rows<Exclude<keyof typeof linalg, keyof typeof triangularKernels | 'qr' | 'eigh' | 'svd'>> = {
   lu: factorising(emitSmallLu, luRun),

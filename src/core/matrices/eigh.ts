@@ -14,8 +14,10 @@ import { tridiagonalise as inPanels, tridiagonalRoom } from './tridiagonal.js'
 /** Up to so many rows the plain loops are as fast. */
 const FEW = 36
 
+/** Whether matrices of so many rows are large enough for f32, where that is what is asked for. */
+export const eighIsLarge = (n: number): boolean => n > FEW
 /** Numbers that it needs room for. */
-export const eighRoom = (n: number): number => (n <= FEW ? n * n + 4 * n : blockedLayout(n).size)
+export const eighRoom = (n: number): number => (eighIsLarge(n) ? blockedLayout(n).size : n * n + 4 * n)
 
 /**
  * Where the parts lie in the workspace: A with its reflections, vectors as rows, room for two matrices, one of which is Q later; then reflections; and among
@@ -89,7 +91,7 @@ export const eigh = (
   work: Float64Array,
   loops: Reflecting,
 ): void => {
-  const few = n <= FEW
+  const few = !eighIsLarge(n)
   const space = spaceOf(work, loops, !few)
   const size = largestBelow(a, at, n)
   const scale = scaleOf(size)

@@ -143,7 +143,7 @@ const oneByOne = (work: Work): void => {
 }
 
 /** Whether matrices of so many columns are large enough for f32, where that is what is asked for. */
-export const isLarge = (n: number): boolean => n > FEW
+export const qrIsLarge = (n: number): boolean => n > FEW
 
 /** Of A: [m, n], m >= n, at `aAt`: Q: [m, columns] (n or m of them) and R: [columns, n]. */
 export const qr = (

@@ -14,10 +14,12 @@ import { bidiagonalise, diagonalise, generate, svdLayout } from './svd-plain.js'
 
 /** Up to so many columns the plain loops are as fast. */
 const FEW = 34
+/** Whether matrices of so many columns are large enough for f32, where that is what is asked for. */
+export const svdIsLarge = (n: number): boolean => n > FEW
 /** Of so many columns, and twice as many rows, R is worth its while for plain loops too. */
 const TALL = 8
 
-const isTall = (m: number, n: number): boolean => m > n && (n > FEW || (n > TALL && m > 2 * n))
+const isTall = (m: number, n: number): boolean => m > n && (svdIsLarge(n) || (n > TALL && m > 2 * n))
 
 /**
  * Where the parts lie in the workspace: A with its reflections, both kinds of vectors as rows, room for three matrices; then reflections; and among its
@@ -37,7 +39,7 @@ const tallLayout = (m: number, n: number, per: 1 | 2 = 1) => {
   const r = q + m * n
   return { of, a, q, r, work: r + n * n, size: r + n * n + of.size }
 }
-const ownRoom = (m: number, n: number): number => (n <= FEW ? svdLayout(m, n).size : blockedLayout(n).size)
+const ownRoom = (m: number, n: number): number => (svdIsLarge(n) ? blockedLayout(n).size : svdLayout(m, n).size)
 /** Numbers that it needs room for. */
 export const svdRoom = (m: number, n: number): number => sortRoom(m, n) + n
 /** Where the room for keys begins. */
@@ -90,7 +92,7 @@ type Find = (
   loops: Reflecting,
 ) => Found | undefined
 const own: Find = (from, at, m, n, scale, work, space, loops) => {
-  if (n > FEW) {
+  if (svdIsLarge(n)) {
     const { x } = space
     copyScaled(x, 0, from, at, n * n, scale)
     return blocked(work, space, n, loops)
@@ -133,7 +135,7 @@ export const svd = (
   const size = largestOf(a, at, m * n)
   const scale = scaleOf(size)
   if (n === 0) return
-  const space = spaceOf(work, loops, n > FEW)
+  const space = spaceOf(work, loops, svdIsLarge(n))
   const found = Number.isNaN(size) ? undefined : (isTall(m, n) ? tall : own)(a, at, m, n, scale, work, space, loops)
   if (found === undefined) {
     u.fill(Number.NaN, at, at + m * n)

@@ -11,7 +11,7 @@ import { eigh, eighRoom } from '../../matrices/eigh.js'
 import { type Basics, type Eliminating, plainBasics, plainEliminating, type Reflecting, spaceOf } from '../../matrices/loops.js'
 import { lu } from '../../matrices/lu.js'
 import type { Floats } from '../../matrices/product.js'
-import { isLarge, qr, qrLayout } from '../../matrices/qr.js'
+import { qr, qrIsLarge, qrLayout } from '../../matrices/qr.js'
 import { svd, svdRoom } from '../../matrices/svd.js'
 import { solveTriangular } from '../../matrices/triangular.js'
 
@@ -221,7 +221,7 @@ export const qrRoom = (m: number, n: number, params: QrParams): number => qrLayo
 export const qrRun: Factorise<QrParams, Reflecting> = ([a], params, [q, r], loops, room) => {
   const [m, n] = axesOf(a!)
   const of = qrLayoutOf(m, n, params)
-  const { x, by } = spaceOf(room(of.size), loops, isLarge(n))
+  const { x, by } = spaceOf(room(of.size), loops, qrIsLarge(n))
   for (let k = 0; k < count(a!); k++) qr(floats(a!), k * m * n, floats(q!), k * m * of.columns, floats(r!), k * of.columns * n, of, x, by)
 }
 export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primitive({

@@ -24,6 +24,7 @@ import type {
   SvdvalsFn,
   TriangularSolveFn,
 } from '../../types/signatures/linalg.js'
+import { eq } from '../compare.js'
 import { eye, tril, triu } from '../construct.js'
 import { matmulNode } from '../contract.js'
 import { add, mul } from '../elementwise.js'
@@ -31,6 +32,7 @@ import { concatNode } from '../layout/join.js'
 import { broadcastNode, swapLast } from '../layout/move.js'
 import { sliceAxis } from '../layout/slice.js'
 import { floats, operation } from '../operation.js'
+import { iotaNode } from '../positions.js'
 import { sum } from '../reductions.js'
 import { choleskyPrimitive, eighNodes, luNodes, matrixAxes, qrNodes, squareAxes, triangularNode } from './factorisations.js'
 import { anySvd, counting, detPrimitive, identity, inverse, lstsqNode, onSystems, slogdetNodes, solveNode } from './systems.js'
@@ -38,8 +40,8 @@ import { anySvd, counting, detPrimitive, identity, inverse, lstsqNode, onSystems
 /** The mean of a matrix and its transpose: the matrix itself where it is symmetric. Halves are added, so that large numbers do not overflow. */
 const symmetrised = (x: AnyExpr, op: string): Node => {
   squareAxes(x.shape, op)
-  const half = mul(x, 0.5)
-  return asNode(add(half, asExpr(swapLast(asNode(half)))))
+  const half = (y: AnyExpr): AnyExpr => mul(y, 0.5)
+  return asNode(add(half(x), half(asExpr(swapLast(asNode(x))))))
 }
 
 export const choleskyOptions = {
@@ -110,8 +112,11 @@ export const lu: LuFn = operation('lu', { x: floats }, {}, ({ x }, _o, op) => {
   const l = tril(asExpr(sliceAxis(packed, lead.length + 1, 0, k)), -1)
   return { p: asExpr(order), l: add(l, ones(rows, k, x.dtype)), u: triu(asExpr(sliceAxis(packed, lead.length, 0, k))) }
 })
-/** The first k columns of the identity. */
-const ones = (rows: number, k: number, dtype: Node['dtype']): AnyExpr => asExpr(sliceAxis(asNode(eye(rows, dtype)), 1, 0, k))
+/** The first k columns of the identity, as a loop over positions, which can be part of another one. */
+const ones = (rows: number, k: number, dtype: Node['dtype']): AnyExpr => {
+  const position = (axis: 0 | 1): AnyExpr => asExpr(iotaNode(axis === 0 ? [rows, 1] : [1, k], axis, 'i32'))
+  return asExpr(castNode(asNode(eq(position(0), position(1))), dtype))
+}
 
 export const qrOptions = {
   /** Is q square? */
