@@ -1,5 +1,7 @@
 /** What a test of `npm test` may take, in CPU seconds of a machine like the one where it was set. */
 
+import { existsSync, readFileSync } from 'node:fs'
+
 export const LIMIT = 3
 /** How many times its limit a test takes when it fails. */
 export const FAR = 5
@@ -22,6 +24,18 @@ export const limitOf = (name: string): number => Object.entries(NAMED).find(([te
 export const secondsSince = (before: NodeJS.CpuUsage): number => {
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1e6
+}
+/** Clock ticks of /proc in a second: Linux gives programs this number on every machine. */
+const TICKS = 100
+/** CPU seconds of the processes that this one started and that have ended, with those that these started; 0 where there is no /proc. */
+export const secondsOfStarted = (): number => {
+  if (!existsSync('/proc/self/stat')) return 0
+  // The name in parentheses may have spaces.
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  const [user, system] = [fields[13], fields[14]].map(Number)
+  return (user! + system!) / TICKS
 }
 /** Seconds that the work below took where the limits were set. */
 const MEASURED = 0.004
