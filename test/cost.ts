@@ -8,9 +8,9 @@ export const FAR = 5
 /** The exceptions, a dozen at the most: file and name, and what each may take. */
 export const NAMED: Readonly<Record<string, number>> = {
   // Every operation and every primitive is reached by as many programs as that takes.
-  'test/laws/programs.test.ts > random programs > reach every exported operation': 6,
-  'test/laws/programs.test.ts > random programs > reach every primitive': 8,
-  'test/laws/programs.test.ts > the harness finds > a backend that is wrong': 8,
+  'test/laws/reach.test.ts > random programs > reach every exported operation': 6,
+  'test/laws/reach.test.ts > random programs > reach every primitive': 8,
+  'test/laws/harness.test.ts > the harness finds > a backend that is wrong': 8,
   // Programs of a thousand nodes, differentiated twice and by differences.
   'test/solve/odeint.test.ts > derivatives of odeint >': 8,
   'test/solve/equations.test.ts > root > has the derivatives': 6,

@@ -9,8 +9,8 @@ export const whole = asked === 'whole'
 export const deep = whole || asked === 'all' || asked === 'deep'
 /** A number of draws, programs or sizes: a few at `npm test`, many in depth, most at `npm run test:whole`. */
 export const count = (few: number, many: number, most = many): number => (whole ? most : deep ? many : few)
-/** Some of a list at `npm test`, evenly spread, its first and its last among them; all of it in depth. */
-export const some = <X>(list: readonly X[], few: number): readonly X[] => (deep ? list : spread(list, few))
+/** Some of a list at `npm test`, evenly spread, its first and its last among them; all of it in depth, or as many as are said, and all of it at `npm run test:whole`. */
+export const some = <X>(list: readonly X[], few: number, many = list.length): readonly X[] => spread(list, count(few, many, list.length))
 /** Some of a list in depth, for what takes minutes: all of it at `npm run test:whole`. */
 export const sample = <X>(list: readonly X[], few: number): readonly X[] => (whole ? list : spread(list, few))
 

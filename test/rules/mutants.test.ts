@@ -70,7 +70,7 @@ describe('mistakes in rules and modes', () => {
           process.stderr.write(`${done}/${tasks.length} ${Math.round(v.ms)} ms | ${v.by} | ${name} | ${v.what.slice(0, 120)}\n`)
         }
       : undefined
-    const verdicts = await run(tasks, { workers: 2, programsMs, limitMs, ...(progress && { progress }) })
+    const verdicts = await run(tasks, { workers: all ? 2 : 1, programsMs, limitMs, ...(progress && { progress }) })
     if (all) process.stderr.write(`${table(verdicts)}\n`)
     const unfound = [...verdicts].flatMap(([at, v]) => (v.by === 'nobody' ? [mutants[at as number]!.name] : []))
     expect(unfound.filter((name) => !alive.includes(name))).toEqual([])
