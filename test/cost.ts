@@ -1,14 +1,16 @@
 /** What a test of `npm test` may take, in CPU seconds of a machine like the one where it was set. */
 
+import { existsSync, readFileSync } from 'node:fs'
+
 export const LIMIT = 3
 /** How many times its limit a test takes when it fails. */
 export const FAR = 5
 /** The exceptions, a dozen at the most: file and name, and what each may take. */
 export const NAMED: Readonly<Record<string, number>> = {
   // Every operation and every primitive is reached by as many programs as that takes.
-  'test/laws/programs.test.ts > random programs > reach every exported operation': 6,
-  'test/laws/programs.test.ts > random programs > reach every primitive': 8,
-  'test/laws/programs.test.ts > the harness finds > a backend that is wrong': 8,
+  'test/laws/reach.test.ts > random programs > reach every exported operation': 6,
+  'test/laws/reach.test.ts > random programs > reach every primitive': 8,
+  'test/laws/harness.test.ts > the harness finds > a backend that is wrong': 8,
   // Programs of a thousand nodes, differentiated twice and by differences.
   'test/solve/odeint.test.ts > derivatives of odeint >': 8,
   'test/solve/equations.test.ts > root > has the derivatives': 6,
@@ -22,6 +24,18 @@ export const limitOf = (name: string): number => Object.entries(NAMED).find(([te
 export const secondsSince = (before: NodeJS.CpuUsage): number => {
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1e6
+}
+/** Clock ticks of /proc in a second: Linux gives programs this number on every machine. */
+const TICKS = 100
+/** CPU seconds of the processes that this one started and that have ended, with those that these started; 0 where there is no /proc. */
+export const secondsOfStarted = (): number => {
+  if (!existsSync('/proc/self/stat')) return 0
+  // The name in parentheses may have spaces.
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  const [user, system] = [fields[13], fields[14]].map(Number)
+  return (user! + system!) / TICKS
 }
 /** Seconds that the work below took where the limits were set. */
 const MEASURED = 0.004

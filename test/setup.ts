@@ -2,13 +2,15 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeEach } from 'vitest'
 import { verifyAll } from '../src/backends/plan/verify.js'
-import { FAR, limitOf, secondsSince, slowness } from './cost.js'
+import { FAR, limitOf, secondsOfStarted, secondsSince, slowness } from './cost.js'
 import { deep } from './depth.js'
 
 declare module 'vitest' {
   interface TaskMeta {
     /** CPU seconds of a test with its hooks, or of a whole file from its imports on. */
     cpuSeconds?: number
+    /** CPU seconds of the processes that a file started and that have ended, where the system says so. */
+    startedSeconds?: number
     /** The CPU seconds that a test may take, where it took more. */
     limit?: number
     /** The process of a file, and its CPU seconds at the end of it. */
@@ -23,6 +25,7 @@ if (seed !== 'random') fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: N
 verifyAll(deep ? 200_000 : 20_000)
 
 const fileStart = process.cpuUsage()
+const startedBefore = secondsOfStarted()
 let start = fileStart
 beforeEach(() => {
   start = process.cpuUsage()
@@ -45,5 +48,6 @@ afterEach(({ task }) => {
 // biome-ignore lint/correctness/noEmptyPattern: the second argument is the file
 afterAll(({}, suite) => {
   suite.file.meta.cpuSeconds = secondsSince(fileStart)
+  suite.file.meta.startedSeconds = secondsOfStarted() - startedBefore
   suite.file.meta.process = { pid: process.pid, cpuSeconds: secondsSince({ user: 0, system: 0 }) }
 })

@@ -126,7 +126,7 @@ describe.skipIf(library === undefined)('products by the library', () => {
               expect.fail(`element ${i} is ${got.data[i]}, not ${want.data[i]} (${share * most.data[i]!})`)
         },
       ),
-      { numRuns: count(300, 1000) },
+      { numRuns: count(300, 500, 1000) },
     )
     for (const type of ['f32', 'f64']) {
       expect(asked.get(`product ${type}`)).toBeGreaterThan(50)
@@ -518,7 +518,7 @@ describe.skipIf(library === undefined)('convolutions by the library', () => {
               expect(apart(t.data, want[i]!.data), `result ${i}`).toBeLessThan(dtype === 'f32' ? 1e-5 : 1e-13)
         },
       ),
-      { numRuns: count(300, 2000) },
+      { numRuns: count(300, 500, 2000) },
     )
     for (const name of ['conv', 'convInput', 'convKernel', 'convInputAdd', 'convKernelAdd'])
       expect(asked.get(name) ?? 0, name).toBeGreaterThan(10)
@@ -530,7 +530,7 @@ describe.skipIf(library === undefined)('random programs by the library', () => {
   it('hold in values, gradients and all laws', { timeout: 600_000 }, () => {
     const { backend, asked } = made()
     const lanes = { oracle: reference(), lanes: [laneOf('library', backend)], without: new Map() }
-    const many = count(100, 400)
+    const many = count(100, 150, 400)
     for (let s = 1; s <= many; s++) {
       const { program } = generate(50_000 + s)
       expect(checkProgram(program, laws, { lanes }), `seed ${50_000 + s}`).toBeUndefined()

@@ -145,7 +145,7 @@ const steps: readonly ((x: E, places: E) => E)[] = [
 ]
 it('random programs at sizes in turn, proven, have the bits of backends that met one size, and make code at the first ones alone', () => {
   let still = 0
-  const programs = count(8, 150)
+  const programs = count(8, 60, 150)
   for (let p = 0; p < programs; p++) {
     const chain = Array.from({ length: 3 + Math.floor(4 * next()) }, () => Math.floor(steps.length * next()))
     const f = (x: E, i: E): E => loose.sum!(loose.square!(chain.reduce((y, k) => steps[k]!(y, i), x)))

@@ -95,7 +95,7 @@ it('random long bodies give the bits of the definition', () => {
       same(byWasm(c), want, 'wasm')
       same(byPlain(c), want, 'plain')
     }),
-    { numRuns: count(150, 2000) },
+    { numRuns: count(150, 800, 2000) },
   )
   expect(reached[4]).toBeGreaterThan(20)
   expect(reached[1]).toBeGreaterThan(20)

@@ -115,7 +115,7 @@ const shapeOf = (large: boolean): ConvShape => {
 describe('the kernel gradient by minimal filtering in phases', () => {
   it('has the bits of the whole: random shapes, parts, orders, and images that are not ordinary', { timeout: 300_000 }, () => {
     const reached = { shapes: 0, parts: 0, blocks: 0, others: 0, flushes: 0 }
-    for (let i = 0; reached.shapes < count(16, 200); i++) {
+    for (let i = 0; reached.shapes < count(16, 80, 200); i++) {
       const large = i % 4 === 0
       const shape = shapeOf(large)
       if (!byWinograd('f32', shape, 'kernel')) continue

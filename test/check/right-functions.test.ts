@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, it } from 'vitest'
 import { checkGrad, report } from '../../src/check/index.js'
-import { deep, some } from '../depth.js'
+import { deep, half, some } from '../depth.js'
 import { rightFunctions as plain } from './right-functions.js'
 import { hardRightFunctions } from './right-functions-hard.js'
 
@@ -22,12 +22,11 @@ describe('the table of right functions', () => {
 
 /** What takes a second and more is tried in depth. */
 const long = /gamma|beta|student|dirichlet|Lorenz|logistic|tent|loop of sums|of 300|300 |converged|Hilbert|product of 200|score function/
-const tried = deep
-  ? rightFunctions
-  : some(
-      rightFunctions.filter((r) => !long.test(r.name)),
-      24,
-    )
+const [slow, quick] = [true, false].map((yes) => rightFunctions.filter((r) => long.test(r.name) === yes)) as [
+  typeof rightFunctions,
+  typeof rightFunctions,
+]
+const tried = [...some(quick, 24, 100), ...(deep ? half(slow, 0) : [])]
 
 describe('called right', () => {
   it.each(tried.map((r) => [r.name, r] as const))('%s', (_name, { f, args, options, why }) => {

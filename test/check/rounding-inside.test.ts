@@ -23,7 +23,7 @@ describe('what rounds inside', () => {
     it(name, () => {
       // Of elementwise ones the other samples are other ranks.
       const sample = deep || make === reductionRule ? {} : { sample: 0 }
-      const right = Array.from({ length: count(1, 3) }, (_, k) => checkRule(make(name), { seed: k + 1, ...sample }))
+      const right = Array.from({ length: count(1, 2, 3) }, (_, k) => checkRule(make(name), { seed: k + 1, ...sample }))
       expect(right.flatMap((c) => (c._tag === 'Left' ? [report(c)] : []))).toEqual([])
       const unsure = right.flatMap((c) => (c._tag === 'Right' ? c.right.undecided.filter((x) => /converge/.test(x)) : []))
       if (!UNSURE.has(name)) expect(unsure).toEqual([])

@@ -10,9 +10,18 @@ import { applied } from './operations.js'
 import { type WrongEntry, type WrongFunction, wrongFunctions } from './wrong-functions.js'
 import { hardWrongFunctions } from './wrong-functions-hard.js'
 
-const checked = ({ f, args = [], rule, options }: WrongFunction): Checked => {
+const known = new Map<WrongFunction, Checked>()
+const made = ({ f, args = [], rule, options }: WrongFunction): Checked => {
   if (f === undefined) return checkRule(rule!, options)
   return rule === undefined ? checkGrad(f, options)(...args) : makeCheck(coreRegistry.with(rule)).checkGrad(f, options)(...args)
+}
+/** What the checker says of each, once for all tests. */
+const checked = (w: WrongFunction): Checked => {
+  const before = known.get(w)
+  if (before !== undefined) return before
+  const c = made(w)
+  known.set(w, c)
+  return c
 }
 
 /** What a finding names; at a kink the true derivative is between two numbers. */

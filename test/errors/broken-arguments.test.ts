@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
-import { count, some } from '../depth.js'
+import { count, deep, half, some } from '../depth.js'
 import { broken } from './hostile.js'
 
 type Call = (...args: readonly unknown[]) => unknown
@@ -56,13 +56,13 @@ const misfit = async (name: string, call: () => unknown, bad: unknown): Promise<
 }
 
 describe('broken arguments', () => {
-  it.each(names)('%s', async (name) => {
+  it.each(names.map((name, k) => [name, k] as const))('%s', async (name, k) => {
     const g = (cd as unknown as Readonly<Record<string, Call>>)[name]!
     const wrong: string[] = []
     for (const other of await beside(g, name))
       for (let arity = 1; arity <= count(2, 3); arity++)
         for (let at = 0; at < arity; at++)
-          for (const [label, make] of some(broken, 4))
+          for (const [label, make] of deep ? half(broken, k) : some(broken, 4))
             for (const [shape, wrap] of [
               ['', (x: unknown) => x],
               [' in a list', (x: unknown) => [x]],

@@ -72,7 +72,7 @@ describe('derivatives of functions of arrays', () => {
     return single === undefined || spread.includes(single) ? spread : [...spread, single]
   })
   it('cover the functions', () => expect(byName.size).toBeGreaterThan(55))
-  it.each(some(chosen, 6).map((c) => [label(c), c] as const))('%s', (_name, c) => {
+  it.each(some(chosen, 6, 70).map((c) => [label(c), c] as const))('%s', (_name, c) => {
     const r = (checkGrad as unknown as (f: unknown) => (...xs: readonly unknown[]) => unknown)((...ys: readonly unknown[]) =>
       floatsOf(callWith(c, ys)),
     )(...arraysOf(c).map(tensorOf))

@@ -13,7 +13,7 @@ const oracle = cd.reference()
 const compiled = (f: unknown): ((...xs: readonly unknown[]) => never) =>
   (cd.compile as unknown as (f: unknown, b: unknown) => never)(f, oracle)
 const numbers = (x: unknown): number[] => Array.from((x as cd.Tensor).data)
-const many = Number(process.env.HIGHER_ORDER ?? count(20, 600))
+const many = Number(process.env.HIGHER_ORDER ?? count(20, 200, 600))
 /** As far as rounding in either dtype lets them be the same; what is not finite says nothing. */
 const near = (got: readonly number[], want: readonly number[], what: string): number => {
   const finite = want.filter(Number.isFinite).map(Math.abs)

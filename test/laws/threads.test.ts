@@ -49,15 +49,15 @@ const hold = (kind: Wanted, seeds: number): number => {
 }
 
 it('random programs have the bits of one thread', { timeout: 900_000 }, () => {
-  const n = count(24, 600)
+  const n = count(24, 200, 600)
   expect(hold('all', n)).toBeGreaterThan(n / 2)
 })
 it('wide ones too', { timeout: 900_000 }, () => {
-  const n = count(10, 150)
+  const n = count(10, 60, 150)
   expect(hold('dag', n)).toBeGreaterThan(n / 5)
 })
 it('and loops', { timeout: 900_000 }, () => {
-  const n = count(12, 300)
+  const n = count(12, 100, 300)
   expect(hold('loops', n)).toBeGreaterThan(n / 2)
 })
 it('other threads took part', { timeout: 300_000 }, async () => {

@@ -50,6 +50,6 @@ const hold = async (kind: Wanted, seeds: number): Promise<number> => {
 
 for (const kind of ['all', 'dag', 'loops'] as const)
   it(`random programs (${kind}) have the bits of this thread`, { timeout: 900_000 }, async () => {
-    const n = count(20, 400)
+    const n = count(20, 150, 400)
     expect(await hold(kind, n)).toBeGreaterThan(n / 2)
   })

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
-import { some } from '../depth.js'
+import { deep, half, some } from '../depth.js'
 
 type Float = 'f32' | 'f64'
 const SIZES = [1, 2, 3, 7, 8, 9, 14, 15, 16, 17, 24, 31, 33, 34, 35, 36, 37, 40, 41, 48, 49, 63, 64, 65, 97, 100]
@@ -74,8 +74,9 @@ const lower = (a: Matrix): Matrix => matrix(a.n, a.n, (i, j) => (j <= i ? a.x[i 
 const sizes = (a: Matrix): Matrix => matrix(a.m, a.n, (i, j) => Math.abs(a.x[i * a.n + j]!))
 
 describe.each(['f64', 'f32'] as const)('of %s', (dtype) => {
-  describe.each(Object.entries(kinds))('%s', (_name, make) => {
-    it.each(some(SIZES, 4))('of %i rows', (n) => {
+  describe.each(Object.entries(kinds).map(([name, make], k) => [name, make, k] as const))('%s', (_name, make, k) => {
+    const tried = deep ? half(SIZES, dtype === 'f64' ? k : k + 1) : some(SIZES, 4)
+    it.each(tried)('of %i rows', (n) => {
       const [a, { q, r }] = run((x) => cd.qr(x as never), make(n, n), dtype)
       little(minus(times(of(q), of(r)), a), n, size(a), dtype)
       little(minus(times(turned(of(q)), of(q)), unit(n)), n, Math.sqrt(n), dtype)
@@ -95,7 +96,7 @@ describe.each(['f64', 'f32'] as const)('of %s', (dtype) => {
         dtype,
       )
     })
-    it.each(some(SIZES, 4))('cholesky and triangles of %i rows', (n) => {
+    it.each(tried)('cholesky and triangles of %i rows', (n) => {
       const [s, { l }] = run((x) => ({ l: cd.cholesky(x as never) }), definite(make(n, n), dtype), dtype)
       little(minus(times(of(l), turned(of(l))), s), n, size(s), dtype)
       for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) expect(of(l).x[i * n + j]).toBe(0)
@@ -111,7 +112,7 @@ describe.each(['f64', 'f32'] as const)('of %s', (dtype) => {
         }
       }
     })
-    it.each(some(SIZES, 4))('eigh and svd of %i rows', (n) => {
+    it.each(tried)('eigh and svd of %i rows', (n) => {
       const [s, { w, v }] = run((x) => cd.eigh(x as never), symmetric(make(n, n)), dtype)
       little(minus(times(times(of(v), diagonal(of(w))), turned(of(v))), s), n, 2 * size(s), dtype)
       little(minus(times(turned(of(v)), of(v)), unit(n)), n, 2 * Math.sqrt(n), dtype)
@@ -152,7 +153,7 @@ it.each([2, 5, 8, 9, 20, 41, 70])('what holds NaN or an infinity ends, %i rows',
 })
 
 describe.each(['f64', 'f32'] as const)('elimination of %s', (dtype) => {
-  it.each(some(SIZES, 4))('of matrices of %i rows and fewer or more columns', (n) => {
+  it.each(some(SIZES, 4, 14))('of matrices of %i rows and fewer or more columns', (n) => {
     for (const k of [1, 3, 16, 17, 33, 2 * n + 1])
       for (const [m, c] of [
         [n, k],
@@ -165,7 +166,7 @@ describe.each(['f64', 'f32'] as const)('elimination of %s', (dtype) => {
         for (const x of of(l).x) expect(Math.abs(x)).toBeLessThanOrEqual(1)
       }
   })
-  it.each(some(SIZES, 4))('pivots of %i rows that an exact elimination has', (n) => {
+  it.each(some(SIZES, 4, 14))('pivots of %i rows that an exact elimination has', (n) => {
     // A permutation times a triangle of powers of two: nothing is rounded, and each column has one pivot.
     const next = random(n)
     const rows = Array.from({ length: n }, (_, i) => i)

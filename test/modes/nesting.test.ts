@@ -6,7 +6,7 @@ import { metaOf, traceMeta } from '../../src/core/functions/function.js'
 import { aval } from '../../src/core/graph/aval.js'
 import { linearize } from '../../src/core/graph/expr.js'
 import * as cd from '../../src/index.js'
-import { some } from '../depth.js'
+import { deep, whole } from '../depth.js'
 
 type Any = cd.AnyExpr
 const D = (f: (x: Any) => Any) => cd.grad(f as never) as unknown as (x: unknown) => Any
@@ -88,20 +88,24 @@ describe('sharing and depth', () => {
     }
     return { f, loop }
   }
-  for (const n of some([10_000, 100_000, 1_000_000], 1))
-    for (const shape of [[], [4]])
-      it(`a chain of ${n} steps at shape [${shape}]: value and gradient as a plain loop`, () => {
-        const { f, loop } = chain(n, shape)
-        const xs = shape.length === 0 ? [0.4] : [0.4, -0.2, 1.3, 0.9]
-        const c = cd.compile(cd.valueAndGrad(f as never), makeCpu()) as unknown as (x: unknown) => { value: cd.Tensor; grad: cd.Tensor }
-        const r = c(shape.length === 0 ? xs[0] : xs)
-        const want = xs.map(loop)
-        const value = want.reduce((s, [y]) => s + y, 0)
-        expect(Math.abs(r.value.item() - value) / Math.abs(value)).toBeLessThan(1e-9)
-        want.forEach(([, d], i) => {
-          expect(Math.abs(r.grad.data[i]! - d) / Math.abs(d)).toBeLessThan(1e-9)
-        })
+  type Chain = readonly [n: number, shape: readonly number[]]
+  const short: readonly Chain[] = [[10_000, []], [10_000, [4]]] // biome-ignore format: one row
+  /** Each length at one shape in depth, at both in the whole run. */
+  const long: readonly Chain[] = [[100_000, [4]], [1_000_000, []]] // biome-ignore format: one row
+  const longer: readonly Chain[] = [[100_000, []], [1_000_000, [4]]] // biome-ignore format: one row
+  for (const [n, shape] of [...short, ...(deep ? long : []), ...(whole ? longer : [])])
+    it(`a chain of ${n} steps at shape [${shape}]: value and gradient as a plain loop`, () => {
+      const { f, loop } = chain(n, shape)
+      const xs = shape.length === 0 ? [0.4] : [0.4, -0.2, 1.3, 0.9]
+      const c = cd.compile(cd.valueAndGrad(f as never), makeCpu()) as unknown as (x: unknown) => { value: cd.Tensor; grad: cd.Tensor }
+      const r = c(shape.length === 0 ? xs[0] : xs)
+      const want = xs.map(loop)
+      const value = want.reduce((s, [y]) => s + y, 0)
+      expect(Math.abs(r.value.item() - value) / Math.abs(value)).toBeLessThan(1e-9)
+      want.forEach(([, d], i) => {
+        expect(Math.abs(r.grad.data[i]! - d) / Math.abs(d)).toBeLessThan(1e-9)
       })
+    })
 })
 
 describe('a map of arguments of several shapes', () => {

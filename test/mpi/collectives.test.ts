@@ -188,7 +188,7 @@ describe('random programs', () => {
           })
         })
       }),
-      { numRuns: count(8, 400) },
+      { numRuns: count(8, 120, 400) },
     )
   })
 })

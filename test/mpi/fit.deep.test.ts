@@ -1,6 +1,7 @@
 /** `fit` on ranks that are processes, under each MPI implementation: the bits of simulated ranks, the numbers of one rank, the same end on all. */
 import { describe, expect, it } from 'vitest'
 import { simulateRanksAsync } from '../../src/mpi/index.js'
+import { whole } from '../depth.js'
 import { type FitOutcome, type FitWork, fitted } from './fits.js'
 import { inFolder, launchers, onRanks, resultsOf, written } from './launchers.js'
 import { type Memory, predictedBytes } from './placed.js'
@@ -11,7 +12,16 @@ const near = (got: readonly number[], want: readonly number[]): void => {
     expect(v).toBeCloseTo(want[i]!, 10)
   })
 }
-const simulated = (size: number, work: FitWork): Promise<readonly FitOutcome[]> => simulateRanksAsync(size, (ranks) => fitted(ranks, work))
+const known = new Map<string, Promise<readonly FitOutcome[]>>()
+/** What simulated ranks come to, once for all implementations. */
+const simulated = (size: number, work: FitWork): Promise<readonly FitOutcome[]> => {
+  const name = JSON.stringify([size, work])
+  const before = known.get(name)
+  if (before !== undefined) return before
+  const made = simulateRanksAsync(size, (ranks) => fitted(ranks, work))
+  known.set(name, made)
+  return made
+}
 /** What n ranks came to, which is the same on all of them. */
 const oneOf = (outcomes: readonly FitOutcome[]): FitOutcome => {
   for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])
@@ -69,8 +79,9 @@ for (const launcher of launchers)
       }
     })
     it('processes take the memory that plans say, and less of it with parameters in parts', { timeout: 300_000 }, async () => {
+      // Four ranks under one implementation.
       for (const where of ['whole', 'zero1', 'zero3'] as const)
-        for (const n of [2, 4]) {
+        for (const n of whole || launcher === launchers[0] ? [2, 4] : [2]) {
           const found = await resultsOf<Memory>(launcher, n, 'memory', where)
           // Each rank has the same row, so the loss is always the same.
           for (const { loss } of found) expect(loss).toBe(15875859)

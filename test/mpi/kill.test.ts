@@ -12,7 +12,7 @@ import { type FitOutcome, type FitWork, fitted } from './fits.js'
 import { inFolder, type Launcher, launchers, onRanks, written } from './launchers.js'
 
 const SIZE = 2
-const KILLS = count(2, 10)
+const KILLS = count(2, 5, 10)
 /** How many seconds a rank waits for another that does not come; the launcher sees a kill at once, so all have ended long before. */
 const TIMEOUT = 120
 const work: FitWork = { epochs: 30, noisy: true, slow: 2 }

@@ -143,7 +143,7 @@ describe('sums that overlap', () => {
           for (const all of one) if (name !== BATCH) expect(all).toEqual(one[0])
         },
       ),
-      { numRuns: count(10, 200) },
+      { numRuns: count(10, 80, 200) },
     )
     expect(apart).toBeGreaterThan(5)
   })

@@ -8,8 +8,15 @@ import { programs, rankProgram } from './programs.js'
 
 type Numbers = readonly number[]
 const numbersOf = (x: unknown): Numbers => Array.from((cd.evaluate(x as AnyExpr) as cd.Tensor).data)
-const wave = (n: number, rank: number): Float64Array =>
-  Float64Array.from({ length: n }, (_, i) => Math.sin(1 + i * (rank + 1)) * 10 ** ((i % 5) - 2))
+const waves = new Map<string, Float64Array>()
+/** Numbers of several magnitudes, others on each rank. */
+const wave = (n: number, rank: number): Float64Array => {
+  const known = waves.get(`${n} ${rank}`)
+  if (known !== undefined) return known
+  const made = Float64Array.from({ length: n }, (_, i) => Math.sin(1 + i * (rank + 1)) * 10 ** ((i % 5) - 2))
+  waves.set(`${n} ${rank}`, made)
+  return made
+}
 
 /** Something that a rank computes. A simulation runs each for itself: it begins anew for every collective. */
 export type Work = (rank: number) => Numbers
@@ -28,28 +35,29 @@ const digest = (y: AnyExpr): number => {
   for (const b of new Uint8Array(data.slice().buffer)) h = (Math.imul(h, 31) + b) | 0
   return h
 }
-/** Every collective on arrays of many sizes and dtypes, some of them longer than what ranks exchange whole: digests of what arrives. */
-export const arrays = (size: number): readonly Work[] => {
-  const to = Array.from({ length: size }, (_, r) => (r + 1 < size ? r + 1 : null))
-  return [0, size, 5 * size, 1000 * size, 30_000 * size].flatMap((n) =>
-    (['f64', 'f32', 'i32', 'bool'] as const).map(
-      (dtype): Work =>
-        (rank) => {
-          const x = cd.evaluate(cd.cast(cd.tensor(wave(n, rank)), dtype) as AnyExpr) as cd.Tensor
-          return [
-            digest(mpi.allReduce(x)),
-            digest(mpi.allReduce(x, { op: 'max' })),
-            digest(mpi.allReduce(x, { op: 'mean' })),
-            digest(mpi.broadcast(x, { root: size - 1 })),
-            digest(mpi.allGather(x)),
-            digest(mpi.reduceScatter(x)),
-            digest(mpi.allToAll(x)),
-            digest(mpi.sendRecv(x, { to })),
-          ]
-        },
+const collectives: readonly ((x: cd.Tensor, size: number) => unknown)[] = [
+  (x) => mpi.allReduce(x),
+  (x) => mpi.allReduce(x, { op: 'max' }),
+  (x) => mpi.allReduce(x, { op: 'mean' }),
+  (x, size) => mpi.broadcast(x, { root: size - 1 }),
+  (x) => mpi.allGather(x),
+  (x) => mpi.reduceScatter(x),
+  (x) => mpi.allToAll(x),
+  (x, size) => mpi.sendRecv(x, { to: Array.from({ length: size }, (_, r) => (r + 1 < size ? r + 1 : null)) }),
+]
+/** Every collective on arrays of many sizes and dtypes, some of them longer than what ranks exchange whole: a digest of what arrives. */
+export const arrays = (size: number): readonly Work[] =>
+  [0, size, 5 * size, 1000 * size, 30_000 * size].flatMap((n) =>
+    (['f64', 'f32', 'i32', 'bool'] as const).flatMap((dtype) =>
+      collectives.map(
+        (collective): Work =>
+          (rank) => {
+            const x = cd.evaluate(cd.cast(cd.tensor(wave(n, rank)), dtype) as AnyExpr) as cd.Tensor
+            return [digest(collective(x, size) as AnyExpr)]
+          },
+      ),
     ),
   )
-}
 
 /** Rings, and inputs in them: points that a network learns to tell apart. */
 const points = (() => {

@@ -34,6 +34,12 @@ const asked = <T, A>(worker: ChildProcess, task: T, limitMs: number): Promise<A 
     worker.send({ task })
   })
 
+const ended = (worker: ChildProcess): Promise<unknown> =>
+  new Promise((done) => {
+    worker.once('exit', done)
+    worker.kill()
+  })
+
 /** The answers in the order of the tasks; undefined where there was none in time. */
 export const answersOf = async <T, A>(tasks: readonly T[], o: Pool<T, A>): Promise<readonly (A | undefined)[]> => {
   const answers: (A | undefined)[] = tasks.map(() => undefined)
@@ -51,7 +57,7 @@ export const answersOf = async <T, A>(tasks: readonly T[], o: Pool<T, A>): Promi
       answers[i] = answer
       o.onAnswer?.(task, answer)
     }
-    worker?.kill()
+    if (worker !== undefined) await ended(worker)
   }
   await Promise.all(Array.from({ length: Math.min(o.workers, tasks.length) }, one))
   return answers

@@ -56,8 +56,8 @@ const alongTwo = (c: Case): ((a: AnyExpr, b: AnyExpr) => readonly AnyExpr[]) | u
 const withoutFunction = /codual does not compute|are not computed|no operator|draws random numbers|depends on data|depend on data/
 
 for (const [version, few, many] of [
-  ['1.12', 9, 150],
-  ['1.23', 12, 150],
+  ['1.12', 9, 80],
+  ['1.23', 12, 80],
 ] as const)
   describe(`derivatives of the backend tests of ONNX ${version}`, () => {
     it('are those of the values', { timeout: 900_000 }, () => {

@@ -99,7 +99,7 @@ describe.each(rows.map((r) => [label(r), r] as const))('%s', (_, r) => {
   })
   it.each(deep ? (inF32(r) ? [undefined, 'f32' as const] : [undefined]) : ['f32' as const])('draws what it says (%s)', (dtype) => {
     const of = made(r, dtype)
-    const n = count(1500, 20_000)
+    const n = count(1500, 6000, 20_000)
     const x = evaluate(of.sample(key(7), [n])) as Tensor
     expect(x.dtype).toBe(discrete ? 'i32' : (dtype ?? 'f64'))
     const sample = Array.from(x.data as unknown as number[])
@@ -188,7 +188,7 @@ describe('far out', () => {
 
 describe('draws have derivatives', () => {
   // The derivative of a mean of draws by a parameter, against that of the mean.
-  const n = count(20_000, 200_000)
+  const n = count(20_000, 60_000, 200_000)
   const cases: Readonly<Record<string, readonly [(p: AnyExpr) => Distribution, number, number]>> = {
     normal: [(p) => prob.normal(1, p), 2, 0],
     gamma: [(p) => prob.gamma(p, 2), 3, 0.5],

@@ -11,20 +11,21 @@ const lane = findLane('lavapipe')
 
 describe.skipIf(lane === undefined)('digits', () => {
   let backend: WebGpuBackend
+  let onCpu: Awaited<ReturnType<typeof main>>
   const out = mkdtempSync(join(tmpdir(), 'codual-digits-'))
+  const options = { quick: true, seed: 3, out }
   beforeAll(async () => {
+    onCpu = await main(() => undefined, options)
     await openGpu(lane!)
     backend = makeWebGpu({ dawn: ['backend=vulkan'] })
     await backend.adapter()
-  }, 60_000)
+  }, 120_000)
   afterAll(() => {
     backend.dispose()
     rmSync(out, { recursive: true, force: true })
   })
 
   it('the losses of every step and the accuracy agree with those on the CPU; one submit and one readback a step', async () => {
-    const options = { quick: true, seed: 3, out }
-    const onCpu = await main(() => undefined, options)
     const before = backend.stats()
     const onGpu = await main(() => undefined, { ...options, backend })
     const after = backend.stats()
@@ -43,8 +44,6 @@ describe.skipIf(lane === undefined)('digits', () => {
   it('with storage as f16 it learns as well', async () => {
     const half = makeWebGpu({ dawn: ['backend=vulkan'], storage: 'f16' })
     try {
-      const options = { quick: true, seed: 3, out }
-      const onCpu = await main(() => undefined, options)
       const onGpu = await main(() => undefined, { ...options, backend: half })
       expect(Math.abs(onGpu.losses[0]! / onCpu.losses[0]! - 1)).toBeLessThan(1e-3)
       expect(Math.abs(onGpu.accuracy - onCpu.accuracy)).toBeLessThanOrEqual(0.03)

@@ -59,8 +59,9 @@ const withCotangents = (
   args: readonly { readonly x: Node; readonly data: TypedArray; readonly given: Node }[],
   ys: readonly Node[],
   draw: () => number,
+  resultsAlone: boolean,
 ): Case => {
-  const floats = ys.filter((y) => isFloat(y.dtype))
+  const floats = resultsAlone ? [] : ys.filter((y) => isFloat(y.dtype))
   const seeds = floats.map((y) => {
     const data = allocate(y.dtype, y.aval.size)
     for (let j = 0; j < data.length; j++) data[j] = Math.fround(draw() - 0.5)
@@ -135,10 +136,17 @@ export interface CaseOptions {
   readonly fill?: (x: number) => number
   /** Gives the float arguments as views; the elements that no view reads are NaN. */
   readonly view?: View
+  /** Results without cotangents. */
+  readonly resultsAlone?: boolean
 }
 
 /** A sample with its open dtypes as `dtype`. Raises where the primitive does not take the dtype. */
-export const caseOf = (prim: AnyPrimitive, sample: Sample, dtype: DeviceDType, { wide = false, fill, view }: CaseOptions = {}): Case => {
+export const caseOf = (
+  prim: AnyPrimitive,
+  sample: Sample,
+  dtype: DeviceDType,
+  { wide = false, fill, view, resultsAlone = false }: CaseOptions = {},
+): Case => {
   const open: DType = dtype === 'f32' && wide ? 'f64' : dtype
   const draw = random(17)
   const args = sample.args.map((a) => {
@@ -165,7 +173,7 @@ export const caseOf = (prim: AnyPrimitive, sample: Sample, dtype: DeviceDType, {
     args.map((a) => a.given),
     retyped(prim, sample.params, open),
   )
-  return withCotangents(prim.name, args, ys, draw)
+  return withCotangents(prim.name, args, ys, draw, resultsAlone)
 }
 
 /** Samples that the primitive takes in this dtype, by their number. */

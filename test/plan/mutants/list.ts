@@ -2,10 +2,13 @@
 // Faults put into the planner, one at a time: a text that stands once in a file, and what it becomes. Each computes something wrong for some program.
 import type { Edit } from '../../mutants/edit.js'
 
-export type Mutant = Edit
+export interface Mutant extends Edit {
+  /** The random program that finds it, where none that was written for a fault does: it is tried first, and all others where it finds nothing any more. */
+  readonly seed?: number
+}
 const of =
   (file: string) =>
-  (name: string, find: string, put: string): Mutant => ({ name, file, find, put })
+  (name: string, find: string, put: string, seed?: number): Mutant => ({ name, file, find, put, ...(seed !== undefined && { seed }) })
 const [step, repeat, loops, planned, image, engine, builder, ir, lower, schedule, fuse, places, emit, body, memory, cache, identity, ints, groups] = [
   'step', 'repeat', 'emit-repeat', 'loops', '../cpu/image', '../cpu/engine', 'builder', 'ir', 'lower', 'schedule', 'fuse', 'places', 'emit', 'body', 'memory', 'cache', '../../core/graph/identity', 'ints', '../../core/graph/groups',
 ].map((f) => of(`backends/plan/${f}.ts`)) as [M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M] // biome-ignore format: names
@@ -65,8 +68,8 @@ const fusion: readonly Mutant[] = [
   schedule('what others read is sunk', 'uses.count(a) === 1 && epoch', 'uses.count(a) >= 1 && epoch'),
   fuse('terms are broadcast into accumulators', '!sameShape(term.shape, v.shape) ||', ''),
   fuse('any fold is added', "term.args.length === 1 && foldBy(term.prim!) === 'sum'", 'term.args.length === 1'),
-  groups('levels do not grow', 'Math.max(least, this.levels[g]! + 1)', 'Math.max(least, this.levels[g]!)'),
-  groups('units of any level are merged', 'groups.filter((g) => this.levels[g] === top)', 'groups'),
+  groups('levels do not grow', 'Math.max(least, this.levels[g]! + 1)', 'Math.max(least, this.levels[g]!)', 76),
+  groups('units of any level are merged', 'groups.filter((g) => this.levels[g] === top)', 'groups', 76),
   fuse('loops of any shape are one', 'x.epoch === epoch && sameShape(x.shape, shape)', 'x.epoch === epoch'),
   fuse('loops of any epoch are one', '!x.closed && x.epoch === epoch &&', '!x.closed &&'),
   fuse('values of a loop in reverse', 'epoch[a]! - epoch[b]! || a - b)\n', 'epoch[a]! - epoch[b]! || b - a)\n'),
@@ -84,7 +87,7 @@ const placing: readonly Mutant[] = [
   places('results of the program may be overwritten', 'this.lastRead[this.values[o]!.base] = Number.POSITIVE_INFINITY', 'void o'),
   places('an accumulator is read again by its own kernel', '.length !== 1) return undefined', '.length < 1) return undefined'),
   places('others read the accumulator later', 'if (others || this.returned', 'if (this.returned'),
-  places('strided accumulators', '|| !contiguousIn(this.values[acc]!.shape, place.strides)) return undefined', ') return undefined'),
+  places('strided accumulators', '|| !contiguousIn(this.values[acc]!.shape, place.strides)) return undefined', ') return undefined', 56),
   places('storages of accumulators hold nothing else', 'return alive.some((x) => x !== base.id) ? undefined : place', 'return place'),
   places('what the kernel itself reads is dead', 'this.lastRead[x]! >= now', 'this.lastRead[x]! > now'),
   places('parts begin at elements', 'whole.offset + at * whole.strides[axis]!', 'whole.offset + at'),
@@ -123,7 +126,7 @@ const emitting: readonly Mutant[] = [
   emit('parts are copied to the beginning', 'to: { ...whole, offset }, shape', 'to: whole, shape'),
   emit('copies of other dtypes are made by one loop', '`${this.values[c.id]!.dtype} ${c.shape.join()}`', '`${c.shape.join()}`'),
   emit('what is two results is copied twice', 'c.to.storage === to.storage && c.to.offset === to.offset', 'c.to.storage !== to.storage'),
-  emit('results in the order of their reading', 'byPosition.get(i)', 'results[i]?.value'),
+  emit('results in the order of their reading', 'byPosition.get(i)', 'results[i]?.value', 2),
   body('axes are walked as one', 'if (operands[k]![outer] !== operands[k]![inner]! * d) return false', 'void d'),
   body('merged axes keep the outer stride', 'at[last] = a\n', ''),
   body('axes of length 1 are walked', 'j < 0 || shape[j] === 1 ? 0 : strides[j]!', 'j < 0 ? 0 : strides[j]!'),

@@ -30,7 +30,7 @@ void answering(async () => {
       // The planner cannot even be loaded: whoever runs anything sees it.
       return `throws when loaded: ${(e as Error).message}`
     }
-    return own.killedBy(runs, mutant !== undefined && isLooping(mutant))
+    return own.killedBy(runs, mutant !== undefined && isLooping(mutant), mutant?.seed)
   }
   return (task: Task): Answer => {
     const t = performance.now()

@@ -10,6 +10,8 @@ export interface RunOptions {
   readonly programsMs: number
   /** One that takes longer does not end. */
   readonly limitMs: number
+  /** Of how many functions the library as it is is tried; of all by default. */
+  readonly functions?: number
   readonly progress?: (name: string, v: Verdict) => void
 }
 const file = fileURLToPath(new URL('./worker.ts', import.meta.url))
@@ -23,7 +25,7 @@ export const run = async (tasks: readonly Task['at'][], o: RunOptions): Promise<
     o.progress?.(task.at === 'whole' ? 'the library as it is' : mutants[task.at]!.name, v)
   }
   await answersOf<Task, Verdict>(
-    tasks.map((at) => ({ at, programsMs: o.programsMs })),
+    tasks.map((at) => ({ at, programsMs: o.programsMs, functions: o.functions })),
     { file, workers: o.workers, limitMs: o.limitMs, onAnswer },
   )
   return verdicts

@@ -35,10 +35,12 @@ const first = <X>(xs: Iterable<X>, f: (x: X) => string | undefined): string | un
   return undefined
 }
 
-/** What the checker says of a primitive, at its samples one after the other, then at its kinks. */
+/** Elements of a sample's arguments. */
+const sizeOf = ({ args }: AnyPrimitive['samples'][number]): number => args.reduce((n, { shape }) => n + shape.reduce((m, d) => m * d, 1), 0)
+/** What the checker says of a primitive, at its samples one after the other, small ones first, then at its kinks. */
 const ofPrimitive = (p: AnyPrimitive): string | undefined => {
   const { checkRule, checkKinks } = makeCheck(coreRegistry)
-  const seeded = [...p.samples, ...p.hard].map((sample, i) => ({ sample, seed: i + 1 }))
+  const seeded = [...p.samples, ...p.hard].map((sample, i) => ({ sample, seed: i + 1 })).sort((a, b) => sizeOf(a.sample) - sizeOf(b.sample))
   const found = first(seeded, ({ sample, seed }) => finding(() => checkRule(p, { sample, seed }))) ?? finding(() => checkKinks(p))
   return found && `${p.name}, ${found}`
 }
@@ -56,10 +58,11 @@ export const byRules = (concerned: readonly string[]): string | undefined => {
 /** The checker at all others. */
 export const byOthers = (concerned: readonly string[]): string | undefined =>
   first(primitives(), ([name, p]) => (concerned.includes(name) ? undefined : ofPrimitive(p)))
-/** The checker at functions (of this name). */
-export const byFunctions = (only?: string): string | undefined =>
+export const functionNames: readonly string[] = functions.map((f) => f.name)
+/** The checker at functions of these names. */
+export const byFunctions = (isAsked: (name: string) => boolean): string | undefined =>
   first(functions, ({ name, check }) => {
-    if (only !== undefined && !name.includes(only)) return undefined
+    if (!isAsked(name)) return undefined
     const found = first(check(makeCheck), (c) => finding(c))
     return found && `${name}, ${found}`
   })

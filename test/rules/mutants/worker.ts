@@ -1,9 +1,11 @@
 /** A process that tries mistakes one after the other, each in a library of its own, for the one that asked (run.ts). */
 import { join } from 'node:path'
+import { spread } from '../../depth.js'
 import type { RandomProgram } from '../../laws/generator/program.js'
 import { edited, pathOf, root } from '../../mutants/edit.js'
 import { compiled, load, modulesOf } from '../../mutants/modules.js'
 import { answering } from '../../mutants/workers.js'
+import { foundBy } from './found.js'
 import { mutants } from './list.js'
 import type { Mutant } from './mutant.js'
 import type * as Subject from './subject.js'
@@ -18,6 +20,8 @@ export interface Verdict {
 export interface Task {
   readonly at: number | 'whole'
   readonly programsMs: number
+  /** Of how many functions the library as it is is tried; of all by default. */
+  readonly functions?: number | undefined
 }
 
 /** Random programs drawn, of which each mistake gets those that reach it. */
@@ -26,15 +30,15 @@ const entry = join(root, 'test/rules/mutants/subject.ts')
 void answering(async () => {
   const modules = await modulesOf('test/laws', 'test/rules/mutants')
   const whole = load(modules, entry) as typeof Subject
-  let known: readonly Subject.Reaching[] | undefined
+  let drawn: readonly Subject.Reaching[] | undefined
   /** Programs drawn by the library as it is: those that reach one of these primitives, or those with operators in them. */
   const reaching = (names: ReadonlySet<string>, higher: boolean): readonly RandomProgram[] => {
-    known ??= whole.programs(1, MANY)
-    return known
+    drawn ??= whole.programs(1, MANY)
+    return drawn
       .filter(({ program, reached }) => (higher ? program.kind === 'higher' : names.size === 0 || [...names].some((n) => reached.has(n))))
       .map(({ program }) => program)
   }
-  const tried = (mutant: Mutant | undefined, programsMs: number): Omit<Verdict, 'ms'> => {
+  const tried = (mutant: Mutant | undefined, { programsMs, functions }: Task): Omit<Verdict, 'ms'> => {
     let own: typeof Subject
     try {
       const other = mutant && { path: pathOf(mutant), module: compiled(edited(mutant), pathOf(mutant)) }
@@ -44,9 +48,13 @@ void answering(async () => {
       return { by: 'rules', what: `throws when loaded: ${(e as Error).message}` }
     }
     const concerned = mutant?.primitives ?? []
+    const finder = mutant && foundBy[mutant.name]
+    const known = finder === undefined ? undefined : own.byFunctions((name) => name === finder)
+    if (known !== undefined) return { by: 'functions', what: known }
+    const some = functions === undefined ? undefined : spread(own.functionNames, functions)
     const ways = [
       ['rules', () => own.byRules(concerned)],
-      ['functions', () => own.byFunctions()],
+      ['functions', () => own.byFunctions((name) => some?.includes(name) ?? true)],
       ['operators', () => own.byOperators()],
       ...(programsMs > 0 ? ([['others', () => own.byOthers(concerned)]] as const) : []),
     ] as const
@@ -63,9 +71,9 @@ void answering(async () => {
     const found = own.byPrograms(programs, late)
     return found === undefined ? { by: 'nobody', what: 'alive' } : { by: 'programs', what: found }
   }
-  return ({ at, programsMs }: Task): Verdict => {
+  return (task: Task): Verdict => {
     const t = performance.now()
-    const made = tried(at === 'whole' ? undefined : mutants[at]!, programsMs)
+    const made = tried(task.at === 'whole' ? undefined : mutants[task.at]!, task)
     return { ...made, ms: performance.now() - t }
   }
 })

@@ -1,7 +1,7 @@
 // What runs compiles: calls of every operation in helpers that know more or less of their operands' sizes, and whole random programs. And what the compiler says of a result is so.
 import { describe, expect, it } from 'vitest'
 import * as random from '../../../src/random/index.js'
-import { sample } from '../../depth.js'
+import { count, sample } from '../../depth.js'
 import { generate } from '../../laws/generator/generate.js'
 import { compileAll, listed } from '../harness.js'
 import { type Call, drawnCalls, HEAD, KNOWLEDGE, type Knowledge, suits, wholeOf, written } from './calls.js'
@@ -54,7 +54,7 @@ describe('what runs compiles, and is what the compiler says', () => {
     const calls = drawnCalls(1, 1500, 3)
     expect(new Set(calls.map((c) => c.step.op)).size).toBeGreaterThan(385)
     const files = new Map<string, string>()
-    for (const k of sample(KNOWLEDGE, 9)) {
+    for (const k of sample(KNOWLEDGE, 7)) {
       const { text, tried } = fileOf(calls, k)
       expect(tried, k.name).toBeGreaterThan(100)
       files.set(k.name, text)
@@ -63,7 +63,7 @@ describe('what runs compiles, and is what the compiler says', () => {
   })
 
   it('results as a helper declares them', () => {
-    const calls = drawnCalls(1, 1500, 3).filter((c) => !loose(c))
+    const calls = drawnCalls(1, 1500, count(1, 2, 3)).filter((c) => !loose(c))
     const files = new Map<string, string>()
     for (const k of KNOWLEDGE.filter(({ name }) => name === 'literals' || (/name/.test(name) && !/but/.test(name))))
       files.set(
@@ -78,7 +78,7 @@ describe('what runs compiles, and is what the compiler says', () => {
   })
 
   it('random programs whose sizes are parameters, names or computed', () => {
-    const programs = Array.from({ length: 150 }, (_, i) => generate(5000 + i, i % 10 === 9 ? 'loops' : 'all').program)
+    const programs = Array.from({ length: count(50, 80, 150) }, (_, i) => generate(5000 + i, i % 10 === 9 ? 'loops' : 'all').program)
     const calls = programs.filter((p) => p.steps.length < 40 && p.kind !== 'chain').map(wholeOf)
     const files = new Map<string, string>()
     for (const name of ['parameters', 'leading name', 'numbers', 'operands']) {
