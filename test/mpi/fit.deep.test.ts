@@ -79,12 +79,14 @@ for (const launcher of launchers)
       }
     })
     it('processes take the memory that plans say, and less of it with parameters in parts', { timeout: 300_000 }, async () => {
+      let same: number | undefined
       // Four ranks under one implementation.
       for (const where of ['whole', 'zero1', 'zero3'] as const)
         for (const n of whole || launcher === launchers[0] ? [2, 4] : [2]) {
           const found = await resultsOf<Memory>(launcher, n, 'memory', where)
-          // Each rank has the same row, so the loss is always the same.
-          for (const { loss } of found) expect(loss).toBe(15875859)
+          // Each rank has the same row, so the loss is always the same: 15875860 but for how f32 rounds its sums.
+          for (const { loss } of found) expect(loss).toBe((same ??= loss))
+          expect(Math.abs(same! / 15875860 - 1)).toBeLessThan(1e-6)
           const took = Math.max(...found.map((m) => m.most - m.before))
           // Beside the arrays there is what the engine and MPI take for themselves.
           expect(took, `${where}, ${n} ranks`).toBeGreaterThan(predictedBytes(where, n) - 40e6)
