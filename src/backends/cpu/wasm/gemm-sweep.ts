@@ -129,7 +129,7 @@ class Tile {
       else loadPartial(f, F, bp, lastLanes, at)
       f.set(column)
     })
-    // In the order of their results: in another one V8 up to 12 puts all loads before all products, and runs out of registers.
+    // In the order of their results, behind the condition of `emit`: otherwise V8 up to 12 puts all loads before all products, and runs out of registers.
     for (let r = 0; r < height; r++) {
       F.loadSplat(f.get(this.rowPointers[r]!), 0).set(this.splat)
       columns.forEach((column, v) => {
