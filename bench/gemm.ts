@@ -1,4 +1,5 @@
 // Products of codual's own kernels beside what the registers of the same engine can do: multiply and add without a load (the ceiling), for f32 and f64, and all orders of both operands.
+// Operands and results stay in the memory of the kernels, as arrays of a BLAS do (`--arrays`: arrays of the host, which are copied).
 // `npm run bench:gemm [-- --rounds 5]`; on Node 22 and later also with the relaxed multiply-add, which has a ceiling of its own.
 import { parseArgs } from 'node:util'
 import { Module } from '../src/backends/cpu/wasm/encoder.js'
@@ -6,7 +7,7 @@ import { relaxedSimd } from '../src/backends/cpu/wasm/features.js'
 import * as OP from '../src/backends/cpu/wasm/opcodes.js'
 import * as cd from '../src/index.js'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, arrays: { type: 'boolean', default: false } } })
 const rounds = Number(values.rounds)
 type Dtype = 'f32' | 'f64'
 const lanes = { f32: 4, f64: 2 } as const
@@ -76,20 +77,21 @@ for (const madd of modes)
   for (const dtype of ['f32', 'f64'] as const) {
     const registers = registersOnly(dtype, madd)
     const backend = cd.cpu({ relaxed: madd })
-    const products = sizes.flatMap(([m, k, n]) =>
-      orders.map((order) => {
+    const placed = async (x: cd.Tensor): Promise<cd.Tensor> => (values.arrays ? x : ((await cd.onDevice(x as never, backend)) as cd.Tensor))
+    const products = []
+    for (const [m, k, n] of sizes)
+      for (const order of orders) {
         const [ta, tb] = [order.startsWith('aT'), order.endsWith('bT')]
-        const a = ta ? filled(dtype, k, m) : filled(dtype, m, k)
-        const b = tb ? filled(dtype, n, k) : filled(dtype, k, n)
+        const a = await placed(ta ? filled(dtype, k, m) : filled(dtype, m, k))
+        const b = await placed(tb ? filled(dtype, n, k) : filled(dtype, k, n))
         const t = (x: cd.AnyExpr): cd.AnyExpr => cd.transpose(x as never) as cd.AnyExpr
         const run = (cd.compile as unknown as (f: unknown, b: cd.Backend) => Run)(
           (x: cd.AnyExpr, y: cd.AnyExpr) => cd.matmul((ta ? t(x) : x) as never, (tb ? t(y) : y) as never),
           backend,
         )
-        const into = run.into(run(a, b))
-        return { m, k, n, order, call: () => void into(a, b), best: Number.POSITIVE_INFINITY }
-      }),
-    )
+        const into = run.into(await placed(run(a, b)))
+        products.push({ m, k, n, order, call: () => void into(a, b), best: Number.POSITIVE_INFINITY })
+      }
     let ceiling = 0
     const count = 4000
     for (let r = 0; r < rounds; r++) {
