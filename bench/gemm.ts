@@ -78,7 +78,14 @@ for (const madd of modes)
     const registers = registersOnly(dtype, madd)
     const backend = cd.cpu({ relaxed: madd })
     const placed = async (x: cd.Tensor): Promise<cd.Tensor> => (values.arrays ? x : ((await cd.onDevice(x as never, backend)) as cd.Tensor))
-    const products = []
+    const products: {
+      readonly m: number
+      readonly k: number
+      readonly n: number
+      readonly order: string
+      readonly call: () => void
+      best: number
+    }[] = []
     for (const [m, k, n] of sizes)
       for (const order of orders) {
         const [ta, tb] = [order.startsWith('aT'), order.endsWith('bT')]
