@@ -1,6 +1,7 @@
 // Convolutions, pools, einsum and normalisations of random geometry: the CPU backend against the reference, values and gradients.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { byProduct } from '../../src/backends/cpu/wasm/conv-pointwise.js'
 import { byWinograd } from '../../src/backends/cpu/wasm/conv-winograd.js'
 import {
   type AnyExpr,
@@ -155,6 +156,47 @@ describe('cpu agrees with the reference', () => {
     expect(reached.forward).toBeGreaterThan(8)
     expect(reached.input).toBeGreaterThan(4)
     expect(reached.kernel).toBeGreaterThan(8)
+  })
+  it('on 1 x 1 convolutions, which are products from 8 channels and pixels on', () => {
+    const reached = { forward: 0, input: 0, neither: 0 }
+    const draws = fc.record({
+      n: int(3),
+      ci: int(20, 5),
+      co: int(20, 5),
+      h: int(5),
+      w: int(9),
+      dtype: fc.constantFrom('f32' as const, 'f64' as const),
+    })
+    fc.assert(
+      fc.property(draws, ({ n, ci, co, h, w, dtype }) => {
+        const draw = drawer(dtype)
+        // Two users of x, so that one cotangent is added to the other.
+        const f: Body = ({ x, k }) => add_(conv_(x, k), conv_(sin_(x), k))
+        const one = { x: draw([n, ci, h, w]), k: draw([co, ci, 1, 1]) }
+        agree(f, one, toleranceOf(dtype), 'conv')
+        agree(gradient(lossOf(f)), one, 10 * toleranceOf(dtype), 'gradient')
+        const padding = [
+          [0, 0],
+          [0, 0],
+        ] as const
+        const shape = {
+          channels: ci,
+          height: h,
+          width: w,
+          outChannels: co,
+          kernel: [1, 1],
+          stride: [1, 1],
+          padding,
+          dilation: [1, 1],
+          groups: 1,
+        } as const
+        const of = (['forward', 'input'] as const).filter((direction) => byProduct(shape, direction))
+        for (const direction of of) reached[direction]++
+        if (of.length === 0) reached.neither++
+      }),
+      { numRuns: 40 },
+    )
+    expect(Math.min(...Object.values(reached))).toBeGreaterThan(4)
   })
   it('on pools and their gradients', () => {
     fc.assert(
