@@ -1,4 +1,5 @@
 // Timing: samples of one warm call, interleaved between peers, and their statistics.
+import { leastOf } from '../src/core/errors/extremes.js'
 import type { Prepared } from './peer.js'
 
 export interface Times {
@@ -19,7 +20,7 @@ export const median = (xs: readonly number[]): number => {
 
 export const timesOf = (rounds: readonly (readonly number[])[]): Times => {
   const all = rounds.flat()
-  return { rounds, median: median(all), min: Math.min(...all) }
+  return { rounds, median: median(all), min: leastOf(all) }
 }
 
 /** The median over the rounds of a's time in a round over b's in the same round: what drifts between rounds cancels. */

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { blas } from '../src/backends/blas/index.js'
 import { threads as cpuThreads } from '../src/backends/threads/index.js'
+import { leastOf } from '../src/core/errors/extremes.js'
 import * as cd from '../src/index.js'
 import { inputsOf } from '../test/golden/data.js'
 import { programs } from '../test/golden/programs.js'
@@ -85,7 +86,7 @@ for (const id of ids) {
   const add = (name: string, all: readonly number[]): void => {
     const t = took[name] ?? { least: Number.POSITIVE_INFINITY, medians: [] }
     took[name] = t
-    t.least = Math.min(t.least, ...all)
+    t.least = leastOf(all, t.least)
     t.medians.push(median(all))
   }
   for (const f of Object.values(calls)) times(f)

@@ -1,4 +1,6 @@
 /** vmap: the stack of single results; and it commutes with grad. */
+
+import { greatestOf } from '../core/errors/extremes.js'
 import { aval } from '../core/graph/aval.js'
 import { asExpr, input, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray } from '../core/graph/ndarray.js'
@@ -88,7 +90,7 @@ const OTHERS = [1, 5, 2, 0] as const
 export const checkBatchSizes = (s: Subject, turn: number, out: Collector): void => {
   const n = s.inputs.length
   if (n === 0 || !out.on('batch')) return
-  const examples = Array.from({ length: Math.max(...OTHERS) }, s.draw)
+  const examples = Array.from({ length: greatestOf(OTHERS) }, s.draw)
   const masks = masksOf(n)
   OTHERS.forEach((size, k) => {
     checkMapped(s, examples, { mask: masks[(k + turn) % masks.length]!, size, last: size === 2 }, out)

@@ -1,4 +1,5 @@
 /** What excuses a derivative that is not the slope: its condition. */
+import { leastOf } from '../core/errors/extremes.js'
 import { numeral, type Slope } from './finite-differences.js'
 
 /** How sensitive a number is to its arguments. */
@@ -15,7 +16,7 @@ const PART = 0.1
 export const offBy = (given: number, slope: Slope): number => {
   if (slope._tag === 'Unknown') return Number.POSITIVE_INFINITY
   const values = slope._tag === 'Kink' ? [slope.left.value, slope.right.value] : [slope.value]
-  return Math.min(...values.map((v) => Math.abs(given - v)))
+  return leastOf(values.map((v) => Math.abs(given - v)))
 }
 /** Why a derivative that is not this slope is not wrong: undefined where it is well conditioned. */
 export const illConditioned = (given: number, slope: Slope, condition: () => Condition): string | undefined =>

@@ -1,4 +1,6 @@
 /** First derivatives of a program at a point: both modes against finite differences and each other, and how far rounding may move them. */
+
+import { greatestOf, leastOf } from '../core/errors/extremes.js'
 import { sameAval, showAval } from '../core/graph/aval.js'
 import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
@@ -131,7 +133,7 @@ export const withAll = (env: ReadonlyMap<Node, NDArray>, nodes: readonly Node[],
 
 /** The direction in which all entries move by the same: ties stay ties. */
 const asOne = (d: Derived): NDArray[] => {
-  const top = Math.max(...d.wrt.map((x) => Math.max(...sizesOf(d.env.get(x)!))))
+  const top = greatestOf(d.wrt.map((x) => greatestOf(sizesOf(d.env.get(x)!))))
   return d.wrt.map((x) => ({ shape: x.shape, dtype: x.dtype, data: new Float64Array(x.aval.size).fill(top) }))
 }
 
@@ -223,7 +225,7 @@ const around = (
   })
   return (j) => {
     const all = found.flatMap((s) => (Number.isFinite(s[j]!) ? [s[j]!] : []))
-    return all.length === 0 ? undefined : [Math.min(...all), Math.max(...all)]
+    return all.length === 0 ? undefined : [leastOf(all), greatestOf(all)]
   }
 }
 /** The largest of the finite ones. */

@@ -1,4 +1,6 @@
 /** Laws of first derivatives: modes, seeds, subsets and uses held against each other, without differences. */
+
+import { greatestOf } from '../core/errors/extremes.js'
 import { sameAval } from '../core/graph/aval.js'
 import { applyAny, asExpr, constant, input, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
@@ -92,7 +94,7 @@ export const checkSeeds = (d: Derived, next: () => number, out: Collector): void
     'a thunk as the',
     d.seeds.map((s, i): Tangent => ({ _tag: 'Thunk', force: counted(s, i) })),
   )
-  if (out.on('thunk')) out.is('thunk', 'times that the thunk of one seed was forced', Math.max(...counts) <= 1, true)
+  if (out.on('thunk')) out.is('thunk', 'times that the thunk of one seed was forced', greatestOf(counts) <= 1, true)
   same(
     'an in-place thunk as the',
     d.seeds.map((s) =>

@@ -1,6 +1,7 @@
 /** Where a check looked and what it left out, as data beside its verdict and in words. */
 
 import { showShape } from '../core/errors/explain.js'
+import { greatestOf, leastOf } from '../core/errors/extremes.js'
 import { isFloat } from '../core/graph/aval.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { DType } from '../core/types/dtype.js'
@@ -151,7 +152,7 @@ const both = (a: Region, b: Region): Region => {
     argument: a.argument,
     shapes: [...shapes.values()],
     dtypes: [...new Set([...a.dtypes, ...b.dtypes])],
-    ...(ranges.length > 0 && { range: [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))] as const }),
+    ...(ranges.length > 0 && { range: [leastOf(ranges.map((r) => r[0])), greatestOf(ranges.map((r) => r[1]))] as const }),
   }
 }
 

@@ -1,4 +1,5 @@
 /** From findings to mistakes: each once, seen by the plainest check that fails; the others are its consequences. */
+import { leastOf } from '../core/errors/extremes.js'
 import type { CheckName } from './check-names.js'
 import type { Finding } from './findings.js'
 
@@ -38,7 +39,7 @@ export const reduced = <F extends Omit<Finding, 'looked'>>(given: readonly F[]):
     ? given.filter((f) => !(firstOrder.includes(f.check) || f.check === 'adjoint') || !f.in.includes('the literal'))
     : given
   const ranked = all.filter((f) => rankOf(f.check) >= 0)
-  const lowest = Math.min(...ranked.map((f) => rankOf(f.check)))
+  const lowest = leastOf(ranked.map((f) => rankOf(f.check)))
   const kept: F[] = []
   const take = (list: readonly F[], key: (f: F) => string): void => {
     const best = new Map<string, F>()

@@ -1,7 +1,9 @@
 /** A primitive applied at a sample, as it is or changed: the subject of the checks. */
+
 import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
 import { badInput } from '../core/errors/explain.js'
+import { leastOf } from '../core/errors/extremes.js'
 import { holds } from '../core/errors/language.js'
 import { integer, type Kind, kind } from '../core/errors/options.js'
 import { aval, isFloat } from '../core/graph/aval.js'
@@ -121,7 +123,7 @@ export const subjectAt = (
 
 /** Differences stay inside narrow domains. */
 const scaleOf = (sample: Sample): number =>
-  Math.min(
+  leastOf(
+    sample.args.map((a) => (a.domain === undefined || a.dtype !== undefined ? 1 : (a.domain[1] - a.domain[0]) / 8)),
     sample.scale ?? 1,
-    ...sample.args.map((a) => (a.domain === undefined || a.dtype !== undefined ? 1 : (a.domain[1] - a.domain[0]) / 8)),
   )

@@ -1,4 +1,6 @@
 /** Samples of other sizes: which axes of a sample may have another one, found from the shape rule, and a choice of sizes that covers them. */
+
+import { leastOf } from '../core/errors/extremes.js'
 import { isFloat } from '../core/graph/aval.js'
 import type { AnyPrimitive, Sample, SampleArg } from '../core/graph/primitive.js'
 import { sameShape, sizeOf } from '../core/graph/shape.js'
@@ -45,7 +47,7 @@ const reshapedArg = (arg: SampleArg, shape: readonly number[]): SampleArg => {
 /** Indices stay below the least size of the arrays that they may be into. */
 const inRange = (prim: AnyPrimitive, s: Sample): Sample => {
   const isIndex = (a: SampleArg, i: number): boolean => prim.args[prim.variadic ? 0 : i] === 'int' && a.dtype === 'i32'
-  const least = Math.max(1, Math.min(...s.args.flatMap((a, i) => (isIndex(a, i) ? [] : a.shape.filter((d) => d > 0)))))
+  const least = Math.max(1, leastOf(s.args.flatMap((a, i) => (isIndex(a, i) ? [] : a.shape.filter((d) => d > 0)))))
   if (!Number.isFinite(least)) return s
   const args = s.args.map((a, i): SampleArg => {
     if (!isIndex(a, i)) return a

@@ -1,4 +1,5 @@
 /** What is rendered of each kind of object: recognised by what it has, so that nothing of checker or training is loaded for it. */
+import { greatestOf } from '../core/errors/extremes.js'
 import { type AdError, type AnyExpr, type Explanation, explain, isAdException, isExpr, type Program, show, toProgram } from '../index.js'
 import { graphOf } from './graph.js'
 import { about, type Child, cut, element, firstOf, joined, type Markup, pre, table } from './html.js'
@@ -56,7 +57,10 @@ const explanationHTML = (e: Explanation): Markup => {
     e.cached ? 'its plan was cached' : `planned in ${e.planMs.toFixed(1)} ms`,
     ...(e.verified === undefined ? [] : [`verified: ${e.verified}`]),
   ]
-  const most = Math.max(1, ...e.steps.map((s) => s.flops * s.times))
+  const most = greatestOf(
+    e.steps.map((s) => s.flops * s.times),
+    1,
+  )
   const { shown, rest } = firstOf(e.steps, MOST_ROWS, 'steps')
   const bar = (share: number): Markup =>
     element('div', { style: `width:${(80 * share).toFixed(1)}px;height:.7em;background:#3b78c7;display:inline-block` })

@@ -1,4 +1,5 @@
 /** A graph as SVG: layers from top to bottom, each node below what it reads. */
+import { greatestOf } from '../core/errors/extremes.js'
 import type { Graph, GraphNode } from './graph.js'
 import { element, type Markup } from './html.js'
 import { typeText } from './tensor.js'
@@ -85,7 +86,7 @@ export const picture = (graph: Graph): Markup | undefined => {
   const all = layers?.flat() ?? []
   if (layers === undefined || all.length === 0) return undefined
   const given = new Set(graph.outputs.map((o) => o.id))
-  const width = Math.ceil(Math.max(...all.map((p) => p.x + p.width / 2))) + 8
+  const width = Math.ceil(greatestOf(all.map((p) => p.x + p.width / 2))) + 8
   const height = layers.length * (HEIGHT + BETWEEN)
   const n = (x: number): string => x.toFixed(1)
   const lines = all.flatMap((p) =>

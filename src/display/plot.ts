@@ -1,4 +1,5 @@
 /** Numbers over their index as curves in SVG. */
+import { greatestOf, leastOf } from '../core/errors/extremes.js'
 import { element, type Markup } from './html.js'
 import { number } from './numbers.js'
 
@@ -55,10 +56,13 @@ export const plotSVG = (series: Series, log: boolean): Markup => {
   const scaled = (y: number): number => (log ? (y > 0 ? Math.log10(y) : Number.NaN) : y)
   const curves = Object.entries(series).map(([name, ys]) => ({ name, points: pointsOf(ys).map(([i, y]) => [i, scaled(y)] as const) }))
   const finite = curves.flatMap((c) => c.points.map(([, y]) => y).filter(Number.isFinite))
-  const [least, greatest] = finite.length === 0 ? [0, 1] : [Math.min(...finite), Math.max(...finite)]
+  const [least, greatest] = finite.length === 0 ? [0, 1] : [leastOf(finite), greatestOf(finite)]
   const room = greatest > least ? 0.04 * (greatest - least) : Math.max(1e-12, Math.abs(least)) * 0.5 || 0.5
   const [low, high] = [least - room, greatest + room]
-  const last = Math.max(1, ...Object.values(series).map((ys) => ys.length - 1))
+  const last = greatestOf(
+    Object.values(series).map((ys) => ys.length - 1),
+    1,
+  )
   const x = (i: number): string => (LEFT + ((WIDTH - LEFT - RIGHT) * i) / last).toFixed(1)
   const y = (v: number): string => (HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * (v - low)) / (high - low)).toFixed(1)
   const line = (attributes: Readonly<Record<string, string | number>>): Markup =>

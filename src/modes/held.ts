@@ -2,6 +2,7 @@
 
 import { GUARDED, SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
+import { greatestOf } from '../core/errors/extremes.js'
 import { asExpr, asNode, type Node } from '../core/graph/expr.js'
 import { range } from '../core/graph/shape.js'
 import { type Tangent, thunk, unthunk } from '../core/graph/tangent.js'
@@ -27,7 +28,7 @@ export const held = (config: RuleConfig, node: Node, yBars: readonly Tangent[], 
   const given = yBars.filter((y): y is AnyExpr => y._tag === 'Expr')
   const grades = given.map((y) => config.hardness(y))
   if (grades.length === 0 || grades.includes(SOFT)) return xBars
-  const grade = Math.max(...grades) as Hardness
+  const grade = greatestOf(grades) as Hardness
   const stack = prim.stacked === undefined ? 0 : Math.max(0, node.args[0]!.shape.length - prim.stacked)
   const lead = node.args[0]!.shape.slice(0, stack)
   const has = (shape: readonly number[]): boolean => lead.every((d, i) => shape[i] === d)

@@ -1,6 +1,8 @@
 /** What a model is, as a table: its layers, what they make, how many numbers they have, what they cost. */
+
 import { recordOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
+import { greatestOf } from '../core/errors/extremes.js'
 import { reading } from '../core/errors/language.js'
 import { type AnyExpr, compile, type DType, type Expr, f32, f64, fn, i32, type Spec, toProgram, treeLeaves } from '../index.js'
 import { type AnyLayer, isStateful, layerOf, shapeOf } from './layer.js'
@@ -122,7 +124,7 @@ export const summary = (layer: AnyLayer, input: Spec | Expr): string => {
     ...rows.slice(0, -1).map((r) => [r.path, r.kind, made(r), numbers(r.parameters), numbers(r.flops)]),
     ['', whole.kind, made(whole), numbers(whole.parameters), numbers(total(rows))],
   ]
-  const widths = cells[0]!.map((_, i) => Math.max(...cells.map((line) => line[i]!.length)))
+  const widths = cells[0]!.map((_, i) => greatestOf(cells.map((line) => line[i]!.length)))
   const line = (texts: readonly string[]): string =>
     texts
       .map((t, i) => (i < 3 ? t.padEnd(widths[i]!) : t.padStart(widths[i]!)))

@@ -3,6 +3,7 @@
 import type { BatchRule } from '../core/calculus/rule.js'
 import { integerOf, listOf } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
+import { greatestOf } from '../core/errors/extremes.js'
 import { applyAny, asExpr, asNode } from '../core/graph/expr.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { broadcastTo, reshape } from '../core/ops/layout/layout.js'
@@ -19,7 +20,7 @@ export const dims = (x: AnyExpr): readonly number[] => x.shape as readonly numbe
 export const alignBatch = (
   xs: readonly AnyExpr[],
   batched: readonly boolean[],
-  rank: number = Math.max(...xs.map((x, i) => dims(x).length - (batched[i] ? 1 : 0))),
+  rank: number = greatestOf(xs.map((x, i) => dims(x).length - (batched[i] ? 1 : 0))),
 ): AnyExpr[] =>
   xs.map((x, i) => {
     const [size, ...rest] = dims(x)

@@ -2,6 +2,7 @@
 
 import { SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, Rule, RuleConfig } from '../core/calculus/rule.js'
+import { greatestOf } from '../core/errors/extremes.js'
 import { isFloat } from '../core/graph/aval.js'
 import { asExpr, asExprs, asNode, constant, type Node } from '../core/graph/expr.js'
 import type { Program } from '../core/graph/program.js'
@@ -97,7 +98,7 @@ export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
     },
     batch: (xs, batched, { program }) => {
       const args = xs as readonly AnyExpr[]
-      const rank = Math.max(...args.map((x, i) => x.shape.length - (batched[i] ? 1 : 0)))
+      const rank = greatestOf(args.map((x, i) => x.shape.length - (batched[i] ? 1 : 0)))
       const aligned = args.map((x, i) => {
         const s = x.shape as readonly number[]
         return batched[i] ? reshape(x, [s[0]!, ...new Array<number>(rank - s.length + 1).fill(1), ...s.slice(1)]) : x

@@ -1,6 +1,8 @@
 /** Sizes that vary: a few sizes to which sets, graphs and sentences are padded, and masks of what is there. */
+
 import { integerOf, listOf, shown } from '../core/errors/check-arguments.js'
 import { badInput } from '../core/errors/explain.js'
+import { leastOf } from '../core/errors/extremes.js'
 import { holds } from '../core/errors/language.js'
 import { integer, kind, number, type OptionsOf, readOptions } from '../core/errors/options.js'
 import { type DType, isTensor, type Shape, type Tensor, tensor, treeLeaves, treeMap } from '../index.js'
@@ -33,9 +35,7 @@ export const bucket = (n: number, sizes?: readonly number[] | BucketOptions): nu
     const fitting = listOf(sizes, 'the sizes', 'bucket')
       .map((s) => integerOf(s as number, 'a size', 'bucket'))
       .filter((s) => s >= count)
-    return fitting.length > 0
-      ? Math.min(...fitting)
-      : badInput('bucket', `${count} fits into none of ${shown(sizes)}.`, 'give a larger size.')
+    return fitting.length > 0 ? leastOf(fitting) : badInput('bucket', `${count} fits into none of ${shown(sizes)}.`, 'give a larger size.')
   }
   const { factor, least } = readOptions(bucketOptions, sizes as BucketOptions | undefined, 'bucket')
   let size = least

@@ -19,6 +19,10 @@ const runsText = (node: ts.Node): boolean =>
   ts.isIdentifier(node.expression) &&
   ['eval', 'Function'].includes(node.expression.text)
 
+/** `Math.max(...list)`: the stack overflows where the list is long. */
+const spreadsIntoExtremes = (node: ts.Node): boolean =>
+  ts.isCallExpression(node) && node.arguments.some(ts.isSpreadElement) && /^Math\.(max|min|hypot)$/.test(node.expression.getText())
+
 const silenced = (source: Source): readonly string[] =>
   source.text.split('\n').flatMap((line, i) => (/@ts-(ignore|nocheck|expect-error)/.test(line) ? [`${source.path}:${i + 1}`] : []))
 
@@ -34,6 +38,10 @@ describe('src', () => {
     expect(sources.flatMap(silenced)).toEqual([])
   })
 
+  it('spreads no list into Math.max and its like: greatestOf and leastOf take lists of any length', () => {
+    expect(sources.flatMap((source) => places(source, spreadsIntoExtremes))).toEqual([])
+  })
+
   it('makes no code from text, so that it runs under a Content-Security-Policy without unsafe-eval', () => {
     expect(sources.flatMap((source) => places(source, runsText))).toEqual([])
   })
@@ -47,6 +55,10 @@ describe('the hygiene checks', () => {
       'a.ts:2',
       'a.ts:3',
     ])
+  })
+
+  it('see a list in Math.max', () => {
+    expect(places(at('Math.max(1, ...list)\nMath.max(a, b)\nf(...list)'), spreadsIntoExtremes)).toEqual(['a.ts:1'])
   })
 
   it('see code from text', () => {

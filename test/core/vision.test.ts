@@ -430,3 +430,22 @@ describe('what does not fit is one error', () => {
     expect(message(call)).toContain(says)
   })
 })
+
+describe('signals of very many positions', () => {
+  const n = 70_000
+  const ramp = cd.tensor(
+    Float64Array.from({ length: n }, (_, i) => i),
+    [1, 1, n],
+  )
+  const at = (y: unknown, i: number): number => (cd.evaluate(y as never) as unknown as cd.Tensor).data[i]! as number
+
+  it('are resized to twice as many', () => {
+    const y = cd.evaluate(op.resize!(ramp, 2 * n) as never) as unknown as cd.Tensor
+    expect(y.shape).toEqual([1, 1, 2 * n])
+    expect([0, 1, n, 2 * n - 1].map((i) => y.data[i])).toEqual([0, 0.25, n / 2 - 0.25, n - 1])
+  })
+  it('are pooled into more windows than that', () => {
+    expect(at(op.adaptiveAvgPool!(ramp, 2 * n), 2 * n - 1)).toBe(n - 1)
+    expect(at(op.adaptiveMaxPool!(ramp, 2 * n), 3)).toBe(1)
+  })
+})

@@ -255,6 +255,10 @@ describe('a plot', () => {
 
   it('of nothing, of one number and of equal ones is drawn', () => {
     for (const ys of [[], [1], [2, 2, 2], [0, 0], [Number.NaN]]) expect(plot({ ys }).svg).not.toMatch(/NaN|Infinity/)
+    const many = Object.fromEntries(
+      Array.from({ length: 400 }, (_, k) => [`y${k}`, Array.from({ length: 1500 }, (_, i) => Math.sin(i * k))]),
+    )
+    expect(plot(many).svg).not.toMatch(/NaN|Infinity/)
     expect(plot({}).svg).toContain('<svg')
   })
 

@@ -1,5 +1,6 @@
 /** Kernels in JavaScript whose products of matrices are WebAssembly's: factorisations, which halve a matrix until plain loops are fastest. */
 
+import { greatestOf } from '../../core/errors/extremes.js'
 import type { NDArray } from '../../core/graph/ndarray.js'
 import type { Basics } from '../../core/matrices/loops.js'
 import { type SubtractProduct, subtractProduct } from '../../core/matrices/product.js'
@@ -50,8 +51,8 @@ const drivenScratchBytes = <L extends Basics>(driven: Driven<L>, of: FloatName):
     roomBytes(driven) +
     panelBytes(driven, type) +
     2 * RECORD +
-    Math.max(
-      ...[type, driven.narrow === true ? 'f32' : type].flatMap((t: FloatName) =>
+    greatestOf(
+      [type, driven.narrow === true ? 'f32' : type].flatMap((t: FloatName) =>
         [n, Math.min(n, 4096)].map((k) => products.scratchBytes(t, n, n, k)),
       ),
     )

@@ -1,5 +1,6 @@
 /** Fusion: which values are computed in one loop, and which accumulators are added into in place. */
 
+import { greatestOf } from '../../core/errors/extremes.js'
 import { Groups } from '../../core/graph/groups.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { sameShape } from '../../core/graph/shape.js'
@@ -170,7 +171,7 @@ class Units {
     const { units } = this
     if (candidates.length === 1) return this.fits(units[candidates[0]!]!, 1, external) ? candidates[0]! : -1
     const all = candidates.map((u) => units[u]!)
-    const into = Math.max(...candidates)
+    const into = greatestOf(candidates)
     const u = units[into]!
     const others = all.filter((x) => x !== u)
     const nodes = others.reduce((n, x) => n + x.values.length, 1)

@@ -2,6 +2,7 @@
 
 import { estimatesIn, type Registry } from '../../core/calculus/rule.js'
 import { type AdError, isAdException } from '../../core/errors/error.js'
+import { greatestOf } from '../../core/errors/extremes.js'
 import type { SyncBackend } from '../../core/functions/backend.js'
 import { isFloat } from '../../core/graph/aval.js'
 import { evaluateNodes } from '../../core/graph/evaluate.js'
@@ -223,7 +224,7 @@ const checkDeclaredKinks = (p: RandomProgram, values: ReadonlyMap<number, NDArra
     const kinks = seen.has(primitive.name) ? [] : kinksOf(primitive)
     if (kinks.length === 0 || !args.every((id) => isFloat(values.get(id)!.dtype))) continue
     const xs = args.map((id) => values.get(id)!.data)
-    const size = Math.max(...xs.map((x) => x.length))
+    const size = greatestOf(xs.map((x) => x.length))
     const on = kinks.some(({ at }) =>
       Array.from({ length: size }, (_, i) => i).some((i) => at.every((v, k) => (xs[k]!.length === 1 ? xs[k]![0] : xs[k]![i]) === v)),
     )

@@ -1,4 +1,6 @@
 /** Smaller programs that fail in the same way, by trying: one step alone, fewer results, steps that become inputs of their values, simpler values. */
+
+import { greatestOf } from '../../core/errors/extremes.js'
 import { aval, isFloat } from '../../core/graph/aval.js'
 import { programsOf } from '../../core/graph/expand.js'
 import { applyAny, asExpr, asNode, CONST, capturedTensor, linearize, type Node, OUTPUT, resultsOf } from '../../core/graph/expr.js'
@@ -39,7 +41,7 @@ export const unwrapped = (p: RandomProgram, step: Step): RandomProgram | undefin
   const { at } = built({ ...p, outputs: [] })
   const args = step.args.map((id) => at.get(id)!)
   const ys = [expand(args.map(asExpr), step.params)].flat().map(asNode)
-  let last = Math.max(...at.keys())
+  let last = greatestOf(at.keys())
   const ids = new Map<Node, number>()
   args.forEach((a, i) => {
     ids.set(a, step.args[i]!)

@@ -1,3 +1,4 @@
+import { greatestOf } from './extremes.js'
 /** How objects print: as text of their own in Node's console and in templates, without a library of Node's. */
 
 /** What Node's `inspect` hands to a printer: a style's colours, where the terminal has them. */
@@ -25,7 +26,12 @@ export const printedAs = <X extends object>(x: X, text: (x: X, styles: Styles) =
 /** Lines of a table: columns as wide as their widest cell, numbers to the right. */
 export const tableOf = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): readonly string[] => {
   const texts = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? grouped(cell) : cell)))
-  const widths = head.map((h, i) => Math.max(h.length, ...texts.map((row) => row[i]!.length)))
+  const widths = head.map((h, i) =>
+    greatestOf(
+      texts.map((row) => row[i]!.length),
+      h.length,
+    ),
+  )
   const right = head.map((_, i) => rows.length > 0 && rows.every((row) => typeof row[i] === 'number'))
   const line = (cells: readonly string[]): string =>
     cells

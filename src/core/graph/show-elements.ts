@@ -1,5 +1,6 @@
 /** The elements of an array as text: rows below each other, numbers in columns. */
 
+import { greatestOf } from '../errors/extremes.js'
 import type { DType } from '../types/dtype.js'
 import type { NDArray } from './ndarray.js'
 
@@ -41,7 +42,7 @@ export const showElements = (a: NDArray): string => {
   }
   collect(0, 0)
   const width =
-    rows.length === 1 ? 0 : Math.max(...rows.flatMap((row) => row.filter((_, i) => places[last]![i]! >= 0).map((text) => text.length)))
+    rows.length === 1 ? 0 : greatestOf(rows.flatMap((row) => row.filter((_, i) => places[last]![i]! >= 0).map((text) => text.length)))
   let next = 0
   const text = (depth: number): string => {
     if (depth === last) return `[${rows[next++]!.map((x, i) => (places[last]![i]! < 0 ? x : x.padStart(width))).join(', ')}]`

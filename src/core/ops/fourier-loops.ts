@@ -1,3 +1,4 @@
+import { greatestOf } from '../errors/extremes.js'
 /** Fourier transforms in plain loops: Stockham's passes of the factors of a length, and a convolution where one of these is a large prime (Bluestein 1970). */
 
 /** exp(2 pi i k / n), from an angle of at most pi / 4. */
@@ -35,7 +36,7 @@ const passes = (n: number, factors: readonly number[]): Transform => {
   const [cos, sin] = [new Float64Array(n), new Float64Array(n)]
   for (let k = 0; k < n; k++) [cos[k], sin[k]] = rootOfUnity(-k, n) as [number, number]
   const [tr, ti] = [new Float64Array(n), new Float64Array(n)]
-  const most = Math.max(1, ...factors)
+  const most = greatestOf(factors, 1)
   const [ur, ui] = [new Float64Array(most), new Float64Array(most)]
   return (re, im) => {
     let span = 1

@@ -2,6 +2,7 @@
 
 import { integersOf, listOf, shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
+import { greatestOf } from '../../core/errors/extremes.js'
 import { reading } from '../../core/errors/language.js'
 import { integer, kind, type OptionsOf, raw, wholeNumber } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
@@ -248,7 +249,10 @@ export const block: BlockFn = operation('block', { blocks: raw() }, {}, ({ block
         badInput(op, 'lists of blocks are nested to different depths.', 'give every row a list; plain arrays are tensor(...).')
       return Array.isArray(x) ? join(x, left - 1) : arrayOf(x, op)
     })
-    const rank = Math.max(depth, ...parts.map((x) => x.shape.length))
+    const rank = greatestOf(
+      parts.map((x) => x.shape.length),
+      depth,
+    )
     return concat(
       parts.map((x) => reshape(x, [...new Array<number>(rank - x.shape.length).fill(1), ...x.shape])),
       { axis: rank - left },

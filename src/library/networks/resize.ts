@@ -1,6 +1,8 @@
 /** `resize`: the conventions of PyTorch, ONNX and TensorFlow, as which positions of x each result is made of and with which weights. */
+
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
+import { greatestOf } from '../../core/errors/extremes.js'
 import { choice, flag, type Kind, kind, maybe, number, type OptionsOf, type ReadOf, raw } from '../../core/errors/options.js'
 import { add, mul, where } from '../../core/ops/arithmetic.js'
 import { table } from '../../core/ops/arrays.js'
@@ -118,7 +120,7 @@ const axisOf = (o: Read, n: number, m: number, at: number): Axis => {
 }
 /** Taps of one number for all results: those that are missing have weight 0. */
 const evenTaps = (taps: readonly Taps[]): readonly Taps[] => {
-  const longest = Math.max(...taps.map((t) => t.length))
+  const longest = greatestOf(taps.map((t) => t.length))
   return taps.map((t) => Array.from({ length: longest }, (_, k) => t[k] ?? ([t[0]![0], 0] as const)))
 }
 

@@ -3,6 +3,7 @@
 import { from } from '../../core/calculus/pack.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape, showShape } from '../../core/errors/explain.js'
+import { greatestOf } from '../../core/errors/extremes.js'
 import { integer, type Kind, kind, needed, type OptionsOf, type ReadOf, raw } from '../../core/errors/options.js'
 import { add, mul, where } from '../../core/ops/arithmetic.js'
 import { part, spread, table } from '../../core/ops/arrays.js'
@@ -101,7 +102,7 @@ const adaptivePool = (name: string, fill: number, reduce: (x: AnyExpr, axis: num
     overPositions(x, size, op, (y, axis, n, m, behind) => {
       /** The window of each of m results: from floor(i n / m) to before ceil((i + 1) n / m). */
       const windows = Array.from({ length: m }, (_, i) => [Math.floor((i * n) / m), Math.ceil(((i + 1) * n) / m)] as const)
-      const longest = Math.max(...windows.map(([a, b]) => b - a))
+      const longest = greatestOf(windows.map(([a, b]) => b - a))
       const each = (f: (k: number, a: number, b: number) => number): readonly number[] =>
         windows.flatMap(([a, b]) => Array.from({ length: longest }, (_, k) => f(k, a, b)))
       const wide = taken(

@@ -1,5 +1,7 @@
 /** The latency and the bandwidth between the ranks of this program, by what exchanges take. */
+
 import { badInput } from '../../core/errors/explain.js'
+import { greatestOf } from '../../core/errors/extremes.js'
 import { integer, type OptionsOf, readOptions } from '../../core/errors/options.js'
 import type { NDArray } from '../../core/graph/ndarray.js'
 import type { Collective } from '../collective.js'
@@ -95,5 +97,5 @@ export const measureLink = (options?: MeasureLinkOptions): MeasuredLink => {
   }
   const [latency, byte] = fitted(samples)
   const off = samples.map(({ messages, bytes, seconds }) => Math.abs((latency * messages + byte * bytes) / seconds - 1))
-  return { latency, bandwidth: byte === 0 ? Number.POSITIVE_INFINITY : 1 / byte, worst: Math.max(...off) }
+  return { latency, bandwidth: byte === 0 ? Number.POSITIVE_INFINITY : 1 / byte, worst: greatestOf(off) }
 }

@@ -1,6 +1,8 @@
 /** How a step scales: what one rank of many computes, exchanges and holds, without the others. */
+
 import { functionOf, integersOf, listOf } from '../../core/errors/check-arguments.js'
 import { badInput } from '../../core/errors/explain.js'
+import { leastOf } from '../../core/errors/extremes.js'
 import { choice, needed, number, type OptionsOf, or, readOptions } from '../../core/errors/options.js'
 import { printedAs } from '../../core/errors/print.js'
 import { metaOf } from '../../core/functions/function.js'
@@ -231,7 +233,7 @@ export const scaleOf = <F extends AnyFn>(f: F, argsOf: () => readonly unknown[],
     rows.set(size, row)
     return row
   }
-  const fewest = at(Math.min(...ranks))
+  const fewest = at(leastOf(ranks))
   const scale: Scale = {
     name: metaOf(f, 'scaleOf').name,
     link,

@@ -1,4 +1,6 @@
 /** What `scaleOf` predicts, as text. */
+
+import { greatestOf } from '../../core/errors/extremes.js'
 import { grouped, tableOf } from '../../core/errors/print.js'
 import type { Scale, ScaledCollective } from './scale.js'
 
@@ -14,7 +16,7 @@ const time = (seconds: number): string => {
   return `${Number((seconds / from).toPrecision(3))} ${unit}`
 }
 const right = (texts: readonly string[]): readonly string[] => {
-  const width = Math.max(...texts.map((t) => t.length))
+  const width = greatestOf(texts.map((t) => t.length))
   return texts.map((t) => t.padStart(width))
 }
 /** Collectives in order, equal ones in one line. */

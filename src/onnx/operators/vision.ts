@@ -1,4 +1,5 @@
 /** Operators on images: other sizes, samples at places, boxes. */
+import { greatestOf, leastOf } from '../../core/errors/extremes.js'
 import { type AnyExpr, affineGrid, gridSample, reshape, resize, roiAlign } from '../../index.js'
 import { axesIn, type Call, counted, integers, like, type Operator, sizeOf, type Table } from '../call.js'
 import { asIndex } from '../value.js'
@@ -65,7 +66,7 @@ const wanted = (c: Call, x: AnyExpr): Sizes => {
   const policy = c.text('keep_aspect_ratio_policy', 'stretch')
   if (policy !== 'stretch') {
     const ratios = axes.map((i) => size[i]! / x.shape[i]!)
-    const ratio = policy === 'not_larger' ? Math.min(...ratios) : Math.max(...ratios)
+    const ratio = policy === 'not_larger' ? leastOf(ratios) : greatestOf(ratios)
     size = x.shape.map((d, i) => (axes.includes(i) ? Math.round(ratio * d) : d))
     return { size, scale: x.shape.map((_, i) => (axes.includes(i) ? ratio : 1)), region }
   }

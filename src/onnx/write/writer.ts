@@ -1,4 +1,5 @@
 /** A graph of ONNX while it is written: its nodes in order, and the constants that all graphs of a model share. */
+import { greatestOf } from '../../core/errors/extremes.js'
 import type { DType } from '../../core/types/dtype.js'
 
 /** Element types that are written. */
@@ -46,7 +47,10 @@ interface Shared {
   count: number
 }
 const broadcast = (shapes: readonly (readonly number[])[]): readonly number[] => {
-  const rank = Math.max(0, ...shapes.map((s) => s.length))
+  const rank = greatestOf(
+    shapes.map((s) => s.length),
+    0,
+  )
   return Array.from({ length: rank }, (_, i) =>
     shapes.reduce((d, s) => {
       const own = s[s.length - rank + i] ?? 1

@@ -1,5 +1,7 @@
 /** Counts whose distribution functions are sums over a finite support. */
+
 import { badInput } from '../../core/errors/explain.js'
+import { leastOf } from '../../core/errors/extremes.js'
 import {
   type AnyExpr,
   add,
@@ -184,5 +186,5 @@ export const hypergeometric = <
     if (typeof x === 'number' && typeof total === 'number' && x > total)
       badInput('hypergeometric', `${name} is ${x} and total is ${total}.`, `give at most as many as there are.`)
   const most = [marked, draws].filter((x): x is number & typeof x => typeof x === 'number')
-  return make(hypergeometricOf(most.length === 0 ? undefined : Math.min(...most)), { total, marked, draws }, options) as never
+  return make(hypergeometricOf(most.length === 0 ? undefined : leastOf(most)), { total, marked, draws }, options) as never
 }

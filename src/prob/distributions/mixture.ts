@@ -1,5 +1,7 @@
 /** Distributions that choose between others. */
+
 import { badInput, badShape } from '../../core/errors/explain.js'
+import { leastOf } from '../../core/errors/extremes.js'
 import { readOptions } from '../../core/errors/options.js'
 import {
   type AnyExpr,
@@ -182,7 +184,7 @@ const commonSupport = (list: readonly Distribution[]): Distribution['support'] =
   if (same) return a!.support
   if (a!.support.discrete) return integers()
   const lowest = list.map(({ support }) => support.lower)
-  if (a!.eventShape.length === 0 && lowest.every((l): l is number => typeof l === 'number')) return greaterThan(Math.min(...lowest))
+  if (a!.eventShape.length === 0 && lowest.every((l): l is number => typeof l === 'number')) return greaterThan(leastOf(lowest))
   return independentOf(reals, a!.eventShape.length)
 }
 

@@ -1,6 +1,8 @@
 /** Whether chains agree, and what their draws are worth: R-hat, effective sample sizes and Monte Carlo errors by Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021). */
+
 import { shown } from '../../core/errors/check-arguments.js'
 import { badInput, badShape } from '../../core/errors/explain.js'
+import { greatestOf, leastOf } from '../../core/errors/extremes.js'
 import { choice, type OptionsOf, readOptions } from '../../core/errors/options.js'
 import { type AnyExpr, type Expr, evaluate, isExpr, isTensor, ndtri, type Tensor, tensor, treeMap } from '../../index.js'
 
@@ -123,8 +125,8 @@ export const essOf = (rows: Rows, kind: 'bulk' | 'tail' | 'mean'): number => {
   if (kind === 'mean') return plainEss(halves(rows))
   if (kind === 'bulk') return plainEss(normalised(halves(rows)))
   const sorted = flat(rows).sort()
-  return Math.min(
-    ...[0.05, 0.95].map((p) => {
+  return leastOf(
+    [0.05, 0.95].map((p) => {
       const q = quantileOf(sorted, p)
       return plainEss(halves(rows.map((r) => r.map((v) => (v <= q ? 1 : 0)))))
     }),
@@ -297,7 +299,12 @@ export const summary = (draws: unknown): Summary => {
       ...[r.essBulk, r.essTail].map((x) => (Number.isFinite(x) ? x.toFixed(0) : String(x))),
       Number.isFinite(r.rhat) ? r.rhat.toFixed(4) : String(r.rhat),
     ])
-    const widths = heads.map((head, k) => Math.max(head.length, ...cells.map((row) => row[k]!.length)))
+    const widths = heads.map((head, k) =>
+      greatestOf(
+        cells.map((row) => row[k]!.length),
+        head.length,
+      ),
+    )
     return [heads, ...cells]
       .map((row) => row.map((c, k) => (k === 0 ? c.padEnd(widths[k]!) : c.padStart(widths[k]!))).join('  '))
       .join('\n')

@@ -1,4 +1,5 @@
 /** What chains return: their draws, and what they say of themselves. */
+import { leastOf } from '../../core/errors/extremes.js'
 import { type Tensor, tensor } from '../../index.js'
 import type { Chain, Transition } from './hamiltonian.js'
 import { blank, firstRows, ROWS, type Trees } from './trees.js'
@@ -109,7 +110,7 @@ export const samplesOf = <D>(
 ): Samples<D> => {
   const { n } = chains[0]!
   // All of them, unless the run was ended.
-  const draws = Math.min(...kept.map((k) => k.count))
+  const draws = leastOf(kept.map((k) => k.count))
   for (const k of kept) k.write()
   const inverse = new Float64Array(chains.length * n * (dense ? n : 1))
   for (const [c, { mass }] of chains.entries()) {

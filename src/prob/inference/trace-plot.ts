@@ -1,4 +1,6 @@
 /** A picture of draws: for each element the density of each chain, and its draws in their order. */
+
+import { greatestOf } from '../../core/errors/extremes.js'
 import { integer, type OptionsOf, readOptions } from '../../core/errors/options.js'
 import { namedElements, type Rows } from './diagnostics.js'
 
@@ -44,7 +46,7 @@ const row = (name: string, rows: Rows, top: number): string => {
       at,
     ),
   )
-  const most = Math.max(...densities.flat())
+  const most = greatestOf(densities.flat())
   const lines = rows.flatMap((r, c) => {
     const colour = COLOURS[c % COLOURS.length]!
     const every = Math.max(1, Math.ceil(r.length / POINTS))

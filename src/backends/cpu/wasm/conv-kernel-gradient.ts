@@ -5,6 +5,7 @@
  * over at most 256 vectors, then added to totals in f64, which become dK after the last image.
  */
 
+import { greatestOf } from '../../../core/errors/extremes.js'
 import { aligned } from '../../plan/memory.js'
 import { type ConvOptions, rowTaps, stageInput } from './conv.js'
 import { type ConvShape, convOutput, simplifyConv } from './conv-shape.js'
@@ -60,9 +61,9 @@ export function emitConvKernelGradient(
   clearStaging(f, staged, inputs, scratch)
   if (oh * ow > 0) {
     const chunks = chunkTaps(F, shape, staged)
-    const perBlock = Math.max(1, Math.min(inputs, Math.floor(mostStreams / Math.max(...chunks.map((c) => c.length)))))
+    const perBlock = Math.max(1, Math.min(inputs, Math.floor(mostStreams / greatestOf(chunks.map((c) => c.length)))))
     const [rowTotals, planeTotals, channelTotals, row, plane, cotangent] = f.locals('i32', 6)
-    const dots = dotEmitter(f, F, madd, shape, staged, tall, Math.max(...chunks.map((c) => c.length)) * perBlock)
+    const dots = dotEmitter(f, F, madd, shape, staged, tall, greatestOf(chunks.map((c) => c.length)) * perBlock)
 
     const channelBlocks = (height: number, count: number | Local): void => {
       const planeBlocks = (deep: number, blocks: number): void => {

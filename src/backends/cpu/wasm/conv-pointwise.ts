@@ -4,6 +4,7 @@
  *   y[:, pixel] = K x[:, pixel]         dx[:, pixel] = K^T dy[:, pixel]
  */
 
+import { leastOf } from '../../../core/errors/extremes.js'
 import type { ConvOptions } from './conv.js'
 import { type ConvShape, isPointwise } from './conv-shape.js'
 import { repeat } from './conv-stage.js'
@@ -22,7 +23,7 @@ const sizesOf = ({ channels, outChannels, height, width }: ConvShape, direction:
 
 /** Whether a convolution is of this class. */
 export const byProduct = (shape: ConvShape, direction: Direction): boolean =>
-  shape.groups === 1 && isPointwise(shape) && Math.min(...sizesOf(shape, direction)) >= FEWEST
+  shape.groups === 1 && isPointwise(shape) && leastOf(sizesOf(shape, direction)) >= FEWEST
 
 /** Bytes of scratch of the kernel. */
 export const pointwiseScratchBytes = (type: FloatName, shape: ConvShape, direction: Direction): number =>

@@ -6,6 +6,7 @@
  * Every distance is a constant, in bytes. Output channels x vectors of x are held in registers; taps of a row are unrolled.
  */
 
+import { leastOf } from '../../../core/errors/extremes.js'
 import { repeat } from './conv-stage.js'
 import type { FunctionBuilder, Local } from './encoder.js'
 import { type Float, multiplyAdd, zeroVector } from './float.js'
@@ -77,7 +78,10 @@ class Taps {
     this.width = width
     this.fullTiles = Math.floor((vectors - (partial ? 1 : 0)) / width)
     this.lastTile = vectors - this.fullTiles * width
-    this.leftmost = Math.min(0, ...taps.map((t) => Math.min(t.firstInput, t.firstInput + (t.count - 1) * t.input)))
+    this.leftmost = leastOf(
+      taps.map((t) => Math.min(t.firstInput, t.firstInput + (t.count - 1) * t.input)),
+      0,
+    )
     this.at = pointersOf(f)
     this.results = f.locals('v128', block * width)
     this.held = f.locals('v128', Math.min(block, width))

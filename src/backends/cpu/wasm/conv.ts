@@ -7,6 +7,7 @@
  * The kernel's gradient is in conv-kernel-gradient.ts.
  */
 
+import { greatestOf } from '../../../core/errors/extremes.js'
 import { type ConvShape, convOutput, type Run, simplifyConv, tapsOfPhase } from './conv-shape.js'
 import { clearStaging, copyPlanes, repeat, type Staging, staging, stagingBytes } from './conv-stage.js'
 import { emitTapLoop } from './conv-taps.js'
@@ -122,8 +123,14 @@ function phasesOf(shape: ConvShape, axis: 0 | 1): Phase[] {
 /** How far the phases reach before the first and past the last of `outputs`. */
 function reach(phases: readonly Phase[], outputs: number): readonly [number, number] {
   const used = phases.filter((p) => p.run.count > 0 && p.count > 0)
-  const before = Math.max(0, ...used.map((p) => (p.run.count - 1) * p.distance - p.output))
-  const after = Math.max(0, ...used.map((p) => p.output + p.count - outputs))
+  const before = greatestOf(
+    used.map((p) => (p.run.count - 1) * p.distance - p.output),
+    0,
+  )
+  const after = greatestOf(
+    used.map((p) => p.output + p.count - outputs),
+    0,
+  )
   return [before, after]
 }
 

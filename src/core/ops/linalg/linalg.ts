@@ -2,6 +2,7 @@
 
 import { numberOf, shown } from '../../errors/check-arguments.js'
 import { badInput } from '../../errors/explain.js'
+import { greatestOf } from '../../errors/extremes.js'
 import { flag, kind } from '../../errors/options.js'
 import { castNode } from '../../graph/cast.js'
 import { apply, asExpr, asNode, type Node } from '../../graph/expr.js'
@@ -253,7 +254,7 @@ export const rcondOptions = {
   }),
 }
 /** The larger side of x in units of its rounding. */
-const roundingOf = (x: AnyExpr): number => Math.max(...x.shape.slice(-2)) * (x.dtype === 'f32' ? 2 ** -23 : 2 ** -52)
+const roundingOf = (x: AnyExpr): number => greatestOf(x.shape.slice(-2)) * (x.dtype === 'f32' ? 2 ** -23 : 2 ** -52)
 /**
  * x that minimises |a x - b|, and among these |x|: the pseudoinverse times b, by singular values.
  *

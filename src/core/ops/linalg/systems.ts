@@ -1,6 +1,7 @@
 /** Systems and determinants made of factorisations, with derivatives of their own. Plans number equal values once, so that a value and its derivative share one factorisation. */
 
 import { badShape, showShape } from '../../errors/explain.js'
+import { leastOf } from '../../errors/extremes.js'
 import { type Aval, aval } from '../../graph/aval.js'
 import { boolean, number, record } from '../../graph/codec.js'
 import { apply, applyMulti, asExpr, asNode, constant, type Node } from '../../graph/expr.js'
@@ -156,7 +157,7 @@ export const lstsqPrimitive: Primitive<'lstsq', LstsqParams, readonly ['float', 
   expand: ([a, b], { rcond, transpose }) => {
     const n = asNode(a)
     const y = asNode(b)
-    const own = Math.min(...n.shape.slice(-2))
+    const own = leastOf(n.shape.slice(-2))
     if (own === 0)
       return asExpr(
         broadcastNode(constant(0, n.dtype), [
