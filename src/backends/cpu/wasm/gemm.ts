@@ -3,7 +3,7 @@
  *
  * One product goes to one of two forms:
  *   matvec    when m or n is 1 (gemm-vector.ts)
- *   blocks    otherwise: tiles of 4 x 8 (f32) or 4 x 4 (f64) results held in registers, 6 x 8 or 6 x 4 with the relaxed multiply-add; k in blocks of 2048 bytes, m of 132, n of 512
+ *   blocks    otherwise: tiles of 4 x 8 (f32) or 4 x 4 (f64) results held in registers, 6 x 8 or 6 x 4 with the relaxed multiply-add; k in blocks of 4096 bytes, m of 132, n of 256
  *             (Goto and van de Geijn 2008). A is read in place when its rows are contiguous, B when it is small or few rows use it;
  *             otherwise they are packed into scratch. Narrow panels at the edges load and store exactly their own elements.
  */
@@ -28,11 +28,11 @@ interface GemmOptions {
 }
 
 /** Bytes of a row of B in a block of k. */
-const blockBytes = 2048
+const blockBytes = 4096
 const blockOf = (F: Float): number => blockBytes / F.bytes
 /** A multiple of both heights of tiles, 4 and 6. */
 const blockM = 132
-const blockN = 512
+const blockN = 256
 
 /** Bytes of scratch that `batch` products of m x k by k x n matrices may use, whatever their strides: as one tall product too. */
 export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number, batch = 1): number {
