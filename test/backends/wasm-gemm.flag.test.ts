@@ -178,7 +178,7 @@ for (const type of ['f32', 'f64'] as const) {
             check({ type, madd, m: 131, n: 22, k: 33, a, b, into: ways[below(3)]! })
           }
         for (const a of ['rows', 'columns'] as const)
-          for (const b of ['rows', 'columns'] as const) check({ type, madd, m: 30, n: 530, k: 600, a, b })
+          for (const b of ['rows', 'columns'] as const) check({ type, madd, m: 30, n: 280, k: 1100, a, b })
       })
       it('any number of rows and columns, packed by tiles and groups of panels', () => {
         for (let lines = 17; lines <= 62; lines++) {
@@ -187,6 +187,27 @@ for (const type of ['f32', 'f64'] as const) {
           check({ type, madd, m: 66, n: lines, k: 245, b: 'wide' })
           check({ type, madd, m: 17, n: lines, k: 245, b: 'columns', into: 'subtract' })
         }
+      })
+      it('few rows, and few columns, of every number and layout', () => {
+        for (let lines = 2; lines <= 18; lines++)
+          for (const a of ['rows', 'columns', 'wide', 'sparse'] as const)
+            for (const b of ['rows', 'columns', 'wide'] as const) {
+              const [long, k] = [30 + below(60), 140 + below(60)]
+              const c = below(2) ? 'rows' : 'wide'
+              check({ type, madd, m: lines, n: long, k, a, b, c, into: ways[below(3)]! })
+              check({ type, madd, m: long, n: lines, k, a, b, c, into: ways[below(3)]! })
+            }
+      })
+      it('few rows, and few columns, beyond blocks of k and of the others', () => {
+        for (const lines of [2, 5, 16])
+          for (const layout of ['rows', 'columns'] as const)
+            for (const into of ways) {
+              // rows of 4096 bytes and more; sums of 384 (f32) or 192 (f64) rows in scratch at once
+              check({ type, madd, m: lines, n: 1030, k: 70, b: layout, into })
+              check({ type, madd, m: 1030, n: lines, k: 140, a: layout, into, c: 'wide' })
+              check({ type, madd, m: lines, n: 13, k: 1100, a: 'sparse', b: layout, into })
+              check({ type, madd, m: 13, n: lines, k: 1100, a: layout, b: 'sparse', into })
+            }
       })
       it('matrix-vector products longer than a block', () => {
         for (const a of layouts)

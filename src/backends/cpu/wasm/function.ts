@@ -198,6 +198,15 @@ export class FunctionBuilder extends Instructions implements FuncRef {
     )
   }
 
+  /** `size` elements from `at` on, for each block of at most `step` of `total` elements. */
+  forBlocks(at: Local, size: Local, total: Operand, step: number, body: () => unknown): this {
+    const left = (): this => this.op(OP.i32_sub, total, at)
+    return this.forLoop(at, 0, total, step, () => {
+      this.op(OP.select, left, step, () => this.op(OP.i32_lt_u, left, step)).localSet(size)
+      body()
+    })
+  }
+
   /** do body while (--n != 0): `n` must be positive at entry and is zero after. */
   countDown(n: Local, body: () => unknown): this {
     return this.loop((top) => {

@@ -6,7 +6,7 @@
  */
 
 import { aligned } from '../../plan/memory.js'
-import type { FuncRef, Local, Module } from './encoder.js'
+import type { FuncRef, Module } from './encoder.js'
 import { address } from './float.js'
 import * as OP from './opcodes.js'
 
@@ -38,12 +38,6 @@ export function emitLong(module: Module, product: FuncRef, subtract: boolean): F
   const size = i32.mul(i32.min(m, rowsAtOnce), i32.min(n, columnsAtOnce))
   f.set(part, i32.add(scratch, i32.mul(size, 8)))
   f.set(free, i32.and(i32.add(part, i32.mul(size, 4), 15), -16))
-  const blocks = (at: Local, length: Local, total: Local, step: number, body: () => void): void => {
-    f.forLoop(at, 0, total, step, () => {
-      f.set(length, i32.min(i32.sub(total, at), step))
-      body()
-    })
-  }
   const addPart = (): void => {
     f.set(from, part).set(to, scratch).set(left, i32.mul(mb, nb))
     f.countDown(left, () => {
@@ -80,13 +74,13 @@ export function emitLong(module: Module, product: FuncRef, subtract: boolean): F
       f.increment(row, ldc)
     })
   }
-  blocks(i, mb, m, rowsAtOnce, () =>
-    blocks(j, nb, n, columnsAtOnce, () => {
+  f.forBlocks(i, mb, m, rowsAtOnce, () =>
+    f.forBlocks(j, nb, n, columnsAtOnce, () => {
       f.get(scratch)
         .i32Const(0)
         .push(i32.mul(i32.mul(mb, nb), 8))
         .memoryFill()
-      blocks(l, kb, k, longestPart, () => {
+      f.forBlocks(l, kb, k, longestPart, () => {
         if (subtract)
           f.get(part)
             .i32Const(0)

@@ -1,7 +1,7 @@
 /*
- * Matrix times vector, y = M x, y + M x or y - M x, for the products with one row or one column.
+ * Matrix times vector, y = M x, y + M x or y - M x, for the products with one row or one column; and times two vectors at once, for those of few (gemm-few.ts).
  *
- *   columns of M contiguous   32 (f32) or 16 (f64) elements of y in registers, one multiply-add a column; k in blocks of 64
+ *   columns of M contiguous   32 (f32) or 16 (f64) elements of y in registers (half as many of two vectors), one multiply-add a column; k in blocks of 64
  *   rows of M contiguous      dot products, four rows at once; sums of 256 elements are added up in f64
  *   neither                   one element at a time, added up in f64
  */
@@ -10,23 +10,31 @@ import type { FuncRef, FunctionBuilder, Local, Module } from './encoder.js'
 import { address, type Float, type Multiply, multiplyAdd, zeroVector } from './float.js'
 import * as OP from './opcodes.js'
 
-const columnBlock = 64
+export const columnBlock = 64
 const dotBlock = 256
 
 type Params = [Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local]
 
+/** By columns of M, and by its rows, for one vector and for two. */
+export interface ByVectors {
+  readonly columns: readonly [one: FuncRef, two: FuncRef]
+  readonly dots: readonly [one: FuncRef, two: FuncRef]
+}
+export const emitByVectors = (module: Module, F: Float, by: Multiply): ByVectors => ({
+  columns: [emitColumns(module, F, by, 1), emitColumns(module, F, by, 2)],
+  dots: [emitDots(module, F, by, 1), emitDots(module, F, by, 2)],
+})
+
 /** matvec(y, yStride, M, rowStride, colStride, x, xStride, rows, k, scratch, acc) for positive rows and k; strides in bytes. */
-export function emitMatvec(module: Module, F: Float, by: Multiply): FuncRef {
+export function emitMatvec(module: Module, F: Float, by: Multiply, { columns, dots }: ByVectors): FuncRef {
   const e = F.bytes
-  const columns = emitColumns(module, F, by)
-  const dots = emitDots(module, F, by)
   const strided = emitStrided(module, F, by)
   const f = module.func(undefined, new Array(11).fill('i32'))
   const [y, ys, M, rs, cs, x, xs, rows, k, scratch, acc] = Array.from({ length: 11 }, (_, i) => f.param(i)) as Params
   const i32 = address(f)
   const [from, to, count] = f.locals('i32', 3)
   f.ifThen(i32.and(i32.and(i32.eq(rs, e), i32.eq(ys, e)), i32.or(i32.ne(rows, 1), i32.eq(k, 1))), () =>
-    f.call(columns, y, M, cs, x, xs, rows, k, acc).op(OP.return),
+    f.call(columns[0], y, M, cs, x, xs, rows, k, acc).op(OP.return),
   )
   f.ifThen(
     i32.eq(cs, e),
@@ -39,37 +47,59 @@ export function emitMatvec(module: Module, F: Float, by: Multiply): FuncRef {
         })
         f.set(x, scratch)
       })
-      f.call(dots, y, ys, M, rs, x, rows, k, acc)
+      f.call(dots[0], y, ys, M, rs, x, rows, k, acc)
     },
     () => f.call(strided, y, ys, M, rs, cs, x, xs, rows, k, acc),
   )
   return f
 }
 
-/** columns(y, M, colStride, x, xStride, rows, k, acc): y and the columns of M are contiguous. */
-function emitColumns(module: Module, F: Float, { madd, subtract }: Multiply): FuncRef {
+/**
+ * columns(y, M, colStride, x, xStride, rows, k, acc): y and the columns of M are contiguous. The one for two vectors takes yNext and xNext too, which is how far they lie from each other.
+ */
+function emitColumns(module: Module, F: Float, { madd, subtract }: Multiply, count: 1 | 2): FuncRef {
   const e = F.bytes
-  const f = module.func(undefined, new Array(8).fill('i32'))
+  const most = 8 / count
+  const f = module.func(undefined, new Array(count === 1 ? 8 : 10).fill('i32'))
   const [y, M, cs, x, xs, rows, k, acc] = f.parameters(8)
+  const next = count === 1 ? [] : ([f.param(8), f.param(9)] as const)
   const i32 = address(f)
-  const [kb, left, yp, bp, mp, xp, count] = f.locals('i32', 7)
+  const [kb, left, bp, mp, steps] = f.locals('i32', 5)
+  const [ys, xp] = [f.locals('i32', count), f.locals('i32', count)]
   const sums = f.locals('v128', 8)
-  const splat = f.local('v128')
+  const splats = f.locals('v128', count)
+  const column = f.local('v128')
+  /** Where each vector is, from where the first one is. */
+  const each = (to: readonly Local[], first: Local, step: Local | undefined): void => {
+    to.forEach((at, p) => {
+      f.set(at, p === 0 ? first : i32.add(first, step!))
+    })
+  }
   const tile = (vectors: number, single: boolean): void => {
-    const used = sums.slice(0, vectors)
+    const used = sums.slice(0, vectors * count)
     for (const s of used) zeroVector(f).set(s)
-    f.set(mp, bp).set(xp, x).set(count, kb)
-    f.countDown(count, () => {
-      F.loadSplat(f.get(xp)).set(splat)
-      used.forEach((s, v) => {
-        multiplyAdd(f, F, madd, s, splat, () => (single ? F.loadOne(f.get(mp)) : f.get(mp).v128Load(v * 16)))
+    f.set(mp, bp).set(steps, kb)
+    each(xp, x, next[1])
+    const read = (v: number): unknown => (single ? F.loadOne(f.get(mp)) : f.get(mp).v128Load(v * 16))
+    f.countDown(steps, () => {
+      splats.forEach((splat, p) => {
+        F.loadSplat(f.get(xp[p]!)).set(splat)
       })
-      f.increment(mp, cs).increment(xp, xs)
+      for (let v = 0; v < vectors; v++) {
+        if (count > 1) {
+          read(v)
+          f.set(column)
+        }
+        for (let p = 0; p < count; p++) multiplyAdd(f, F, madd, used[v * count + p]!, splats[p]!, count > 1 ? column : () => read(v))
+      }
+      f.increment(mp, cs)
+      for (const at of xp) f.increment(at, xs)
     })
     const store = (accumulate: boolean): void => {
-      used.forEach((s, v) => {
-        f.get(yp)
-        if (accumulate) f.op(subtract ? F.vsub : F.vadd, () => (single ? F.loadOne(f.get(yp)) : f.get(yp).v128Load(v * 16)), s)
+      used.forEach((s, i) => {
+        const [at, v] = [ys[i % count]!, Math.floor(i / count)]
+        f.get(at)
+        if (accumulate) f.op(subtract ? F.vsub : F.vadd, () => (single ? F.loadOne(f.get(at)) : f.get(at).v128Load(v * 16)), s)
         else f.get(s)
         if (single) F.storeLane(f, 0)
         else f.v128Store(v * 16)
@@ -81,21 +111,23 @@ function emitColumns(module: Module, F: Float, { madd, subtract }: Multiply): Fu
       () => store(false),
     )
     const bytes = single ? e : vectors * 16
-    f.increment(yp, bytes).increment(bp, bytes)
+    for (const at of ys) f.increment(at, bytes)
+    f.increment(bp, bytes)
     f.set(left, i32.sub(left, bytes / e))
   }
   const whileAtLeast = (elements: number, body: () => void): void => {
     f.block((done) =>
-      f.loop((next) => {
+      f.loop((again) => {
         f.op(OP.i32_lt_u, left, elements).brIf(done)
         body()
-        f.br(next)
+        f.br(again)
       }),
     )
   }
   f.loop((nextBlock) => {
-    f.set(kb, i32.min(k, columnBlock)).set(left, rows).set(yp, y).set(bp, M)
-    whileAtLeast(8 * F.lanes, () => tile(8, false))
+    f.set(kb, i32.min(k, columnBlock)).set(left, rows).set(bp, M)
+    each(ys, y, next[0])
+    whileAtLeast(most * F.lanes, () => tile(most, false))
     whileAtLeast(F.lanes, () => tile(1, false))
     whileAtLeast(1, () => tile(1, true))
     f.set(acc, 1)
@@ -105,41 +137,55 @@ function emitColumns(module: Module, F: Float, { madd, subtract }: Multiply): Fu
   return f
 }
 
-/** dots(y, yStride, M, rowStride, x, rows, k, acc): x and the rows of M are contiguous. */
-function emitDots(module: Module, F: Float, { madd, subtract }: Multiply): FuncRef {
+/**
+ * dots(y, yStride, M, rowStride, x, rows, k, acc): x and the rows of M are contiguous. The one for two vectors takes yNext and xNext too.
+ */
+function emitDots(module: Module, F: Float, { madd, subtract }: Multiply, count: 1 | 2): FuncRef {
   const e = F.bytes
-  const f = module.func(undefined, new Array(8).fill('i32'))
+  const f = module.func(undefined, new Array(count === 1 ? 8 : 10).fill('i32'))
   const [y, ys, M, rs, x, rows, k, acc] = f.parameters(8)
+  const next = count === 1 ? [] : ([f.param(8), f.param(9)] as const)
   const i32 = address(f)
-  const [left, xp, vectors, rest, groups] = f.locals('i32', 5)
+  const [left, vectors, rest, groups] = f.locals('i32', 4)
+  const [yp, xp] = [f.locals('i32', count), f.locals('i32', count)]
   const pointers = f.locals('i32', 4)
-  const sums = f.locals('v128', 4)
-  const totals = f.locals('v128', 4)
-  const xv = f.local('v128')
+  const sums = f.locals('v128', 4 * count)
+  const totals = f.locals('v128', 4 * count)
+  const xv = f.locals('v128', count)
+  const row = f.local('v128')
   const total = f.local('f64')
 
   // Blocks keep the f32 error near one rounding of the block; partial elements go through lane 0.
   const group = (height: number, unroll: number): void => {
-    for (let r = 0; r < height; r++) {
-      f.set(pointers[r]!, r === 0 ? M : i32.add(pointers[r - 1]!, rs))
-      zeroVector(f).set(totals[r]!)
-    }
-    f.set(xp, x).set(left, k)
+    const used = height * count
+    for (let r = 0; r < height; r++) f.set(pointers[r]!, r === 0 ? M : i32.add(pointers[r - 1]!, rs))
+    for (const t of totals.slice(0, used)) zeroVector(f).set(t)
+    xp.forEach((at, p) => {
+      f.set(at, p === 0 ? x : i32.add(x, next[1]!))
+    })
+    f.set(left, k)
     const step = (read: (pointer: Local) => unknown, bytes: number, times: number): void => {
       for (let u = 0; u < times; u++) {
         const load = (pointer: Local): unknown => (times === 1 ? read(pointer) : f.get(pointer).v128Load(u * bytes))
-        load(xp)
-        f.set(xv)
+        xp.forEach((at, p) => {
+          load(at)
+          f.set(xv[p]!)
+        })
         for (let r = 0; r < height; r++) {
-          multiplyAdd(f, F, madd, sums[r + u]!, () => load(pointers[r]!), xv)
+          if (count > 1) {
+            load(pointers[r]!)
+            f.set(row)
+          }
+          for (let p = 0; p < count; p++)
+            multiplyAdd(f, F, madd, sums[r * count + p + u]!, count > 1 ? row : () => load(pointers[r]!), xv[p]!)
         }
       }
       for (let r = 0; r < height; r++) f.increment(pointers[r]!, bytes * times)
-      f.increment(xp, bytes * times)
+      for (const at of xp) f.increment(at, bytes * times)
     }
     const whole = (pointer: Local): unknown => f.get(pointer).v128Load()
     const one = (pointer: Local): unknown => F.loadOne(f.get(pointer))
-    const chains = Math.max(height, unroll)
+    const chains = Math.max(used, unroll)
     f.loop((nextBlock) => {
       for (let s = 0; s < chains; s++) zeroVector(f).set(sums[s]!)
       f.set(vectors, i32.min(left, dotBlock))
@@ -161,24 +207,30 @@ function emitDots(module: Module, F: Float, { madd, subtract }: Multiply): FuncR
           () => f.op(F.vadd, sums[2]!, sums[3]!),
         ).set(sums[0]!)
       }
-      for (let r = 0; r < height; r++) addToTotal(f, F, totals[r]!, sums[r]!)
+      for (let s = 0; s < used; s++) addToTotal(f, F, totals[s]!, sums[s]!)
       f.brIf(nextBlock, left)
     })
     for (let r = 0; r < height; r++) {
-      f.get(totals[r]!).f64x2ExtractLane(0).get(totals[r]!).f64x2ExtractLane(1).op(OP.f64_add).set(total)
-      finish(f, F, subtract, y, total, acc)
-      f.increment(y, ys)
+      for (let p = 0; p < count; p++) {
+        const t = totals[r * count + p]!
+        f.get(t).f64x2ExtractLane(0).get(t).f64x2ExtractLane(1).op(OP.f64_add).set(total)
+        finish(f, F, subtract, yp[p]!, total, acc)
+      }
+      for (const at of yp) f.increment(at, ys)
     }
     f.increment(M, i32.mul(rs, height))
   }
+  yp.forEach((at, p) => {
+    f.set(at, p === 0 ? y : i32.add(y, next[0]!))
+  })
   f.block((done) =>
-    f.loop((next) => {
+    f.loop((again) => {
       f.op(OP.i32_lt_u, rows, 4).brIf(done)
       group(4, 1)
-      f.set(rows, i32.sub(rows, 4)).br(next)
+      f.set(rows, i32.sub(rows, 4)).br(again)
     }),
   )
-  f.ifThen(rows, () => f.countDown(rows, () => group(1, 4)))
+  f.ifThen(rows, () => f.countDown(rows, () => group(1, count === 1 ? 4 : 1)))
   return f
 }
 

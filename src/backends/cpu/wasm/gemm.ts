@@ -1,8 +1,9 @@
 /*
  * Batched matrix product C = A B, C + A B or C - A B on strided matrices, emitted as a kernel (i32 record) -> (); gemmRecord is the record.
  *
- * One product goes to one of two forms:
+ * One product goes to one of three forms:
  *   matvec    when m or n is 1 (gemm-vector.ts)
+ *   few       when m or n is at most 16 and the other operand large (gemm-few.ts)
  *   blocks    otherwise: tiles of 4 x 8 (f32) or 4 x 4 (f64) results held in registers, 6 x 8 or 6 x 4 with the relaxed multiply-add; k in blocks of 4096 bytes, m of 132, n of 256
  *             (Goto and van de Geijn 2008). A is read in place when its rows are contiguous, B when it is small or few rows use it;
  *             otherwise they are packed into scratch. Narrow panels at the edges load and store exactly their own elements.
@@ -10,12 +11,13 @@
 
 import { aligned } from '../../plan/memory.js'
 import { gemmRecord } from '../records.js'
-import type { FuncRef, FunctionBuilder, Label, Local, Module } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Label, Local, Module, Operand } from './encoder.js'
 import { address, type Float, type FloatName, floats, type Multiply } from './float.js'
+import { emitFew, few, fewScratchBytes } from './gemm-few.js'
 import { emitLong, longestPart, longScratchBytes, partSizes } from './gemm-long.js'
 import { emitPack, emitPackGroup, emitPackNarrow, panelsAtOnce } from './gemm-pack.js'
 import { dispatch, emitSweep, panelWidths, setHeight, tileHeights } from './gemm-sweep.js'
-import { emitMatvec } from './gemm-vector.js'
+import { emitByVectors, emitMatvec } from './gemm-vector.js'
 import * as OP from './opcodes.js'
 
 /** What becomes of C: A B; C + A B; C - A B. */
@@ -41,8 +43,11 @@ export function gemmScratchBytes(type: FloatName, m: number, n: number, k: numbe
   if (m === 0 || n === 0 || k === 0) return 0
   if (type === 'f32' && k > longestPart) return longScratchBytes(m, n) + gemmScratchBytes(type, ...partSizes(m, n))
   if (m === 1 || n === 1) return aligned(k * bytes, 16)
-  const kb = Math.min(k, blockOf(floats[type]))
-  return aligned(kb * Math.min(n, blockN) * bytes, 16) + aligned(kb * Math.min(m, blockM) * bytes, 16)
+  const F = floats[type]
+  const kb = Math.min(k, blockOf(F))
+  const ofFew = Math.max(m <= few ? fewScratchBytes(F, n, m, k) : 0, n <= few ? fewScratchBytes(F, m, n, k) : 0)
+  const ofBlocks = aligned(kb * Math.min(n, blockN) * bytes, 16) + aligned(kb * Math.min(m, blockM) * bytes, 16)
+  return Math.max(ofBlocks, aligned(ofFew, 16))
 }
 
 // The product itself is shared by the accumulating and the plain kernel of one module.
@@ -101,6 +106,7 @@ export function emitGemm(module: Module, { type, madd, into }: GemmOptions, name
 function emitProduct(module: Module, F: Float, by: Multiply): FuncRef {
   const widths = panelWidths(F)
   const heights = tileHeights(by)
+  const vectors = emitByVectors(module, F, by)
   const parts: Parts = {
     sweeps: widths.map((width) => emitSweep(module, F, by, width)),
     packB: emitPack(module, F, widths[0]!),
@@ -108,10 +114,11 @@ function emitProduct(module: Module, F: Float, by: Multiply): FuncRef {
     packNarrow: emitPackNarrow(module, F),
     packGroupOfA: emitPackGroup(module, F, heights[0]!),
     packGroupOfB: emitPackGroup(module, F, widths[0]!),
-    matvec: emitMatvec(module, F, by),
+    matvec: emitMatvec(module, F, by, vectors),
+    few: emitFew(module, F, by, vectors),
   }
   const f = module.func(undefined, new Array(13).fill('i32'))
-  new Product(f, F, widths, heights, parts).emit()
+  new Product(f, F, widths, heights, parts, by.subtract).emit()
   return f
 }
 
@@ -124,6 +131,7 @@ interface Parts {
   readonly packGroupOfA: FuncRef
   readonly packGroupOfB: FuncRef
   readonly matvec: FuncRef
+  readonly few: FuncRef
 }
 
 const givenTo = (f: FunctionBuilder) => f.namedParameters('c a b m n k ldc ars acs brs bcs scratch acc')
@@ -144,6 +152,7 @@ class Product {
     private readonly widths: readonly number[],
     private readonly heights: readonly number[],
     private readonly parts: Parts,
+    private readonly subtracts: boolean,
   ) {
     this.given = givenTo(f)
     this.at = counters(f)
@@ -160,18 +169,12 @@ class Product {
     const { c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc } = this.given
     const { jj, nb, kk, kb, ii, mb, j, more } = this.at
     const { aBlock, bBlock, cp, bp } = this.pointers
-    const blocks = (at: Local, size: Local, total: Local, step: number, body: () => void): void => {
-      f.forLoop(at, 0, total, step, () => {
-        f.set(size, i32.min(i32.sub(total, at), step))
-        body()
-      })
-    }
-    blocks(jj, nb, n, blockN, () =>
-      blocks(kk, kb, k, blockOf(this.F), () => {
+    f.forBlocks(jj, nb, n, blockN, () =>
+      f.forBlocks(kk, kb, k, blockOf(this.F), () => {
         f.set(more, i32.or(acc, i32.ne(kk, 0)))
         f.set(bBlock, i32.add(b, i32.mul(kk, brs), i32.mul(jj, bcs)))
         f.ifThen(this.packsB, () => this.packB())
-        blocks(ii, mb, m, blockM, () => {
+        f.forBlocks(ii, mb, m, blockM, () => {
           f.set(aBlock, i32.add(a, i32.mul(ii, ars), i32.mul(kk, acs)))
           f.ifThen(this.packsA, () => this.packA())
           f.set(cp, i32.add(c, i32.mul(ii, ldc), i32.mul(jj, this.F.bytes)))
@@ -199,6 +202,27 @@ class Product {
     })
     f.ifThen(i32.eq(n, 1), () => f.call(matvec, c, ldc, a, ars, acs, b, brs, m, k, scratch, acc).op(OP.return))
     f.ifThen(i32.eq(m, 1), () => f.call(matvec, c, F.bytes, b, bcs, brs, a, acs, n, k, scratch, acc).op(OP.return))
+    this.ofFew()
+  }
+  /** Products of few rows or few columns with a matrix that is read where it lies, where that was measured to be faster than tiles: k long enough for what dot products, or sums in scratch, cost besides. */
+  private ofFew(): void {
+    const { f, F } = this
+    const i32 = address(f)
+    const e = F.bytes
+    const { c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc } = this.given
+    const all = (first: Operand, ...rest: readonly Operand[]): Operand => rest.reduce((x, y) => i32.and(x, y), first)
+    const rows = i32.or(
+      all(i32.eq(bcs, e), i32.atLeast(k, 16), i32.or(i32.atLeast(8, m), i32.atLeast(brs, 4096))),
+      all(i32.eq(brs, e), i32.atLeast(k, i32.mul(m, 8))),
+    )
+    const turned = all(i32.eq(ars, e), i32.atLeast(k, 32), i32.or(i32.atLeast(3, n), i32.atLeast(i32.mul(acs, k), 2 ** 19)))
+    const plain = all(i32.eq(acs, e), i32.atLeast(3, n), i32.atLeast(k, i32.mul(n, 16)))
+    f.ifThen(all(i32.atLeast(few, m), i32.atLeast(i32.mul(n, k), 4097), rows), () =>
+      f.call(this.parts.few, c, e, ldc, b, bcs, brs, a, acs, ars, n, m, k, scratch, acc).op(OP.return),
+    )
+    f.ifThen(all(i32.atLeast(few, n), i32.atLeast(i32.mul(m, k), 4097), this.subtracts ? plain : i32.or(turned, plain)), () =>
+      f.call(this.parts.few, c, ldc, e, a, ars, acs, b, brs, bcs, m, n, k, scratch, acc).op(OP.return),
+    )
   }
   /**
    * Packing pays when a block of the operand is larger than a cache keeps near and is read often. Rows of B, or columns of A, that lie close to each other are read in place up to 64 times: farther
