@@ -138,7 +138,9 @@ describe.skipIf(library === undefined)('products by the library', () => {
 
   it('go to the library from so many multiplications on, and the memory may grow between calls', () => {
     const asked: Asked = new Map()
-    const backend = makeCpu({ blas: everything(asked, { multiplications: 4096, columns: 16, channels: 16, copying: 16 }) })
+    const backend = makeCpu({
+      blas: everything(asked, { multiplications: 4096, columns: 16, channels: 16, copying: 16, far: Number.POSITIVE_INFINITY }),
+    })
     const f = cd.compile((x: cd.AnyExpr, y: cd.AnyExpr) => cd.matmul(x as never, y as never) as cd.AnyExpr, backend)
     for (const n of [15, 16, 400, 17]) {
       const [x, y] = [drawn([n, n], 'f64'), drawn([n, n], 'f64')]
@@ -150,6 +152,26 @@ describe.skipIf(library === undefined)('products by the library', () => {
     }
     expect([...asked]).toEqual([['product f64', 3]])
     expect(backend.stats().growths).toBeGreaterThan(0)
+  })
+
+  it('of few rows or columns with a matrix beyond the caches are computed by the own kernel', () => {
+    const asked: Asked = new Map()
+    const backend = makeCpu({
+      blas: everything(asked, { multiplications: 4096, columns: 16, channels: 16, copying: 16, far: 8 * 200 * 300 }),
+    })
+    const f = cd.compile((x: cd.AnyExpr, y: cd.AnyExpr) => cd.matmul(x as never, y as never) as cd.AnyExpr, backend)
+    for (const [m, k, n] of [
+      [1, 200, 300],
+      [4, 200, 300],
+      [300, 200, 3],
+      [5, 200, 300], // not few in f64
+      [4, 200, 299], // not far
+    ] as const) {
+      const [x, y] = [drawn([m, k], 'f64'), drawn([k, n], 'f64')]
+      const want = cd.evaluate(cd.matmul(x as never, y as never) as never) as cd.Tensor
+      expect(apart((f(x, y) as unknown as cd.Tensor).data, want.data)).toBeLessThan(1e-12)
+    }
+    expect(Object.fromEntries(asked)).toEqual({ 'product f64, refused': 3, 'product f64': 2 })
   })
 
   it('keep NaN and infinities where a sum has them, and nothing of what was in the memory', () => {
@@ -451,7 +473,11 @@ describe.skipIf(library === undefined)('convolutions by the library', () => {
   const few = (min: number, max: number) => fc.integer({ min, max })
   const any = <T>(x: T): never => x as never
   const byColumns = (asked: Asked): CpuBackend =>
-    makeCpu({ verify: true, poison: true, blas: everything(asked, { multiplications: 0, columns: 0, channels: 2, copying: 0 }) })
+    makeCpu({
+      verify: true,
+      poison: true,
+      blas: everything(asked, { multiplications: 0, columns: 0, channels: 2, copying: 0, far: Number.POSITIVE_INFINITY }),
+    })
   it('agree with it for images of long rows, whose columns do not fit at once', () => {
     for (const dtype of ['f32', 'f64'] as const)
       for (const stride of [

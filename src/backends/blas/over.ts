@@ -6,20 +6,18 @@ import { COLUMNS, factorisationBy } from './factorisations.js'
 import type { Library } from './library.js'
 import { type Matrices, matricesOf } from './matrices.js'
 import { movesOf } from './moves.js'
-import { COPYING, LEAST, Mapped, productsBy } from './products.js'
+import { COPYING, FAR, LEAST, Mapped, productsBy, type Sides } from './products.js'
 
 /** From where on the library is asked: multiplications of a product, columns of a matrix that is factorised. */
-export interface From {
+export interface From extends Sides {
   readonly multiplications: number
   readonly columns: number
   /** Channels of a convolution. */
   readonly channels: number
-  /** The other side of a product for which a matrix of no layout of BLAS is copied. */
-  readonly copying: number
 }
 export const blasOf = (
   library: Library,
-  from: From = { multiplications: LEAST, columns: COLUMNS, channels: CHANNELS, copying: COPYING },
+  from: From = { multiplications: LEAST, columns: COLUMNS, channels: CHANNELS, copying: COPYING, far: FAR },
 ): BlasInside => ({
   library: library.name,
   reason: undefined,
@@ -30,7 +28,7 @@ export const blasOf = (
     const around: Partial<Record<FloatName, Matrices>> = {}
     const matrices = (type: FloatName): Matrices => (around[type] ??= matricesOf(memory, type))
     return {
-      products: (own) => productsBy(library, at, own, from.multiplications, from.copying),
+      products: (own) => productsBy(library, at, own, from.multiplications, from),
       whole: (k) => factorisationBy(library, at, matrices, k, from.columns) ?? convolutionBy(library, at, moves, k, from.channels),
     }
   },

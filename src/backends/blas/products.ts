@@ -99,8 +99,19 @@ class Copies {
 /** The other side of a product for which a matrix of no layout is copied first. */
 export const COPYING = 16
 
+/** Bytes of a matrix from which on a product with few rows or columns goes to the backend's own kernel, which reads it once and in its order (wasm/gemm-few.ts), and how many these are: OpenBLAS packs it first. */
+export const FAR = 2 ** 22
+const FEW = { f32: 8, f64: 4 } as const
+
+/** From where on the sides of a product decide. */
+export interface Sides {
+  /** The other side of a product for which a matrix of no layout of BLAS is copied. */
+  readonly copying: number
+  /** Bytes of a matrix with which the backend's own kernel computes products of few rows or columns. */
+  readonly far: number
+}
 /** product(record): whether the library computed it. */
-const productBy = (library: Library, at: Mapped, type: FloatName, into: Into, copying: number): ((record: number) => number) => {
+const productBy = (library: Library, at: Mapped, type: FloatName, into: Into, { copying, far }: Sides): ((record: number) => number) => {
   const gemm = gemmOf(library, type)
   const size = itemBytes[type]
   const [add, sign] = [into !== 'set', into === 'subtract' ? -1 : 1] as const
@@ -117,6 +128,7 @@ const productBy = (library: Library, at: Mapped, type: FloatName, into: Into, co
     const [cStep, aStep, bStep] = [w[r + of.cBatchStride]!, w[r + of.aBatchStride]!, w[r + of.bBatchStride]!]
     // A batch that shares B and continues C and A row by row is one tall product.
     if (bStep === 0 && aStep === m * aRow && cStep === m * cRow) [m, batch] = [m * batch, 1]
+    if (batch === 1 && Math.min(m, n) <= FEW[type] && Math.max(m, n) * k * size >= far) return 0
     const a = leadingOf(m, k, aRow, aColumn, size)
     const b = leadingOf(k, n, bRow, bColumn, size)
     if ((a === 0 && n < copying) || (b === 0 && m < copying) || (m > 1 && cRow < n * size)) return 0
@@ -137,7 +149,7 @@ const productBy = (library: Library, at: Mapped, type: FloatName, into: Into, co
 
 const wordOf = (type: FloatName, into: Into): string => `product ${type}${{ set: '', add: ' +=', subtract: ' -=' }[into]}`
 /** The backend's products, with the library for those of `least` multiplications and more. */
-export const productsBy = (library: Library, at: Mapped, own: Products, least: number, copying: number): Products => ({
+export const productsBy = (library: Library, at: Mapped, own: Products, least: number, sides: Sides): Products => ({
   ...own,
   emit: (module, type, into, name) => {
     const word = wordOf(type, into)
@@ -158,5 +170,5 @@ export const productsBy = (library: Library, at: Mapped, own: Products, least: n
     f.call(otherwise, record)
     return f
   },
-  imports: (type, into) => ({ [wordOf(type, into)]: productBy(library, at, type, into, copying) }),
+  imports: (type, into) => ({ [wordOf(type, into)]: productBy(library, at, type, into, sides) }),
 })
