@@ -98,7 +98,7 @@ export interface CpuBackend extends SyncBackend {
 }
 
 /** A tile of f32 or f64 takes 16 lines of memory; loops that a cache holds need none. */
-const TILE: Tile = { side: 16, from: 2 ** 14, aligned: 512, narrow: 4, long: 64 }
+const TILE: Tile = { side: 16, from: 2 ** 14, aligned: 512, narrow: 16, long: 64, turned: 16 }
 const MAX_BYTES = 65535 * 65536
 const NAME = 'cpu'
 

@@ -143,6 +143,8 @@ export interface Tile {
   readonly aligned: number
   readonly narrow: number
   readonly long: number
+  /** Operations up to which a body reads arrays turned. */
+  readonly turned: number
 }
 /** The largest part of an axis, near a side of a tile, by which it can be divided. */
 const partOf = (axis: number, side: number): number => {
@@ -203,10 +205,11 @@ export const makeLoop = (
   }
   const c = tiled(collapse(shape, strides, flags, merging), tile)
   // Plans are kept: lists that grow have room for more than these hold.
+  const turns = tile !== undefined && body.ops.length <= tile.turned && outputs.every((o) => o.fold === undefined)
   const accesses = new Array<Access>(n)
   const reads = new Array<Operand>(n)
   for (let k = 0; k < n; k++) {
-    accesses[k] = accessOf(c, k, 'zero')
+    accesses[k] = accessOf(c, k, 'zero', turns)
     reads[k] = operandOf(inputs[k]!, c.strides[k]!, itemBytes)
   }
   const outs = new Array<LoopOutput>(m)
@@ -224,11 +227,12 @@ export const makeLoop = (
   return { kernel: { kind: 'loop', rank: c.shape.length, body, inputs: accesses, outputs: outs }, sizes: c.shape, reads, writes }
 }
 /** How an operand is walked along the innermost axis; `single` where there is one point alone. */
-const accessOf = ({ shape, strides }: Collapsed, k: number, single: Access): Access => {
+const accessOf = ({ shape, strides }: Collapsed, k: number, single: Access, turns = false): Access => {
   const inner = shape.length - 1
   if (inner === 0 && shape[0] === 1) return single
   const s = strides[k]![inner]!
-  return s === 1 ? 'unit' : s === 0 ? 'zero' : 'any'
+  if (s === 1 || s === 0) return s === 1 ? 'unit' : 'zero'
+  return turns && strides[k]![inner - 1] === 1 ? 'turned' : 'any'
 }
 const operandOf = ({ storage, offset, dtype, advance }: Draft, along: readonly number[], itemBytes: ItemBytes): Operand => {
   const strides = byteStrides(along, itemBytes[dtype])

@@ -16,8 +16,11 @@ export interface Body {
   readonly results: readonly number[]
 }
 
-/** Stride of an operand along the innermost loop: one element, none (the same element at every point), or whatever the step says. */
-export type Access = 'unit' | 'zero' | 'any'
+/**
+ * Stride of an operand along the innermost loop: one element, none (the same element at every point), or whatever the step says. What is read `turned` lies side by side along the axis around that one, so
+ * that some points of both can be read as vectors.
+ */
+export type Access = 'unit' | 'zero' | 'any' | 'turned'
 export type Fold = 'sum' | 'prod' | 'max' | 'min'
 /** The fold over axes that a primitive is. */
 export const foldBy = ({ structure }: AnyPrimitive): Fold | undefined => (structure?.kind === 'fold' ? structure.by : undefined)

@@ -47,7 +47,7 @@ const poisonOf = (backend: SyncBackend): (() => void) => {
 export const laneOf = (name: string, backend: SyncBackend): Lane => ({ name, backend, poison: poisonOf(backend) })
 
 /** Tiles for arrays as small as those of random programs. */
-const tile = { side: 2, from: 0, aligned: 4, narrow: 1, long: 2 }
+const tile = { side: 2, from: 0, aligned: 4, narrow: 1, long: 2, turned: 16 }
 type Make = (options: Record<string, unknown>) => CpuBackend
 /** The CPU backend with vectors and without, their plans verified, against the reference; and one without each pass of the plan, which names the pass that a failure needs. */
 export const cpuLanes = (): Lanes => ({

@@ -3,7 +3,9 @@ import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp, LoopKernel, LoopOutput } from '../../plan/kernel.js'
 import type { CpuFacets } from '../facets.js'
 import type { FunctionBuilder, Local, Operand } from './encoder.js'
+import { floats } from './float.js'
 import type { FoldEmitter } from './fold.js'
+import { transposed } from './gemm-pack.js'
 import { bytesOf, Lanes, Registers } from './lanes.js'
 import { BodyOps, type LoopFunctions } from './loop-body.js'
 import { LoopNest } from './loop-nest.js'
@@ -43,6 +45,10 @@ export class LoopEmitter {
   private readonly rowCursors: readonly (readonly Local[])[]
   /** The row for which code is written. */
   private row = 0
+  /** Inputs that are read as blocks of as many rows as a vector has elements, and turned: the bytes between elements of a row. Only the first row has an address for them. */
+  private readonly turned = new Map<number, Local>()
+  /** The vectors of the block, by row, while code is written for it. */
+  private readonly block = new Map<number, readonly Local[]>()
   /** Body values that depend on no axis of the innermost loop. */
   private readonly fixed: Uint8Array
 
@@ -61,9 +67,14 @@ export class LoopEmitter {
     this.ops = new BodyOps(f, this.lanes, this.regs, functions, facets)
     const foldsInner = k.outputs.some((o) => o.fold?.axes[k.rank - 1])
     const short = k.body.ops.length <= SHORT && this.inputs <= SHORT
-    const plain = [...k.inputs, ...k.outputs.map((o) => (o.fold === undefined ? o.access : 'any'))].every((a) => a !== 'any')
+    const plain = [...k.inputs, ...k.outputs.map((o) => (o.fold === undefined ? o.access : 'any'))].every(
+      (a) => a === 'unit' || a === 'zero',
+    )
+    k.inputs.forEach((a, i) => {
+      if (a === 'turned' && bytesOf[this.dtypes[i]!] * this.L === 16) this.turned.set(i, f.local('i32'))
+    })
     this.unroll = (foldsInner && k.body.ops.length <= SHORT) || (plain && short) ? 4 : 1
-    this.nest = new LoopNest(f, k, this.L, this.unroll, short ? JAM : 1, chunk)
+    this.nest = new LoopNest(f, k, this.L, this.unroll, this.turned.size > 0 ? this.L : short ? JAM : 1, chunk)
     this.folds = this.nest.folds
     this.totals = this.nest.totals
     this.rowCursors = Array.from({ length: this.nest.jam }, () => this.dtypes.map(() => f.local('i32')))
@@ -107,12 +118,13 @@ export class LoopEmitter {
     this.eachRow(rows, () => {
       this.cursors.forEach((c, i) => {
         if (this.row === 0) f.set(c, nest.pointers[i]!)
-        else f.op(OP.i32_add, this.rowCursors[this.row - 1]![i]!, this.stride(i, k.rank - 2)).set(c)
+        else if (!this.turned.has(i)) f.op(OP.i32_add, this.rowCursors[this.row - 1]![i]!, this.stride(i, k.rank - 2)).set(c)
       })
       // An empty loop reads nothing: its operands may have no memory at all.
       f.get(n)
       f.if(() => this.hoist())
     })
+    for (const [i, bytes] of this.turned) f.set(bytes, this.stride(i, k.rank - 1))
     nest.eachFold((s, p, i) => {
       if (!s.inner) return
       if (s.deep) s.start(this.totals[i]!.at, true, 'f64')
@@ -220,8 +232,11 @@ export class LoopEmitter {
       if (s?.deep === true && !s.inner) {
         if (this.row === 0) f.increment(c, 8 * elements)
       } else if (a === 'unit') f.op(OP.i32_add, c, elements * bytesOf[this.dtypes[i]!]).set(c)
-      else if (a === 'any')
-        f.op(OP.i32_add, c, () => (elements === 1 ? f.push(this.stride(i, last)) : f.op(OP.i32_mul, this.stride(i, last), elements))).set(c)
+      else if (a === 'any' || a === 'turned') {
+        const bytes = this.turned.get(i) ?? this.stride(i, last)
+        if (this.row === 0 || !this.turned.has(i))
+          f.op(OP.i32_add, c, () => (elements === 1 ? f.push(bytes) : f.op(OP.i32_mul, bytes, elements))).set(c)
+      }
     })
   }
 
@@ -232,16 +247,43 @@ export class LoopEmitter {
   /** Address of element `ahead` from the cursor. */
   private at(operand: number, ahead: number): Operand {
     const access = operand < this.inputs ? this.k.inputs[operand]! : this.k.outputs[operand - this.inputs]!.access
+    if (this.turned.has(operand)) return this.beside(operand, this.row)
     const c = this.cursors[operand]!
     if (ahead === 0 || access === 'zero') return c
     if (access === 'unit') return () => this.f.op(OP.i32_add, c, this.offset(operand, ahead))
     return () => this.f.op(OP.i32_add, c, () => this.f.op(OP.i32_mul, this.stride(operand, this.k.rank - 1), ahead))
   }
 
+  /** Address of the element that lies as many rows below the one at the cursor of an input that is read turned. */
+  private beside(operand: number, rows: number): Operand {
+    return () => this.f.op(OP.i32_add, this.rowCursors[0]![operand]!, this.offset(operand, rows))
+  }
+  /** Reads the blocks of inputs that are read turned: a vector for each element of a row, and from these a vector for each row. */
+  private readBlocks(): void {
+    const { f, regs } = this
+    for (const [i, bytes] of this.turned) {
+      const columns = Array.from({ length: this.L }, () => regs.take())
+      const rows = columns.map(() => regs.take())
+      const at = f.local('i32')
+      f.set(at, this.rowCursors[0]![i]!)
+      columns.forEach((column, l) => {
+        if (l > 0) f.increment(at, bytes)
+        f.get(at).v128Load().set(column)
+      })
+      transposed(f, floats[this.L === 2 ? 'f64' : 'f32'], columns, (r, value) => {
+        value()
+        f.set(rows[r]!)
+      })
+      for (const column of columns) regs.give(column)
+      this.block.set(i, rows)
+    }
+  }
+
   /** One vector (count = L) or one element (count = 1, in lane 0) of each row, `ahead` elements from the cursors. */
   private points(rows: number, count: number, copy: number, ahead: number): void {
     const { f, regs } = this
     const held = new Map<number, Local>()
+    if (rows > 1 && count > 1) this.readBlocks()
     this.eachRow(rows, () =>
       this.point(count, [{ copy, ahead }], (output, v) => {
         const s = this.folds[output]!
@@ -258,6 +300,8 @@ export class LoopEmitter {
       this.folds[output]!.addToTotals(this.rowCursors[0]![this.inputs + output]!, 8 * ahead, v, count)
       regs.give(v)
     }
+    for (const vectors of this.block.values()) vectors.forEach((v) => void regs.give(v))
+    this.block.clear()
   }
   /** So many vectors of one row, each operation of all of them before the next. */
   private interleaved(vectors: number): void {
@@ -274,14 +318,14 @@ export class LoopEmitter {
     for (const o of k.body.ops) for (const a of o.args) uses[a]!++
     for (const r of k.body.results) uses[r]!++
     const value = (c: number, id: number): Local => {
-      const h = hoisted.get(id)
+      const h = hoisted.get(id) ?? this.block.get(id)?.[this.row]
       if (h !== undefined) return h
       let v = values[c]![id]
       if (v === undefined) {
         v = regs.take()
         const d = k.body.inputs[id]!
         const { ahead } = copies[c]!
-        if (k.inputs[id] === 'any') {
+        if (k.inputs[id] === 'any' || k.inputs[id] === 'turned') {
           if (count === 1) this.lanes.splat(d, this.at(id, ahead))
           else this.lanes.gather(d, this.at(id, ahead), this.stride(id, last))
         } else if (count === 1) this.lanes.splat(d, this.at(id, ahead))

@@ -23,7 +23,7 @@ export class LoopNest {
   private readonly at: LoopRecord
   private readonly inputs: number
 
-  /** `rows`: how many rows may be walked at once; `points`: of a chunk. */
+  /** `rows`: how many rows may be walked at once, or are where no fold decides; `points`: of a chunk. */
   constructor(
     private readonly f: FunctionBuilder,
     private readonly k: LoopKernel,
@@ -48,7 +48,7 @@ export class LoopNest {
     })
     // Rows can be added up first where every total of theirs is over them, and none is along them.
     const over = outputs.every((o, i) => axes[i]?.deep !== true || o.fold!.axes[rank - 2]!)
-    this.jam = strips && over && axes.every((a) => a?.inner !== true) ? rows : 1
+    this.jam = outputs.every((o) => o.fold === undefined) || (strips && over && axes.every((a) => a?.inner !== true)) ? rows : 1
   }
 
   private word(index: number): Operand {

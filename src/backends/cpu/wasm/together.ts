@@ -35,6 +35,6 @@ const mostAlive = ({ body }: LoopKernel, fixed: Uint8Array): number => {
 }
 /** 4 for a long chain of operations on neighbours that folds nothing, else 1. */
 export const vectorsTogether = (k: LoopKernel, fixed: Uint8Array): number => {
-  const plain = k.inputs.every((a) => a !== 'any') && k.outputs.every((o) => o.access !== 'any' && o.fold === undefined)
+  const plain = k.inputs.every((a) => a === 'unit' || a === 'zero') && k.outputs.every((o) => o.access !== 'any' && o.fold === undefined)
   return plain && k.body.ops.length >= Math.max(LONG, CHAIN * mostAlive(k, fixed)) ? TOGETHER : 1
 }
