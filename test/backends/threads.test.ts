@@ -99,7 +99,8 @@ const cases: readonly Case[] = [
   product([9, 20, 30], [9, 30, 11], (a, b) => op.matmul!(a, b), 'f32'),
   product([16, 2, 30], [30, 11], (a, b) => op.matmul!(a, b)),
   product([200, 50], [50, 1], (a, b) => op.matmul!(a, b)),
-  // Few rows or columns, whose parts are few as well; a batch of few rows that together are not few.
+  // Few rows or columns, whose parts are few as well; batches of few rows that together are few, and that are not.
+  product([5, 3, 200], [70, 200], (a, b) => op.matmul!(a, op.transpose!(b)), 'f32'),
   product([5, 200], [200, 421], (a, b) => op.matmul!(a, b), 'f32'),
   product([5, 200], [421, 200], (a, b) => op.matmul!(a, op.transpose!(b)), 'f32'),
   product([200, 421], [200, 7], (a, b) => op.matmul!(op.transpose!(a), b)),

@@ -10,18 +10,25 @@ import { gemmRecord } from '../../src/backends/cpu/records.js'
 import { Module } from '../../src/backends/cpu/wasm/encoder.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
-import { emitGemm, gemmScratchBytes, type Into } from '../../src/backends/cpu/wasm/gemm.js'
+import { emitGemm, formOf, gemmScratchBytes, type Into } from '../../src/backends/cpu/wasm/gemm.js'
 import * as cd from '../../src/index.js'
 
 const memory = new WebAssembly.Memory({ initial: 256 })
 const madds = relaxedSimd() ? [false, true] : [false]
 const ways = ['set', 'add', 'subtract'] as const
+const forms = ['vector', 'few rows', 'few columns', 'blocks'] as const
+/** How many products had each form. */
+const seen = new Map<string, number>()
 const kernels = new Map<string, (record: number) => void>()
 {
   const m = new Module()
   m.importMemory({ min: 1 })
   for (const type of ['f32', 'f64'] as const)
-    for (const madd of madds) for (const into of ways) emitGemm(m, { type, madd, into }, `${type} ${madd} ${into}`)
+    for (const madd of madds)
+      for (const into of ways) {
+        emitGemm(m, { type, madd, into }, `${type} ${madd} ${into}`)
+        if (into !== 'subtract') for (const form of forms) emitGemm(m, { type, madd, into, form }, `${type} ${madd} ${into} ${form}`)
+      }
   const bytes = m.finish()
   if (!WebAssembly.validate(bytes)) throw new Error('invalid module')
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } })
@@ -72,7 +79,6 @@ interface Case {
 /** Runs one product and compares it; everything around C stays untouched. */
 const check = (p: Case): void => {
   const { type, m, n, k, madd = false, into = 'set', batch = 1 } = p
-  const sign = into === 'subtract' ? -1 : 1
   const bytes = type === 'f32' ? 4 : 8
   const FloatArray = type === 'f32' ? Float32Array : Float64Array
   let top = 1024
@@ -98,6 +104,9 @@ const check = (p: Case): void => {
   }
   const [A, B, C] = [fill(aAt, a.length), fill(bAt, b.length), fill(cAt, c.length + 8)]
   const before = C.slice()
+  const inBytes = ({ batch, row, col }: Matrix): readonly number[] => [batch, row, col].map((x) => x * bytes)
+  const form = formOf(type, [batch, m, n, k], inBytes(a), inBytes(b), inBytes(c))
+  seen.set(form, (seen.get(form) ?? 0) + 1)
   const words = gemmRecord.of({
     c: cAt + c.offset * bytes,
     a: aAt + a.offset * bytes,
@@ -117,10 +126,32 @@ const check = (p: Case): void => {
     bBatchStride: b.batch * bytes,
   })
   new Int32Array(memory.buffer, 256, gemmRecord.words).set(words)
-  kernels.get(`${type} ${madd} ${into}`)!(256)
-
+  // That for all sizes, and that of the form.
+  for (const kernel of into === 'subtract' ? [''] : ['', ` ${form}`]) {
+    C.set(before)
+    kernels.get(`${type} ${madd} ${into}${kernel}`)!(256)
+    compare(p, { A, B, C, before, a, b, c, kernel: kernel || 'all' })
+  }
+  for (let i = scratch + scratchBytes; i < end; i++) {
+    if (new Uint8Array(memory.buffer)[i] !== 0xa5)
+      throw new Error(`${JSON.stringify(p)}: wrote past the scratch at +${i - scratch - scratchBytes}`)
+  }
+}
+interface Made {
+  readonly A: Float32Array | Float64Array
+  readonly B: Float32Array | Float64Array
+  readonly C: Float32Array | Float64Array
+  readonly before: Float32Array | Float64Array
+  readonly a: Matrix
+  readonly b: Matrix
+  readonly c: Matrix
+  readonly kernel: string
+}
+const compare = (p: Case, { A, B, C, before, a, b, c, kernel }: Made): void => {
+  const { type, m, n, k, into = 'set', batch = 1 } = p
+  const sign = into === 'subtract' ? -1 : 1
   const u = type === 'f32' ? 2 ** -24 : 2 ** -53
-  const label = JSON.stringify(p)
+  const label = `${JSON.stringify(p)}, ${kernel}`
   const expected = before.slice()
   for (let t = 0; t < batch; t++) {
     for (let i = 0; i < m; i++) {
@@ -141,9 +172,6 @@ const check = (p: Case): void => {
     }
   }
   for (let i = 0; i < C.length; i++) if (!Object.is(C[i], expected[i])) throw new Error(`${label}: wrote outside C at ${i}`)
-  for (let i = scratch + scratchBytes; i < end; i++) {
-    if (new Uint8Array(memory.buffer)[i] !== 0xa5) throw new Error(`${label}: wrote past the scratch at +${i - scratch - scratchBytes}`)
-  }
 }
 
 const layouts: readonly Layout[] = ['rows', 'columns', 'wide', 'sparse', 'ones', 'repeat']
@@ -257,6 +285,10 @@ for (const type of ['f32', 'f64'] as const) {
     })
   }
 }
+
+it('reaches every form often', () => {
+  for (const form of forms) expect(seen.get(form), form).toBeGreaterThan(100)
+})
 
 describe.each([
   [100, 3, 200, 32],

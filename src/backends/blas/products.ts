@@ -151,10 +151,10 @@ const wordOf = (type: FloatName, into: Into): string => `product ${type}${{ set:
 /** The backend's products, with the library for those of `least` multiplications and more. */
 export const productsBy = (library: Library, at: Mapped, own: Products, least: number, sides: Sides): Products => ({
   ...own,
-  emit: (module, type, into, name) => {
+  emit: (module, type, into, name, form) => {
     const word = wordOf(type, into)
     const library = module.importFunction('js', word, ['i32'], ['i32'])
-    const otherwise = own.emit(module, type, into)
+    const otherwise = own.emit(module, type, into, undefined, form)
     const f = module.kernel(name)
     const record = f.param(0)
     const number = (field: 'm' | 'n' | 'k') => () => f.op(OP.f64_convert_i32_u, () => f.get(record).i32Load(4 * gemmRecord.at[field]))

@@ -27,6 +27,7 @@ import type { Blas, BlasInside, Threads, ThreadsInside } from './kernel.js'
 import { type Installed, Kernels } from './kernels.js'
 import { LaidOut } from './laid-out.js'
 import { noSimd, relaxedSimd } from './wasm/features.js'
+import { formOf } from './wasm/gemm.js'
 
 export type { CpuStats } from './arena.js'
 
@@ -216,7 +217,7 @@ const openCpu = (options: CpuInside): CpuBackend => {
   // Compiled functions that nobody disposed: the engine says when they are gone, between two turns of the event loop.
   const forgotten = new FinalizationRegistry<Pin>((pin) => awake.delete(pin.laidOut))
   const without = new Set(options.without)
-  const limits = { without, nodes: 512, buffers: 32, tile: options.tile ?? TILE }
+  const limits = { without, nodes: 512, buffers: 32, tile: options.tile ?? TILE, productForm: formOf }
   const planned = (ir: Ir): { readonly made: Ready; readonly cached: boolean } =>
     cache.get(ir.key, () => {
       const plan = makePlan(ir, limits, names)

@@ -282,7 +282,7 @@ export class Kernels {
       return vector
         ? this.single(
             key,
-            (m, name) => products.emit(m, k.dtype, k.accumulate ? 'add' : 'set', name),
+            (m, name) => products.emit(m, k.dtype, k.accumulate ? 'add' : 'set', name, k.form),
             (s) => products.scratchBytes(k.dtype, s[1]!, s[2]!, s[3]!, s[0]!),
             products.imports?.(k.dtype, k.accumulate ? 'add' : 'set'),
           )

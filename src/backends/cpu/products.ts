@@ -29,7 +29,7 @@ const runGemm = (kernel: GemmKernel, record: Int32Array, views: Views): void => 
 
 /** What products are computed with. */
 export const products: Products = {
-  emit: (module, type, into, name) => emitGemm(module, { type, madd: module.madd, into }, name),
+  emit: (module, type, into, name, form) => emitGemm(module, { type, madd: module.madd, into, ...(form !== undefined && { form }) }, name),
   scratchBytes: gemmScratchBytes,
   run: runGemm,
 }

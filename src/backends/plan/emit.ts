@@ -295,10 +295,13 @@ export class Emitter {
     const first = this.values[v.args[0]!]!.shape
     const k = first[first.length - 1]!
     const c = this.places.operand(p, v.dtype, [m * n * item, p.strides[rank - 2]! * item, item])
-    const kernel: GemmKernel = { kind: 'gemm', prim: v.prim!, dtype: v.dtype as 'f32' | 'f64', accumulate }
+    const dtype = v.dtype as 'f32' | 'f64'
+    const sizes = [count, m, n, k]
+    const form = this.places.productForm?.(dtype, sizes, a.strides, b.strides, c.strides)
+    const kernel: GemmKernel = { kind: 'gemm', prim: v.prim!, dtype, accumulate, ...(form !== undefined && { form }) }
     this.sheet.steps.push({
-      kernel: this.sheet.kernel(`gemm${v.dtype}${accumulate}`, () => kernel),
-      sizes: [count, m, n, k],
+      kernel: this.sheet.kernel(`gemm${dtype}${accumulate}${form ?? ''}`, () => kernel),
+      sizes,
       reads: [a, b],
       writes: [c],
       flops: 2 * count * m * n * k,

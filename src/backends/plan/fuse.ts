@@ -9,7 +9,7 @@ import type { Tile } from './body.js'
 import type { Narrow } from './f16-storage.js'
 import type { Leave } from './given.js'
 import type { Lists } from './ints.js'
-import { foldBy } from './kernel.js'
+import { foldBy, type ProductFormOf } from './kernel.js'
 import { ALL_PASSES, type Without } from './passes.js'
 import { countUses, epochsOf, isLoopValue, iteration, joinsLoops, markLive } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
@@ -27,6 +27,8 @@ export interface Limits {
   readonly given?: Leave
   /** How loops that walk arrays in different orders are cut (default: not). */
   readonly tile?: Tile
+  /** The forms of products (default: one for all). */
+  readonly productForm?: ProductFormOf
   /** What the plan is made without (default: nothing). */
   readonly without?: Without
 }

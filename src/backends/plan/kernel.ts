@@ -55,9 +55,21 @@ export interface LoopKernel {
   readonly outputs: readonly LoopOutput[]
 }
 
+/** How a product is computed, where a backend has several ways: times a vector; of few rows, or of few columns, with a large matrix; in blocks. */
+export type ProductForm = 'vector' | 'few rows' | 'few columns' | 'blocks'
+/** The form of a product of `sizes` (batch, m, n, k) by the distances, in bytes, of matrices, rows and columns of A, B and C. */
+export type ProductFormOf = (
+  dtype: 'f32' | 'f64',
+  sizes: readonly number[],
+  a: readonly number[],
+  b: readonly number[],
+  c: readonly number[],
+) => ProductForm
+
 /** C = A B, or C += A B. Strides are free, but C has unit column stride. */
 export interface GemmKernel {
   readonly kind: 'gemm'
+  readonly form?: ProductForm
   /** The product that it is of: its facet says how it is computed. */
   readonly prim: AnyPrimitive
   readonly dtype: 'f32' | 'f64'

@@ -5,6 +5,7 @@ import type { SliceParams } from '../../core/ops/layout/slice.js'
 import type { DType } from '../../core/types/dtype.js'
 import { type Draft, spreadStrides, stillStrides, type Tile } from './body.js'
 import type { Fused } from './fuse.js'
+import type { ProductFormOf } from './kernel.js'
 import { reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
 import { ALL_PASSES, type Without } from './passes.js'
@@ -68,6 +69,8 @@ export class Places {
     given?: Given,
     /** How loops are cut into tiles. */
     readonly tile?: Tile,
+    /** The forms of products. */
+    readonly productForm?: ProductFormOf,
   ) {
     this.values = fused.values
     this.places = new Array<Place | undefined>(this.values.length)

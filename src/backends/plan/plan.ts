@@ -57,6 +57,7 @@ const emitted = (ir: Ir, limits: Limits, sheet: Sheet, given?: Given, depth = 0)
     limits.without ?? ALL_PASSES,
     given,
     limits.tile,
+    limits.productForm,
   )
   for (const id of ir.inputs) if (id >= 0) places.own(values[id]!)
   for (const c of ir.captured) places.own(values[c.value]!)

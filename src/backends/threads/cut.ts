@@ -33,8 +33,8 @@ const NS = { f32: 0.035, f64: 0.07, operation: 0.12, byte: 0.06, whole: 0.06 } a
 /** How many times the least a loop takes that is bound by memory, if it is shared: what one core has just written, another one reads more slowly. */
 const BOUND = 4
 
-/** Parts of a product have a multiple of so many rows or columns: what its kernel computes together, and more than are few to it (wasm/gemm-few.ts), since these are summed in another order. */
-const ROWS = 24
+/** Rows and columns of a product that its kernel may compute together: what is left of them is summed in another order, so that parts are multiples. */
+const ROWS = 8
 
 const MOST_LOOKS = 2 ** 31 - 1
 
@@ -142,13 +142,13 @@ const cutGemm = (k: GemmKernel, { sizes, reads, writes, flops }: Work, { scratch
   const { at, words } = gemmRecord
   const [a, b] = reads.map((o) => o.strides) as [readonly number[], readonly number[]]
   const c = writes[0]!.strides
-  // A product of one row, or of one column, goes another way than others: no part may be one, and no whole. A batch that shares B is one product of all rows.
-  const together = b[0] === 0 ? Math.ceil(ROWS / m) : 1
+  // Few rows of a batch that shares B are computed together, in pairs.
+  const batches = k.form !== 'few rows' && k.form !== 'vector'
   const along: Along & { readonly size: number } =
-    batch >= 2 * threads * together && m > 1 && n > 1
+    batches && batch >= 2 * threads
       ? {
           units: batch,
-          multiple: together,
+          multiple: 1,
           axis: at.batch,
           steps: [
             [at.c, c[0]!],

@@ -38,7 +38,7 @@ export const emitPointwise = (
 ): FunctionBuilder => {
   const e = floats[type].bytes
   const [rows, pixels, inner] = sizesOf(shape, direction)
-  const product = productOf(module, type, madd)
+  const product = productOf(module, type, madd, false, 'blocks')
   const f = module.kernel(name)
   const [y, x, k, scratch, batch] = pointers(f, 5)
   const [kRow, kColumn] = direction === 'forward' ? [inner * e, e] : [e, rows * e]

@@ -176,7 +176,7 @@ export const emitSums = (
 export const emitWinogradKernel = (module: Module, options: ConvOptions, name?: string): FunctionBuilder => {
   const at = layout(options.shape, ELEMENTS, true)
   const { g } = at
-  const product = productOf(module, 'f32', options.madd)
+  const product = productOf(module, 'f32', options.madd, false, 'blocks')
   const direct = emitConvKernelGradient(module, { ...options, accumulate: true })
   const f = module.kernel(name)
   const i32 = address(f)

@@ -51,7 +51,7 @@ export const winogradPhases = ({ shape, accumulate, images: batch }: PhasedKerne
     eachImage(f, at, images, (body) => ordinaryPair(f, at, images, body), end(1), end(0))
   }
   const emitRows = (m: Module, name: string): void => {
-    const product = productOf(m, 'f32', m.madd)
+    const product = productOf(m, 'f32', m.madd, false, 'blocks')
     const f = m.kernel(name)
     const i32 = address(f)
     const { images, scratch, first, rows, shared } = record(f)

@@ -132,7 +132,7 @@ export const emitWinograd = (module: Module, options: ConvOptions, direction: Di
   const { shape, madd, accumulate } = options
   const at = layout(shape, direction)
   const { g } = at
-  const product = productOf(module, 'f32', madd)
+  const product = productOf(module, 'f32', madd, false, 'blocks')
   const direct: FuncRef = direction === 'forward' ? emitConv(module, options) : emitConvInputGradient(module, options)
   const f = module.kernel(name)
   const i32 = address(f)

@@ -8,9 +8,9 @@
 
 import type { FuncRef, Module } from './encoder.js'
 import { address, type Float, type Multiply } from './float.js'
-import { type ByVectors, columnBlock } from './gemm-vector.js'
+import { columnBlock, emitColumns, emitDots } from './gemm-vector.js'
 
-/** Columns that are few. Threads cut no product into parts that are as small (threads/cut.ts). */
+/** Columns that are few. */
 export const few = 16
 /** Rows of M, in vectors, that all pairs use before the next, where its columns are contiguous. */
 const vectorsAtOnce = 24
@@ -30,11 +30,11 @@ const parameters = 'y ys yNext M rs cs x xs xNext rows count k scratch acc'
 
 /**
  * few(y, yStride, yNext, M, rowStride, colStride, x, xStride, xNext, rows, count, k, scratch, acc) for positive sizes, where the elements of a row or of a column of M are contiguous; `next`: from one
- * column to the next. Y becomes M X, or with acc Y + M X. One that subtracts takes acc alone, and a contiguous y where the columns of M are.
+ * column to the next. Y becomes M X, or with acc Y + M X.
  */
-export function emitFew(module: Module, F: Float, by: Multiply, { columns, dots }: ByVectors): FuncRef {
-  const byColumns = emitByColumns(module, F, by, columns)
-  const byDots = emitByDots(module, F, dots)
+export function emitFew(module: Module, F: Float, by: Multiply): FuncRef {
+  const byColumns = emitByColumns(module, F, by)
+  const byDots = emitByDots(module, F, by)
   const f = module.func(undefined, new Array(14).fill('i32'))
   const given = f.namedParameters(parameters)
   f.ifThen(
@@ -45,7 +45,8 @@ export function emitFew(module: Module, F: Float, by: Multiply, { columns, dots 
   return f
 }
 
-function emitByColumns(module: Module, F: Float, { subtract }: Multiply, [one, two]: ByVectors['columns']): FuncRef {
+function emitByColumns(module: Module, F: Float, by: Multiply): FuncRef {
+  const [one, two] = [emitColumns(module, F, by, 1), emitColumns(module, F, by, 2)]
   const e = F.bytes
   const f = module.func(undefined, new Array(14).fill('i32'))
   const { y, ys, yNext, M, cs, x, xs, xNext, rows, count, k, scratch, acc } = f.namedParameters(parameters)
@@ -86,20 +87,21 @@ function emitByColumns(module: Module, F: Float, { subtract }: Multiply, [one, t
       })
     })
   }
-  f.set(direct, subtract ? 1 : i32.eq(ys, e))
+  f.set(direct, i32.eq(ys, e))
   f.set(strip, i32.choose(direct, rows, stripOf(F)))
   f.loop((again) => {
     f.set(length, i32.min(rows, strip))
     f.set(sums, i32.choose(direct, y, scratch)).set(next, i32.choose(direct, yNext, i32.mul(length, e)))
     sumStrip()
-    if (!subtract) f.ifThen(i32.eq(direct, 0), fromScratch)
+    f.ifThen(i32.eq(direct, 0), fromScratch)
     f.increment(y, i32.mul(length, ys)).increment(M, i32.mul(length, e))
     f.set(rows, i32.sub(rows, length)).brIf(again, rows)
   })
   return f
 }
 
-function emitByDots(module: Module, F: Float, [one, two]: ByVectors['dots']): FuncRef {
+function emitByDots(module: Module, F: Float, by: Multiply): FuncRef {
+  const [one, two] = [emitDots(module, F, by, 1), emitDots(module, F, by, 2)]
   const e = F.bytes
   const f = module.func(undefined, new Array(14).fill('i32'))
   const { y, ys, yNext, M, rs, x, xs, xNext, rows, count, k, scratch, acc } = f.namedParameters(parameters)

@@ -15,26 +15,18 @@ const dotBlock = 256
 
 type Params = [Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local]
 
-/** By columns of M, and by its rows, for one vector and for two. */
-export interface ByVectors {
-  readonly columns: readonly [one: FuncRef, two: FuncRef]
-  readonly dots: readonly [one: FuncRef, two: FuncRef]
-}
-export const emitByVectors = (module: Module, F: Float, by: Multiply): ByVectors => ({
-  columns: [emitColumns(module, F, by, 1), emitColumns(module, F, by, 2)],
-  dots: [emitDots(module, F, by, 1), emitDots(module, F, by, 2)],
-})
-
 /** matvec(y, yStride, M, rowStride, colStride, x, xStride, rows, k, scratch, acc) for positive rows and k; strides in bytes. */
-export function emitMatvec(module: Module, F: Float, by: Multiply, { columns, dots }: ByVectors): FuncRef {
+export function emitMatvec(module: Module, F: Float, by: Multiply): FuncRef {
   const e = F.bytes
+  const columns = emitColumns(module, F, by, 1)
+  const dots = emitDots(module, F, by, 1)
   const strided = emitStrided(module, F, by)
   const f = module.func(undefined, new Array(11).fill('i32'))
   const [y, ys, M, rs, cs, x, xs, rows, k, scratch, acc] = Array.from({ length: 11 }, (_, i) => f.param(i)) as Params
   const i32 = address(f)
   const [from, to, count] = f.locals('i32', 3)
   f.ifThen(i32.and(i32.and(i32.eq(rs, e), i32.eq(ys, e)), i32.or(i32.ne(rows, 1), i32.eq(k, 1))), () =>
-    f.call(columns[0], y, M, cs, x, xs, rows, k, acc).op(OP.return),
+    f.call(columns, y, M, cs, x, xs, rows, k, acc).op(OP.return),
   )
   f.ifThen(
     i32.eq(cs, e),
@@ -47,7 +39,7 @@ export function emitMatvec(module: Module, F: Float, by: Multiply, { columns, do
         })
         f.set(x, scratch)
       })
-      f.call(dots[0], y, ys, M, rs, x, rows, k, acc)
+      f.call(dots, y, ys, M, rs, x, rows, k, acc)
     },
     () => f.call(strided, y, ys, M, rs, cs, x, xs, rows, k, acc),
   )
@@ -57,7 +49,7 @@ export function emitMatvec(module: Module, F: Float, by: Multiply, { columns, do
 /**
  * columns(y, M, colStride, x, xStride, rows, k, acc): y and the columns of M are contiguous. The one for two vectors takes yNext and xNext too, which is how far they lie from each other.
  */
-function emitColumns(module: Module, F: Float, { madd, subtract }: Multiply, count: 1 | 2): FuncRef {
+export function emitColumns(module: Module, F: Float, { madd, subtract }: Multiply, count: 1 | 2): FuncRef {
   const e = F.bytes
   const most = 8 / count
   const f = module.func(undefined, new Array(count === 1 ? 8 : 10).fill('i32'))
@@ -140,7 +132,7 @@ function emitColumns(module: Module, F: Float, { madd, subtract }: Multiply, cou
 /**
  * dots(y, yStride, M, rowStride, x, rows, k, acc): x and the rows of M are contiguous. The one for two vectors takes yNext and xNext too.
  */
-function emitDots(module: Module, F: Float, { madd, subtract }: Multiply, count: 1 | 2): FuncRef {
+export function emitDots(module: Module, F: Float, { madd, subtract }: Multiply, count: 1 | 2): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(count === 1 ? 8 : 10).fill('i32'))
   const [y, ys, M, rs, x, rows, k, acc] = f.parameters(8)

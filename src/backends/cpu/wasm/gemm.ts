@@ -1,7 +1,7 @@
 /*
  * Batched matrix product C = A B, C + A B or C - A B on strided matrices, emitted as a kernel (i32 record) -> (); gemmRecord is the record.
  *
- * One product goes to one of three forms:
+ * A product has one of these forms (formOf):
  *   matvec    when m or n is 1 (gemm-vector.ts)
  *   few       when m or n is at most 16 and the other operand large (gemm-few.ts)
  *   blocks    otherwise: tiles of 4 x 8 (f32) or 4 x 4 (f64) results held in registers, 6 x 8 or 6 x 4 with the relaxed multiply-add; k in blocks of 4096 bytes, m of 132, n of 256
@@ -9,15 +9,16 @@
  *             otherwise they are packed into scratch. Narrow panels at the edges load and store exactly their own elements.
  */
 
+import type { ProductForm, ProductFormOf } from '../../plan/kernel.js'
 import { aligned } from '../../plan/memory.js'
 import { gemmRecord } from '../records.js'
-import type { FuncRef, FunctionBuilder, Label, Local, Module, Operand } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Label, Local, Module } from './encoder.js'
 import { address, type Float, type FloatName, floats, type Multiply } from './float.js'
 import { emitFew, few, fewScratchBytes } from './gemm-few.js'
 import { emitLong, longestPart, longScratchBytes, partSizes } from './gemm-long.js'
 import { emitPack, emitPackGroup, emitPackNarrow, panelsAtOnce } from './gemm-pack.js'
 import { dispatch, emitSweep, panelWidths, setHeight, tileHeights } from './gemm-sweep.js'
-import { emitByVectors, emitMatvec } from './gemm-vector.js'
+import { emitMatvec } from './gemm-vector.js'
 import * as OP from './opcodes.js'
 
 /** What becomes of C: A B; C + A B; C - A B. */
@@ -27,6 +28,8 @@ interface GemmOptions {
   /** Use relaxed multiply-add; needs relaxed SIMD. */
   readonly madd: boolean
   readonly into: Into
+  /** Without one: for vectors and blocks. */
+  readonly form?: ProductForm
 }
 
 /** Bytes of a row of B in a block of k. */
@@ -35,6 +38,8 @@ const blockOf = (F: Float): number => blockBytes / F.bytes
 /** A multiple of both heights of tiles, 4 and 6. */
 const blockM = 132
 const blockN = 256
+/** Elements of a matrix from which on products with few rows or columns have forms of their own. */
+const LARGE = 4097
 
 /** Bytes of scratch that `batch` products of m x k by k x n matrices may use, whatever their strides: as one tall product too. */
 export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number, batch = 1): number {
@@ -53,16 +58,31 @@ export function gemmScratchBytes(type: FloatName, m: number, n: number, k: numbe
 // The product itself is shared by the accumulating and the plain kernel of one module.
 const products = /* @__PURE__ */ new WeakMap<Module, Map<string, FuncRef>>()
 
+/** A product of these sizes in the form that was measured to be fastest; few rows or columns need k long enough for what dot products, or sums in scratch, cost besides. */
+export const formOf: ProductFormOf = (dtype, [batch, rows, n, k], a, b, c) => {
+  const e = floats[dtype].bytes
+  const [size, columns, depth] = [rows!, n!, k!]
+  // A batch that shares B and continues C and A row by row is one tall product.
+  const m = b[0] === 0 && a[0] === size * a[1]! && c[0] === size * c[1]! ? size * batch! : size
+  if (depth === 0) return 'blocks'
+  if (m === 1 || columns === 1) return 'vector'
+  const rowsLie = (b[2] === e && depth >= 16 && (m <= 8 || b[1]! >= 4096)) || (b[1] === e && depth >= 8 * m)
+  if (m <= few && columns * depth >= LARGE && rowsLie) return 'few rows'
+  const turned = a[1] === e && depth >= 32 && (columns <= 3 || a[2]! * depth >= 2 ** 19)
+  const plain = a[2] === e && columns <= 3 && depth >= 16 * columns
+  return columns <= few && m * depth >= LARGE && (turned || plain) ? 'few columns' : 'blocks'
+}
+
 /**
  * product(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc) for positive m and n, made once in a module; strides in bytes. C becomes
- * A B, or with acc C + A B. One that subtracts takes acc alone.
+ * A B, or with acc C + A B. One that subtracts takes acc alone, and is of no few rows or columns.
  */
-export function productOf(module: Module, type: FloatName, madd: boolean, subtract = false): FuncRef {
+export function productOf(module: Module, type: FloatName, madd: boolean, subtract = false, form?: ProductForm): FuncRef {
   const known = products.get(module) ?? new Map<string, FuncRef>()
   products.set(module, known)
-  const key = `${type} ${madd} ${subtract}`
+  const key = `${type} ${madd} ${subtract} ${form}`
   const make = (): FuncRef => {
-    const made = emitProduct(module, floats[type], { madd, subtract })
+    const made = emitForm(module, floats[type], { madd, subtract }, form)
     return type === 'f32' ? emitLong(module, made, subtract) : made
   }
   const product = known.get(key) ?? make()
@@ -71,8 +91,8 @@ export function productOf(module: Module, type: FloatName, madd: boolean, subtra
 }
 
 /** Adds the kernel to the module. */
-export function emitGemm(module: Module, { type, madd, into }: GemmOptions, name?: string): FunctionBuilder {
-  const product = productOf(module, type, madd, into === 'subtract')
+export function emitGemm(module: Module, { type, madd, into, form }: GemmOptions, name?: string): FunctionBuilder {
+  const product = productOf(module, type, madd, into === 'subtract', form)
   const f = module.kernel(name)
   const record = f.param(0)
   const i32 = address(f)
@@ -103,22 +123,30 @@ export function emitGemm(module: Module, { type, madd, into }: GemmOptions, name
 }
 
 /** product(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc) for positive m and n. */
-function emitProduct(module: Module, F: Float, by: Multiply): FuncRef {
+function emitForm(module: Module, F: Float, by: Multiply, form: ProductForm | undefined): FuncRef {
+  if (form === 'few rows' || form === 'few columns') return emitFewProduct(module, F, by, form)
   const widths = panelWidths(F)
   const heights = tileHeights(by)
-  const vectors = emitByVectors(module, F, by)
-  const parts: Parts = {
-    sweeps: widths.map((width) => emitSweep(module, F, by, width)),
-    packB: emitPack(module, F, widths[0]!),
-    packA: heights.filter((height) => height >= 4).map((height) => emitPack(module, F, height)),
-    packNarrow: emitPackNarrow(module, F),
-    packGroupOfA: emitPackGroup(module, F, heights[0]!),
-    packGroupOfB: emitPackGroup(module, F, widths[0]!),
-    matvec: emitMatvec(module, F, by, vectors),
-    few: emitFew(module, F, by, vectors),
-  }
+  const parts = form === 'vector' ? undefined : emitParts(module, F, by, widths, heights)
+  const matvec = form === 'blocks' ? undefined : emitMatvec(module, F, by)
   const f = module.func(undefined, new Array(13).fill('i32'))
-  new Product(f, F, widths, heights, parts, by.subtract).emit()
+  new Product(f, F, widths, heights, parts, matvec).emit()
+  return f
+}
+const emitParts = (module: Module, F: Float, by: Multiply, widths: readonly number[], heights: readonly number[]): Parts => ({
+  sweeps: widths.map((width) => emitSweep(module, F, by, width)),
+  packB: emitPack(module, F, widths[0]!),
+  packA: heights.filter((height) => height >= 4).map((height) => emitPack(module, F, height)),
+  packNarrow: emitPackNarrow(module, F),
+  packGroupOfA: emitPackGroup(module, F, heights[0]!),
+  packGroupOfB: emitPackGroup(module, F, widths[0]!),
+})
+function emitFewProduct(module: Module, F: Float, by: Multiply, form: 'few rows' | 'few columns'): FuncRef {
+  const product = emitFew(module, F, by)
+  const f = module.func(undefined, new Array(13).fill('i32'))
+  const { c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc } = givenTo(f)
+  if (form === 'few rows') f.call(product, c, F.bytes, ldc, b, bcs, brs, a, acs, ars, n, m, k, scratch, acc)
+  else f.call(product, c, ldc, F.bytes, a, ars, acs, b, brs, bcs, m, n, k, scratch, acc)
   return f
 }
 
@@ -130,8 +158,6 @@ interface Parts {
   readonly packNarrow: FuncRef
   readonly packGroupOfA: FuncRef
   readonly packGroupOfB: FuncRef
-  readonly matvec: FuncRef
-  readonly few: FuncRef
 }
 
 const givenTo = (f: FunctionBuilder) => f.namedParameters('c a b m n k ldc ars acs brs bcs scratch acc')
@@ -151,8 +177,8 @@ class Product {
     private readonly F: Float,
     private readonly widths: readonly number[],
     private readonly heights: readonly number[],
-    private readonly parts: Parts,
-    private readonly subtracts: boolean,
+    private readonly blocks: Parts | undefined,
+    private readonly matvec: FuncRef | undefined,
   ) {
     this.given = givenTo(f)
     this.at = counters(f)
@@ -161,8 +187,13 @@ class Product {
     this.packsB = f.local('i32')
   }
 
+  private get parts(): Parts {
+    return this.blocks!
+  }
+
   emit(): void {
     this.narrow()
+    if (this.blocks === undefined) return
     this.choosePacking()
     const { f } = this
     const i32 = address(f)
@@ -189,7 +220,7 @@ class Product {
   private narrow(): void {
     const { f, F } = this
     const i32 = address(f)
-    const { matvec } = this.parts
+    const { matvec } = this
     const { c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc } = this.given
     f.ifThen(i32.eq(k, 0), () => {
       f.ifThen(i32.eq(acc, 0), () =>
@@ -200,29 +231,9 @@ class Product {
       )
       f.op(OP.return)
     })
+    if (matvec === undefined) return
     f.ifThen(i32.eq(n, 1), () => f.call(matvec, c, ldc, a, ars, acs, b, brs, m, k, scratch, acc).op(OP.return))
     f.ifThen(i32.eq(m, 1), () => f.call(matvec, c, F.bytes, b, bcs, brs, a, acs, n, k, scratch, acc).op(OP.return))
-    this.ofFew()
-  }
-  /** Products of few rows or few columns with a matrix that is read where it lies, where that was measured to be faster than tiles: k long enough for what dot products, or sums in scratch, cost besides. */
-  private ofFew(): void {
-    const { f, F } = this
-    const i32 = address(f)
-    const e = F.bytes
-    const { c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc } = this.given
-    const all = (first: Operand, ...rest: readonly Operand[]): Operand => rest.reduce((x, y) => i32.and(x, y), first)
-    const rows = i32.or(
-      all(i32.eq(bcs, e), i32.atLeast(k, 16), i32.or(i32.atLeast(8, m), i32.atLeast(brs, 4096))),
-      all(i32.eq(brs, e), i32.atLeast(k, i32.mul(m, 8))),
-    )
-    const turned = all(i32.eq(ars, e), i32.atLeast(k, 32), i32.or(i32.atLeast(3, n), i32.atLeast(i32.mul(acs, k), 2 ** 19)))
-    const plain = all(i32.eq(acs, e), i32.atLeast(3, n), i32.atLeast(k, i32.mul(n, 16)))
-    f.ifThen(all(i32.atLeast(few, m), i32.atLeast(i32.mul(n, k), 4097), rows), () =>
-      f.call(this.parts.few, c, e, ldc, b, bcs, brs, a, acs, ars, n, m, k, scratch, acc).op(OP.return),
-    )
-    f.ifThen(all(i32.atLeast(few, n), i32.atLeast(i32.mul(m, k), 4097), this.subtracts ? plain : i32.or(turned, plain)), () =>
-      f.call(this.parts.few, c, ldc, e, a, ars, acs, b, brs, bcs, m, n, k, scratch, acc).op(OP.return),
-    )
   }
   /**
    * Packing pays when a block of the operand is larger than a cache keeps near and is read often. Rows of B, or columns of A, that lie close to each other are read in place up to 64 times: farther
