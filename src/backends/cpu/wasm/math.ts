@@ -92,6 +92,24 @@ const scaled = (v: Vec, x: Local, t: Local, n: Local, halve = false): E => {
     v.push(v.mul(v.mul(x, v.shl(v.iadd(n, bias), shift)), v.shl(v.iadd(v.isub(t, n), bias), shift)))
   }
 }
+/**
+ * The same, also where the result is below the normal range: such products take the processor a hundred times as long. There x 2^(n + 64) (2^(n + 512) in f64) is added to a power of two whose last place is
+ * that of the smallest number, which rounds once; how many last places were added are the bits of the result.
+ */
+const scaledDown =
+  (v: Vec, x: Local, t: Local, n: Local): E =>
+  () => {
+    const [least, up, one] = v.wide ? [-1022, 512, 2 ** -510] : [-126, 64, 2 ** -62]
+    const [shift, bias] = v.wide ? [52, v.bits(BigInt(1023 + up))] : [23, v.bits(127 + up)]
+    v.let(v.compare('lt', n, v.c(least)), (low) => {
+      const exponent = v.isub(t, v.wide ? v.c(roundingConstant(v)) : v.bits(0x4b400000))
+      v.let(v.add(v.mul(x, v.shl(v.iadd(v.and(exponent, low), bias), shift)), v.c(one)), (sum) => {
+        // Where that is the result, nothing that underflows is computed beside it.
+        v.set(t, v.select(low, v.c(roundingConstant(v)), t))
+        v.push(v.select(low, v.isub(sum, v.c(one)), scaled(v, x, t, n)))
+      })
+    })
+  }
 const clamp = (v: Vec, x: E, low: number, high: number): E => v.pmax(v.pmin(x, v.c(high)), v.c(low))
 
 /** exp x, in place, of numbers whose result is neither below the normal range nor too large. */
@@ -100,13 +118,22 @@ const expNormal = (v: Vec, x: Local): void =>
     expReduced(v, x, true)
     v.set(x, v.iadd(x, v.shl(t, v.wide ? 52 : 23)))
   })
+/** Where x is below `bottom` its result is 0, and 0 is computed with in its place: a product that underflows takes the processor a hundred times as long, and masked scores (-Infinity) are many. */
+const above = (v: Vec, x: Local, bottom: number, compute: () => void): void =>
+  v.let(v.compare('lt', x, v.c(bottom)), (none) => {
+    v.set(x, v.andNot(x, none))
+    compute()
+    v.set(x, v.andNot(x, none))
+  })
 /** exp x, in place: results below the normal range are rounded once, large ones overflow. */
 const expAny = (v: Vec, x: Local): void => {
-  v.set(x, clamp(v, x, v.wide ? -746 : -104, v.wide ? 710 : 89))
-  reduceExp(v, x, (t, n) => {
-    expReduced(v, x, true)
-    v.set(x, scaled(v, x, t, n))
-  })
+  v.set(x, v.pmin(x, v.c(v.wide ? 710 : 89)))
+  above(v, x, v.wide ? -746 : -104, () =>
+    reduceExp(v, x, (t, n) => {
+      expReduced(v, x, true)
+      v.set(x, scaledDown(v, x, t, n))
+    }),
+  )
 }
 /** Where exp x and exp -x are normal numbers. */
 const isModest = (v: Vec, x: Local): E => v.compare('lt', v.abs(x), v.c(v.wide ? 708 : 87))
@@ -138,15 +165,18 @@ const halfExp = (v: Vec, x0: E): E =>
 /** 2^x; exact at integers. */
 export const exp2 = (v: Vec, x0: E): E =>
   v.block(() =>
-    v.let(clamp(v, x0, v.wide ? -1076 : -151, v.wide ? 1025 : 129), (x) =>
-      v.let(v.add(x, v.c(roundingConstant(v))), (t) =>
-        v.let(v.sub(t, v.c(roundingConstant(v))), (n) => {
-          v.set(x, v.mul(v.sub(x, n), v.c(Math.LN2)))
-          expReduced(v, x, true)
-          v.push(scaled(v, x, t, n))
-        }),
-      ),
-    ),
+    v.let(v.pmin(x0, v.c(v.wide ? 1025 : 129)), (x) => {
+      above(v, x, v.wide ? -1076 : -151, () =>
+        v.let(v.add(x, v.c(roundingConstant(v))), (t) =>
+          v.let(v.sub(t, v.c(roundingConstant(v))), (n) => {
+            v.set(x, v.mul(v.sub(x, n), v.c(Math.LN2)))
+            expReduced(v, x, true)
+            v.set(x, scaledDown(v, x, t, n))
+          }),
+        ),
+      )
+      v.push(x)
+    }),
   )
 /** exp x - 1 = 2^n ((exp r - 1) + (1 - 2^-n)), which has the sign of x: also where x is -0. */
 const expm1OfAny = (v: Vec, x0: E): E =>
