@@ -13,7 +13,8 @@ describe.each(['exp', 'exp2'] as const)('%s below the normal range', (name) => {
   it.each(['f32', 'f64'] as const)('%s: within one of the smallest numbers, and 0 or that beyond', (dtype) => {
     const [from, to] = ranges[name][dtype]
     const n = 20_001
-    const xs = (dtype === 'f32' ? Float32Array : Float64Array).from({ length: n }, (_, i) => from + ((to - from) * i) / n)
+    const points = Array.from({ length: n }, (_, i) => from + ((to - from) * i) / n)
+    const xs = dtype === 'f32' ? Float32Array.from(points) : Float64Array.from(points)
     const ys = of(dtype, xs)
     let below = 0
     for (let i = 0; i < n; i++) {

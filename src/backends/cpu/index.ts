@@ -8,6 +8,7 @@ import type { SyncBackend } from '../../core/functions/backend.js'
 import { Lru } from '../../core/functions/lru.js'
 import { itemBytes } from '../../core/graph/aval.js'
 import { Identities } from '../../core/graph/identity.js'
+import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import { KernelNames, type Tile } from '../plan/body.js'
 import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
@@ -20,14 +21,13 @@ import { bytes, kernelsOption, sharedByOptions } from '../shared.js'
 import { Arena, type CpuStats } from './arena.js'
 import { Engine } from './engine.js'
 import { type Awake, CpuExecutable } from './executable.js'
-import { cpuFacets } from './facets.js'
+import { cpuFacets, productsOf } from './facets.js'
 import { type Image, layOut } from './image.js'
 import { keptIn } from './kept.js'
 import type { Blas, BlasInside, Threads, ThreadsInside } from './kernel.js'
 import { type Installed, Kernels } from './kernels.js'
 import { LaidOut } from './laid-out.js'
 import { noSimd, relaxedSimd } from './wasm/features.js'
-import { formOf } from './wasm/gemm.js'
 
 export type { CpuStats } from './arena.js'
 
@@ -217,7 +217,13 @@ const openCpu = (options: CpuInside): CpuBackend => {
   // Compiled functions that nobody disposed: the engine says when they are gone, between two turns of the event loop.
   const forgotten = new FinalizationRegistry<Pin>((pin) => awake.delete(pin.laidOut))
   const without = new Set(options.without)
-  const limits = { without, nodes: 512, buffers: 32, tile: options.tile ?? TILE, productForm: formOf }
+  const limits = {
+    without,
+    nodes: 512,
+    buffers: 32,
+    tile: options.tile ?? TILE,
+    productForm: (of: AnyPrimitive) => productsOf(facets, of).formOf,
+  }
   const planned = (ir: Ir): { readonly made: Ready; readonly cached: boolean } =>
     cache.get(ir.key, () => {
       const plan = makePlan(ir, limits, names)

@@ -3,7 +3,7 @@
 import type { FacetTable, KernelTable } from '../../core/extend/kernel-table.js'
 import type { NDArray } from '../../core/graph/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { GemmKernel, Kernel, OpaqueKernel, ProductForm } from '../plan/kernel.js'
+import type { GemmKernel, Kernel, OpaqueKernel, ProductForm, ProductFormOf } from '../plan/kernel.js'
 import type { Step } from '../plan/step.js'
 import type { DrivenKernel } from './driven.js'
 import type { Views } from './plain.js'
@@ -103,6 +103,7 @@ export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel | un
 
 /** How matrix products are computed: in WebAssembly, with this much scratch, or in JavaScript. */
 export interface Products {
+  readonly formOf: ProductFormOf
   /** Without a form: one for vectors and blocks. */
   readonly emit: (module: Module, type: FloatName, into: Into, name?: string, form?: ProductForm) => FuncRef
   /** What its code imports from `js`. */

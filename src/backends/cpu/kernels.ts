@@ -1,7 +1,7 @@
 /** From a plan's kernels to what runs them: a function in the table, or a JavaScript function. Installed once per canonical text. */
 
 import { raise } from '../../core/errors/explain.js'
-import type { KernelFunction, Planned } from '../../core/extend/kernel-table.js'
+import type { KernelFunction } from '../../core/extend/kernel-table.js'
 import { aval } from '../../core/graph/aval.js'
 import { emptyArray, type NDArray, viewOf } from '../../core/graph/ndarray.js'
 import { sizeOf } from '../../core/graph/shape.js'
@@ -9,7 +9,7 @@ import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
 import type { Compiled, DrivenKernel } from './driven.js'
-import type { CpuFacets } from './facets.js'
+import { type CpuFacets, productsOf } from './facets.js'
 import type { BlasOver, Cuttable, Products, WholeByLibrary, WholeKernel } from './kernel.js'
 import { runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
@@ -278,7 +278,7 @@ export class Kernels {
     if (k.kind === 'opaque') return this.makeOpaque(key, k)
     const vector = this.arena.engine !== undefined
     if (k.kind === 'gemm') {
-      const products = this.byLibrary((this.facets.of(k.prim) as Planned).by as Products)
+      const products = this.byLibrary(productsOf(this.facets, k.prim))
       return vector
         ? this.single(
             key,

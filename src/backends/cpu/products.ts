@@ -4,7 +4,7 @@ import type { GemmKernel } from '../plan/kernel.js'
 import type { Products } from './kernel.js'
 import type { Views } from './plain.js'
 import { addressAt, gemmRecord } from './records.js'
-import { emitGemm, gemmScratchBytes } from './wasm/gemm.js'
+import { emitGemm, formOf, gemmScratchBytes } from './wasm/gemm.js'
 
 /** Runs a matrix product on its record. Sums in f64. */
 const runGemm = (kernel: GemmKernel, record: Int32Array, views: Views): void => {
@@ -31,5 +31,6 @@ const runGemm = (kernel: GemmKernel, record: Int32Array, views: Views): void => 
 export const products: Products = {
   emit: (module, type, into, name, form) => emitGemm(module, { type, madd: module.madd, into, ...(form !== undefined && { form }) }, name),
   scratchBytes: gemmScratchBytes,
+  formOf,
   run: runGemm,
 }

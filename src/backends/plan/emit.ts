@@ -297,7 +297,7 @@ export class Emitter {
     const c = this.places.operand(p, v.dtype, [m * n * item, p.strides[rank - 2]! * item, item])
     const dtype = v.dtype as 'f32' | 'f64'
     const sizes = [count, m, n, k]
-    const form = this.places.productForm?.(dtype, sizes, a.strides, b.strides, c.strides)
+    const form = this.places.productForm?.(v.prim!)?.(dtype, sizes, a.strides, b.strides, c.strides)
     const kernel: GemmKernel = { kind: 'gemm', prim: v.prim!, dtype, accumulate, ...(form !== undefined && { form }) }
     this.sheet.steps.push({
       kernel: this.sheet.kernel(`gemm${dtype}${accumulate}${form ?? ''}`, () => kernel),

@@ -27,8 +27,8 @@ export interface Limits {
   readonly given?: Leave
   /** How loops that walk arrays in different orders are cut (default: not). */
   readonly tile?: Tile
-  /** The forms of products (default: one for all). */
-  readonly productForm?: ProductFormOf
+  /** The forms of a primitive's products (default: one for all). */
+  readonly productForm?: (of: AnyPrimitive) => ProductFormOf | undefined
   /** What the plan is made without (default: nothing). */
   readonly without?: Without
 }

@@ -1,5 +1,6 @@
 /** Places: where each value's elements lie, before the storages have addresses. Parts of a concat and accumulators share storages. */
 
+import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { contiguousIn, sameShape, stridesOf } from '../../core/graph/shape.js'
 import type { SliceParams } from '../../core/ops/layout/slice.js'
 import type { DType } from '../../core/types/dtype.js'
@@ -70,7 +71,7 @@ export class Places {
     /** How loops are cut into tiles. */
     readonly tile?: Tile,
     /** The forms of products. */
-    readonly productForm?: ProductFormOf,
+    readonly productForm?: (of: AnyPrimitive) => ProductFormOf | undefined,
   ) {
     this.values = fused.values
     this.places = new Array<Place | undefined>(this.values.length)
