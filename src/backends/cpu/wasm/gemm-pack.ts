@@ -4,6 +4,7 @@
 
 import type { FuncRef, FunctionBuilder, Local, Module, Op } from './encoder.js'
 import { address, type Float } from './float.js'
+import { transposed } from './lanes.js'
 import * as OP from './opcodes.js'
 
 /** Pushes a vector of the first `count` elements at an address, zeros after; reads nothing else. */
@@ -74,7 +75,7 @@ export function emitPack(module: Module, F: Float, width: number): FuncRef {
               f.get(lines[v + i]!)
                 .v128Load()
                 .set(block[i]!)
-            transposed(f, F, block, (row, value) => {
+            transposed(f, F.name === 'f64', block, (row, value) => {
               f.get(dst)
               value()
               f.v128Store((row * width + v) * e)
@@ -155,26 +156,4 @@ function copyElement(f: FunctionBuilder, F: Float, to: Local, offset: number, fr
   f.get(to).get(from)
   if (F.name === 'f32') f.i32Load().i32Store(offset)
   else f.i64Load().i64Store(offset)
-}
-
-/** Hands the rows of the transposed lanes x lanes block, one by one, to `use`. */
-export function transposed(f: FunctionBuilder, F: Float, block: readonly Local[], use: (row: number, value: () => void) => void): void {
-  const [a, b, c, d] = block as [Local, Local, Local, Local]
-  if (F.name === 'f64') {
-    use(0, () => f.get(a).get(b).i64x2Shuffle(0, 2))
-    use(1, () => f.get(a).get(b).i64x2Shuffle(1, 3))
-    return
-  }
-  const pairs = (row: number) => () => {
-    const [x, y] = row < 2 ? ([0, 4] as const) : ([2, 6] as const)
-    f.get(a)
-      .get(b)
-      .i32x4Shuffle(x, y, x + 1, y + 1)
-    f.get(c)
-      .get(d)
-      .i32x4Shuffle(x, y, x + 1, y + 1)
-    if (row % 2 === 0) f.i64x2Shuffle(0, 2)
-    else f.i64x2Shuffle(1, 3)
-  }
-  for (let row = 0; row < 4; row++) use(row, pairs(row))
 }

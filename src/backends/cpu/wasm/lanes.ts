@@ -148,3 +148,30 @@ export class Lanes {
     }
   }
 }
+
+/** Hands the rows of the transposed block, four vectors of 32-bit lanes or two wide ones, one by one, to `use`. */
+export function transposed(
+  f: FunctionBuilder,
+  wide: boolean,
+  block: readonly Local[],
+  use: (row: number, value: () => void) => void,
+): void {
+  const [a, b, c, d] = block as [Local, Local, Local, Local]
+  if (wide) {
+    use(0, () => f.get(a).get(b).i64x2Shuffle(0, 2))
+    use(1, () => f.get(a).get(b).i64x2Shuffle(1, 3))
+    return
+  }
+  const pairs = (row: number) => () => {
+    const [x, y] = row < 2 ? ([0, 4] as const) : ([2, 6] as const)
+    f.get(a)
+      .get(b)
+      .i32x4Shuffle(x, y, x + 1, y + 1)
+    f.get(c)
+      .get(d)
+      .i32x4Shuffle(x, y, x + 1, y + 1)
+    if (row % 2 === 0) f.i64x2Shuffle(0, 2)
+    else f.i64x2Shuffle(1, 3)
+  }
+  for (let row = 0; row < 4; row++) use(row, pairs(row))
+}

@@ -3,10 +3,8 @@ import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp, LoopKernel, LoopOutput } from '../../plan/kernel.js'
 import type { CpuFacets } from '../facets.js'
 import type { FunctionBuilder, Local, Operand } from './encoder.js'
-import { floats } from './float.js'
 import type { FoldEmitter } from './fold.js'
-import { transposed } from './gemm-pack.js'
-import { bytesOf, Lanes, Registers } from './lanes.js'
+import { bytesOf, Lanes, Registers, transposed } from './lanes.js'
 import { BodyOps, type LoopFunctions } from './loop-body.js'
 import { LoopNest } from './loop-nest.js'
 import * as OP from './opcodes.js'
@@ -270,7 +268,7 @@ export class LoopEmitter {
         if (l > 0) f.increment(at, bytes)
         f.get(at).v128Load().set(column)
       })
-      transposed(f, floats[this.L === 2 ? 'f64' : 'f32'], columns, (r, value) => {
+      transposed(f, this.L === 2, columns, (r, value) => {
         value()
         f.set(rows[r]!)
       })

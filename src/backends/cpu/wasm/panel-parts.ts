@@ -4,7 +4,7 @@
  */
 import type { FunctionBuilder, Local, Operand } from './encoder.js'
 import { address, type Float } from './float.js'
-import { transposed } from './gemm-pack.js'
+import { transposed } from './lanes.js'
 import * as OP from './opcodes.js'
 
 /** One strip: `vectors` of them, or a single element. */
@@ -88,7 +88,7 @@ export const turning = (f: FunctionBuilder, F: Float): FunctionBuilder => {
             f.loop((more) => {
               f.push(i32.below(j, lanes)).brIf(rest)
               for (let l = 0; l < lanes; l++) f.get(sources[l]!).v128Load().set(block[l]!)
-              transposed(f, F, block, (_row, value) => {
+              transposed(f, F.name === 'f64', block, (_row, value) => {
                 f.get(target)
                 value()
                 f.v128Store()
