@@ -18,7 +18,7 @@ export const batches: readonly Mutant[] = [
     ['ranks are not made equal', 'batched[i] && rest.length < rank', 'batched[i] && rest.length < 0', 'add matmul'],
     [
       'the rank is that of the first',
-      'Math.max(...xs.map((x, i) => dims(x).length - (batched[i] ? 1 : 0)))',
+      'greatestOf(xs.map((x, i) => dims(x).length - (batched[i] ? 1 : 0)))',
       'dims(xs[0]!).length - (batched[0] ? 1 : 0)',
       'add matmul where',
     ],
@@ -186,8 +186,8 @@ export const batches: readonly Mutant[] = [
   ...mistakes('batches', 'rules/map', [
     [
       'an argument without a batch counts it',
-      'Math.max(...args.map((x, i) => x.shape.length - (batched[i] ? 1 : 0)))',
-      'Math.max(...args.map((x) => x.shape.length - 1))',
+      'greatestOf(args.map((x, i) => x.shape.length - (batched[i] ? 1 : 0)))',
+      'greatestOf(args.map((x) => x.shape.length - 1))',
     ],
     [
       'arguments get axes in front',
