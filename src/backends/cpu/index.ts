@@ -14,6 +14,7 @@ import { KernelNames, type Tile } from '../plan/body.js'
 import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'
 import { buildIr, type Ir } from '../plan/ir.js'
+import type { ProductFormOf } from '../plan/kernel.js'
 import type { Pass } from '../plan/passes.js'
 import { makePlan, type Plan } from '../plan/plan.js'
 import { verify } from '../plan/verify.js'
@@ -24,7 +25,7 @@ import { type Awake, CpuExecutable } from './executable.js'
 import { cpuFacets, productsOf } from './facets.js'
 import { type Image, layOut } from './image.js'
 import { keptIn } from './kept.js'
-import type { Blas, BlasInside, Threads, ThreadsInside } from './kernel.js'
+import type { Blas, BlasInside, Products, Threads, ThreadsInside } from './kernel.js'
 import { type Installed, Kernels } from './kernels.js'
 import { LaidOut } from './laid-out.js'
 import { noSimd, relaxedSimd } from './wasm/features.js'
@@ -177,10 +178,16 @@ export const makeCpu = (options: CpuInside = {}): CpuBackend => {
     endThreads: () => opened?.endThreads(),
   }
 }
+const formsOf =
+  ({ formOf }: Products, eager: CpuInside['eager']): ProductFormOf =>
+  (dtype, sizes, a, b, c) =>
+    formOf(dtype, sizes, a, b, c, eager?.(sizes))
 interface CpuInside extends CpuOptions {
   readonly without?: readonly Pass[]
   readonly tile?: Tile
   readonly chunk?: number
+  /** Of which sizes products have the forms of few rows and columns although these do not pay. */
+  readonly eager?: (sizes: readonly number[]) => boolean
 }
 // long: the state of one backend, and the functions that share it
 const openCpu = (options: CpuInside): CpuBackend => {
@@ -222,7 +229,7 @@ const openCpu = (options: CpuInside): CpuBackend => {
     nodes: 512,
     buffers: 32,
     tile: options.tile ?? TILE,
-    productForm: (of: AnyPrimitive) => productsOf(facets, of).formOf,
+    productForm: (of: AnyPrimitive) => formsOf(productsOf(facets, of), options.eager),
   }
   const planned = (ir: Ir): { readonly made: Ready; readonly cached: boolean } =>
     cache.get(ir.key, () => {

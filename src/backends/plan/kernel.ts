@@ -57,13 +57,14 @@ export interface LoopKernel {
 
 /** How a product is computed, where a backend has several ways: times a vector; of few rows, or of few columns, with a large matrix; in blocks. */
 export type ProductForm = 'vector' | 'few rows' | 'few columns' | 'blocks'
-/** The form of a product of `sizes` (batch, m, n, k) by the distances, in bytes, of matrices, rows and columns of A, B and C. */
+/** The form of a product of `sizes` (batch, m, n, k) by the distances, in bytes, of matrices, rows and columns of A, B and C. `eager`: also a form that does not pay for so few elements, as tests of small arrays want it. */
 export type ProductFormOf = (
   dtype: 'f32' | 'f64',
   sizes: readonly number[],
   a: readonly number[],
   b: readonly number[],
   c: readonly number[],
+  eager?: boolean,
 ) => ProductForm
 
 /** C = A B, or C += A B. Strides are free, but C has unit column stride. */

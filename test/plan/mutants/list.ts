@@ -127,6 +127,8 @@ const emitting: readonly Mutant[] = [
   emit('copies of other dtypes are made by one loop', '`${this.values[c.id]!.dtype} ${c.shape.join()}`', '`${c.shape.join()}`'),
   emit('what is two results is copied twice', 'c.to.storage === to.storage && c.to.offset === to.offset', 'c.to.storage !== to.storage'),
   emit('results in the order of their reading', 'byPosition.get(i)', 'results[i]?.value', 2),
+  body('what is not along the innermost axis is along the one around it', "return turns && strides[k]![inner - 1] === 1 ? 'turned' : 'any'", "return turns && inner > 0 ? 'turned' : 'any'"),
+  emit('products of all forms are one kernel', '`gemm${dtype}${accumulate}${form ?? \'\'}`', '`gemm${dtype}${accumulate}`'),
   body('axes are walked as one', 'if (operands[k]![outer] !== operands[k]![inner]! * d) return false', 'void d'),
   body('merged axes keep the outer stride', 'at[last] = a\n', ''),
   body('axes of length 1 are walked', 'j < 0 || shape[j] === 1 ? 0 : strides[j]!', 'j < 0 ? 0 : strides[j]!'),

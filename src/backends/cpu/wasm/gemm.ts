@@ -59,18 +59,20 @@ export function gemmScratchBytes(type: FloatName, m: number, n: number, k: numbe
 const products = /* @__PURE__ */ new WeakMap<Module, Map<string, FuncRef>>()
 
 /** A product of these sizes in the form that was measured to be fastest; few rows or columns need k long enough for what dot products, or sums in scratch, cost besides. */
-export const formOf: ProductFormOf = (dtype, [batch, rows, n, k], a, b, c) => {
+export const formOf: ProductFormOf = (dtype, [batch, rows, n, k], a, b, c, eager = false) => {
   const e = floats[dtype].bytes
   const [size, columns, depth] = [rows!, n!, k!]
   // A batch that shares B and continues C and A row by row is one tall product.
   const m = b[0] === 0 && a[0] === size * a[1]! && c[0] === size * c[1]! ? size * batch! : size
   if (depth === 0) return 'blocks'
   if (m === 1 || columns === 1) return 'vector'
-  const rowsLie = (b[2] === e && depth >= 16 && (m <= 8 || b[1]! >= 4096)) || (b[1] === e && depth >= 8 * m)
-  if (m <= few && columns * depth >= LARGE && rowsLie) return 'few rows'
+  const rowsPay = b[2] === e ? depth >= 16 && (m <= 8 || b[1]! >= 4096) : depth >= 8 * m
+  const rowsLie = b[2] === e || b[1] === e
+  if (m <= few && rowsLie && (eager || (columns * depth >= LARGE && rowsPay))) return 'few rows'
   const turned = a[1] === e && depth >= 32 && (columns <= 3 || a[2]! * depth >= 2 ** 19)
   const plain = a[2] === e && columns <= 3 && depth >= 16 * columns
-  return columns <= few && m * depth >= LARGE && (turned || plain) ? 'few columns' : 'blocks'
+  const columnsLie = a[1] === e || a[2] === e
+  return columns <= few && columnsLie && (eager || (m * depth >= LARGE && (turned || plain))) ? 'few columns' : 'blocks'
 }
 
 /**
