@@ -72,7 +72,9 @@ export class LoopEmitter {
       if (a === 'turned' && bytesOf[this.dtypes[i]!] * this.L === 16) this.turned.set(i, f.local('i32'))
     })
     this.unroll = (foldsInner && k.body.ops.length <= SHORT) || (plain && short) ? 4 : 1
-    this.nest = new LoopNest(f, k, this.L, this.unroll, this.turned.size > 0 ? this.L : short ? JAM : 1, chunk)
+    // Rows of a loop that folds nothing are walked at once only where blocks are read.
+    const jam = short && k.outputs.some((o) => o.fold !== undefined) ? JAM : 1
+    this.nest = new LoopNest(f, k, this.L, this.unroll, this.turned.size > 0 ? this.L : jam, chunk)
     this.folds = this.nest.folds
     this.totals = this.nest.totals
     this.rowCursors = Array.from({ length: this.nest.jam }, () => this.dtypes.map(() => f.local('i32')))
