@@ -1,13 +1,23 @@
 // Products of codual's own kernels beside what the registers of the same engine can do: multiply and add without a load (the ceiling), for f32 and f64, and all orders of both operands.
 // Operands and results stay in the memory of the kernels, as arrays of a BLAS do (`--arrays`: arrays of the host, which are copied).
 // `npm run bench:gemm [-- --rounds 5]`; on Node 22 and later also with the relaxed multiply-add, which has a ceiling of its own.
+// `--few`: products of few rows or columns instead, beside the library of the system (codual/blas, one thread), if there is one.
 import { parseArgs } from 'node:util'
+import { findLibrary } from '../src/backends/blas/library.js'
+import { blasOf } from '../src/backends/blas/over.js'
+import { makeCpu } from '../src/backends/cpu/index.js'
 import { Module } from '../src/backends/cpu/wasm/encoder.js'
 import { relaxedSimd } from '../src/backends/cpu/wasm/features.js'
 import * as OP from '../src/backends/cpu/wasm/opcodes.js'
 import * as cd from '../src/index.js'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, arrays: { type: 'boolean', default: false } } })
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    arrays: { type: 'boolean', default: false },
+    few: { type: 'boolean', default: false },
+  },
+})
 const rounds = Number(values.rounds)
 type Dtype = 'f32' | 'f64'
 const lanes = { f32: 4, f64: 2 } as const
@@ -71,13 +81,71 @@ const filled = (dtype: Dtype, m: number, n: number): cd.Tensor => {
   for (let i = 0; i < data.length; i++) data[i] = Math.sin(1 + 7 * i)
   return cd.tensor(data, [m, n]) as unknown as cd.Tensor
 }
+/** A product into what is there, of operands that stay in the backend's memory, or of arrays. */
+const productBy = async (
+  backend: cd.Backend,
+  dtype: Dtype,
+  [m, k, n]: readonly [number, number, number],
+  order: (typeof orders)[number],
+): Promise<() => void> => {
+  const placed = async (x: cd.Tensor): Promise<cd.Tensor> => (values.arrays ? x : ((await cd.onDevice(x as never, backend)) as cd.Tensor))
+  const [ta, tb] = [order.startsWith('aT'), order.endsWith('bT')]
+  const a = await placed(ta ? filled(dtype, k, m) : filled(dtype, m, k))
+  const b = await placed(tb ? filled(dtype, n, k) : filled(dtype, k, n))
+  const t = (x: cd.AnyExpr): cd.AnyExpr => cd.transpose(x as never) as cd.AnyExpr
+  const run = (cd.compile as unknown as (f: unknown, b: cd.Backend) => Run)(
+    (x: cd.AnyExpr, y: cd.AnyExpr) => cd.matmul((ta ? t(x) : x) as never, (tb ? t(y) : y) as never),
+    backend,
+  )
+  const into = run.into(await placed(run(a, b)))
+  return () => void into(a, b)
+}
+
+/** Few rows, few columns, and a short inner axis. */
+const fewSizes = [2, 4, 8, 16].flatMap((few) => [
+  [few, 512, 512] as const,
+  [few, 1024, 1024] as const,
+  [few, 2048, 2048] as const,
+  [512, 512, few] as const,
+  [1024, 1024, few] as const,
+  [512, few, 512] as const,
+])
+const fewBeside = async (): Promise<void> => {
+  // Every product goes to the library, also those that the backend would keep.
+  const found = findLibrary()
+  const library = typeof found === 'string' ? undefined : found
+  library?.setThreads(1)
+  const inside = library && blasOf(library, { multiplications: 0, columns: 0, channels: 0, copying: 0, far: Number.POSITIVE_INFINITY })
+  console.log(`node ${process.version}: GFLOP/s, and the time over that of ${library?.name ?? 'a library, of which there is none'}`)
+  for (const dtype of ['f32', 'f64'] as const) {
+    const table: Record<string, Record<string, string>> = {}
+    for (const size of fewSizes) {
+      const row: Record<string, string> = {}
+      for (const order of orders) {
+        const own = { call: await productBy(makeCpu(), dtype, size, order), best: Number.POSITIVE_INFINITY }
+        const other = inside && { call: await productBy(makeCpu({ blas: inside }), dtype, size, order), best: Number.POSITIVE_INFINITY }
+        for (let r = 0; r < rounds; r++)
+          for (const p of other === undefined ? [own] : [own, other]) p.best = Math.min(p.best, least(p.call, 15))
+        const rate = ((2 * size[0] * size[1] * size[2]) / own.best / 1e6).toFixed(1)
+        row[order] = other === undefined ? rate : `${rate} (${(own.best / other.best).toFixed(2)})`
+      }
+      table[size.join(' x ')] = row
+    }
+    console.log(`\n${dtype}`)
+    console.table(table)
+  }
+}
+if (values.few) {
+  await fewBeside()
+  process.exit()
+}
+
 const modes = relaxedSimd() ? [false, true] : [false]
 console.log(`node ${process.version}: GFLOP/s, and the share of the ceiling; transposed operands as a share of the plain product`)
 for (const madd of modes)
   for (const dtype of ['f32', 'f64'] as const) {
     const registers = registersOnly(dtype, madd)
     const backend = cd.cpu({ relaxed: madd })
-    const placed = async (x: cd.Tensor): Promise<cd.Tensor> => (values.arrays ? x : ((await cd.onDevice(x as never, backend)) as cd.Tensor))
     const products: {
       readonly m: number
       readonly k: number
@@ -88,16 +156,7 @@ for (const madd of modes)
     }[] = []
     for (const [m, k, n] of sizes)
       for (const order of orders) {
-        const [ta, tb] = [order.startsWith('aT'), order.endsWith('bT')]
-        const a = await placed(ta ? filled(dtype, k, m) : filled(dtype, m, k))
-        const b = await placed(tb ? filled(dtype, n, k) : filled(dtype, k, n))
-        const t = (x: cd.AnyExpr): cd.AnyExpr => cd.transpose(x as never) as cd.AnyExpr
-        const run = (cd.compile as unknown as (f: unknown, b: cd.Backend) => Run)(
-          (x: cd.AnyExpr, y: cd.AnyExpr) => cd.matmul((ta ? t(x) : x) as never, (tb ? t(y) : y) as never),
-          backend,
-        )
-        const into = run.into(await placed(run(a, b)))
-        products.push({ m, k, n, order, call: () => void into(a, b), best: Number.POSITIVE_INFINITY })
+        products.push({ m, k, n, order, call: await productBy(backend, dtype, [m, k, n], order), best: Number.POSITIVE_INFINITY })
       }
     let ceiling = 0
     const count = 4000

@@ -154,8 +154,9 @@ describe.skipIf(library === undefined)('products by the library', () => {
     expect(backend.stats().growths).toBeGreaterThan(0)
   })
 
-  it('of few rows or columns with a matrix beyond the caches are computed by the own kernel', () => {
+  it('of few rows or columns with a matrix beyond the caches are computed by the own kernel, unless the library may use more than one thread', () => {
     const asked: Asked = new Map()
+    library!.setThreads(1)
     const backend = makeCpu({
       blas: everything(asked, { multiplications: 4096, columns: 16, channels: 16, copying: 16, far: 8 * 200 * 300 }),
     })
@@ -172,6 +173,10 @@ describe.skipIf(library === undefined)('products by the library', () => {
       expect(apart((f(x, y) as unknown as cd.Tensor).data, want.data)).toBeLessThan(1e-12)
     }
     expect(Object.fromEntries(asked)).toEqual({ 'product f64, refused': 3, 'product f64': 2 })
+    library!.setThreads(2)
+    f(drawn([3, 200], 'f64'), drawn([200, 300], 'f64'))
+    library!.setThreads(1)
+    expect(Object.fromEntries(asked)).toEqual({ 'product f64, refused': 3, 'product f64': 3 })
   })
 
   it('keep NaN and infinities where a sum has them, and nothing of what was in the memory', () => {

@@ -26,6 +26,8 @@ export interface Library {
   readonly wide: boolean
   /** Says how many threads it may use; false where it does not take that. */
   readonly setThreads: (threads: number) => boolean
+  /** How many were said; undefined where it has its own number. */
+  readonly threads: () => number | undefined
   readonly addressOf: (buffer: ArrayBuffer) => number
 }
 
@@ -84,6 +86,7 @@ const libraryOf = (koffi: Koffi, path: string, known: boolean): Library | string
   const [before, behind] = affixes
   const wide = behind.includes('64')
   const own = (parameters: string): string => (wide ? parameters.replaceAll(/\bint\b/g, 'int64_t') : parameters)
+  let said: number | undefined
   return {
     name: name ?? 'a BLAS',
     path,
@@ -96,10 +99,12 @@ const libraryOf = (koffi: Koffi, path: string, known: boolean): Library | string
           const set = has(lib, `void ${first}${f}(int)`)
           if (set === undefined) continue
           set(threads)
+          said = threads
           return true
         }
       return false
     },
+    threads: () => said,
     addressOf: (buffer) => Number(koffi.address(new Uint8Array(buffer))),
   }
 }

@@ -99,7 +99,7 @@ class Copies {
 /** The other side of a product for which a matrix of no layout is copied first. */
 export const COPYING = 16
 
-/** Bytes of a matrix from which on a product with few rows or columns goes to the backend's own kernel, which reads it once and in its order (wasm/gemm-few.ts): OpenBLAS packs it first. */
+/** Bytes of a matrix from which on a product with few rows or columns goes to the backend's own kernel, which reads it once and in its order (wasm/gemm-few.ts): on one thread OpenBLAS takes longer. On more, it has the bandwidth of more. */
 export const FAR = 2 ** 22
 /** How many of these are few; and how many columns, where the matrix is turned. */
 const FEW = { f32: 8, f64: 3 } as const
@@ -131,7 +131,7 @@ const productBy = (library: Library, at: Mapped, type: FloatName, into: Into, { 
     // A batch that shares B and continues C and A row by row is one tall product.
     if (bStep === 0 && aStep === m * aRow && cStep === m * cRow) [m, batch] = [m * batch, 1]
     const fewest = n < m && aColumn !== size ? FEW_TURNED : FEW[type]
-    if (batch === 1 && Math.min(m, n) <= fewest && Math.max(m, n) * k * size >= far) return 0
+    if (library.threads() === 1 && batch === 1 && Math.min(m, n) <= fewest && Math.max(m, n) * k * size >= far) return 0
     const a = leadingOf(m, k, aRow, aColumn, size)
     const b = leadingOf(k, n, bRow, bColumn, size)
     if ((a === 0 && n < copying) || (b === 0 && m < copying) || (m > 1 && cRow < n * size)) return 0
