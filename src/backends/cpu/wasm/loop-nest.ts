@@ -23,7 +23,7 @@ export class LoopNest {
   private readonly at: LoopRecord
   private readonly inputs: number
 
-  /** `rows`: how many rows may be walked at once, or are where no fold decides; `points`: of a chunk. */
+  /** `rows`: how many rows of the axis around the innermost one are walked at once, where folds allow it; `points`: of a chunk. */
   constructor(
     private readonly f: FunctionBuilder,
     private readonly k: LoopKernel,
