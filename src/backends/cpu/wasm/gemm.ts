@@ -4,7 +4,7 @@
  * A product has one of these forms (formOf):
  *   matvec    when m or n is 1 (gemm-vector.ts)
  *   few       when m or n is at most 16 and the other operand large (gemm-few.ts)
- *   blocks    otherwise: tiles of 4 x 8 (f32) or 4 x 4 (f64) results held in registers, 6 x 8 or 6 x 4 with the relaxed multiply-add; k in blocks of 4096 bytes, m of 132, n of 256
+ *   blocks    otherwise: tiles of 4 x 8 (f32) or 4 x 4 (f64) results held in registers, 6 x 8 or 6 x 4 with the relaxed multiply-add; k in blocks of 4096 bytes, m of 96, n of 256
  *             (Goto and van de Geijn 2008). A is read in place when its rows are contiguous, B when it is small or few rows use it;
  *             otherwise they are packed into scratch. Narrow panels at the edges load and store exactly their own elements.
  */
@@ -35,8 +35,8 @@ interface GemmOptions {
 /** Bytes of a row of B in a block of k. */
 const blockBytes = 4096
 const blockOf = (F: Float): number => blockBytes / F.bytes
-/** A multiple of both heights of tiles, 4 and 6. */
-const blockM = 132
+/** A multiple of both heights of tiles, 4 and 6; with a block of k, what a second cache of 512 KiB holds. */
+const blockM = 96
 const blockN = 256
 /** Elements of a matrix from which on products with few rows or columns have forms of their own. */
 const LARGE = 4097
