@@ -24,6 +24,8 @@ export const product = (first: AnyExpr, ...rest: readonly AnyExpr[]): AnyExpr =>
 export const tril = (x: AnyExpr, k = 0): AnyExpr => asExpr(triangleOf('tril', asNode(x), k))
 export const triu = (x: AnyExpr, k = 0): AnyExpr => asExpr(triangleOf('triu', asNode(x), k))
 export const diag = (x: AnyExpr): AnyExpr => asExpr(diagonalNode(asNode(x), 0))
+/** The mean of a matrix and its transpose. */
+export const mean = (x: AnyExpr): AnyExpr => mul(add(x, t(x)), 0.5)
 /** The symmetric matrix whose lower triangle is x's. */
 export const symmetric = (x: AnyExpr): AnyExpr => add(tril(x), t(tril(x, -1)))
 /** The lower triangle with half of the diagonal. */

@@ -7,8 +7,7 @@ import { prod } from '../core/ops/along-axis.js'
 import { eq, ge } from '../core/ops/compare.js'
 import { abs, add, cast, maximum, mul, neg, sub, where } from '../core/ops/elementwise.js'
 import type { linalg } from '../core/ops/families.js'
-import { takeAlongNode } from '../core/ops/indexing/along.js'
-import { broadcastTo, expandDims, pad } from '../core/ops/layout/layout.js'
+import { pad } from '../core/ops/layout/layout.js'
 import { sliceAxis } from '../core/ops/layout/slice.js'
 import * as op from '../core/ops/linalg/factorisations.js'
 import * as system from '../core/ops/linalg/systems.js'
@@ -45,9 +44,7 @@ const factorsOf = (packed: AnyExpr): { readonly l: AnyExpr; readonly u: AnyExpr 
 }
 const unitLower = { lower: true, transpose: false, unitDiagonal: true }
 const upper = { lower: false, transpose: false, unitDiagonal: false }
-/** Rows of each matrix at the places. */
-const rowsAt = (x: AnyExpr, places: AnyExpr): AnyExpr =>
-  asExpr(takeAlongNode(asNode(x), asNode(broadcastTo(expandDims(places, -1), dims(x))), dims(x).length - 2))
+const rowsAt = (x: AnyExpr, places: AnyExpr): AnyExpr => asExpr(system.rowsAt(asNode(x), asNode(places)))
 
 const luRule: Rule = multiRule(op.luPrimitive, {
   // With F = L^-1 P dA U^-1: dL = L tril(F, -1), dU = triu(F) U.

@@ -1,6 +1,6 @@
 /**
- * Calculus of cholesky and of triangular systems, for stacks of matrices. Rules are made of the operations themselves, so that every order exists. Each reads one triangle of
- * an argument, and has its gradient there, and zeros elsewhere.
+ * Calculus of cholesky and of triangular systems, for stacks of matrices. Rules are made of the operations themselves, so that every order exists. Triangular systems read one triangle of
+ * an argument, and have its gradient there, and zeros elsewhere.
  */
 import type { Rule } from '../core/calculus/rule.js'
 import { asExpr, asNode, constant, type Node } from '../core/graph/expr.js'
@@ -14,7 +14,7 @@ import * as op from '../core/ops/linalg/factorisations.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims } from './batching.js'
 import { reapply, rule } from './define.js'
-import { batchOfSystems, forced, phi, product, solveIn, symmetric, t, tril, triu } from './matrices.js'
+import { batchOfSystems, forced, mean, phi, product, solveIn, t, tril, triu } from './matrices.js'
 import { addTangents } from './product.js'
 
 const lower = { lower: true, transpose: false, unitDiagonal: false }
@@ -49,17 +49,11 @@ const choleskyRule: Rule = rule(op.choleskyPrimitive, {
   frule: (_xs, [da], _params, { y: l }) => {
     const dx = forced(da)
     if (dx === undefined) return [l, ZeroTangent]
-    return [l, product(l, phi(t(overL(l, t(overL(l, symmetric(dx)))))))]
+    return [l, product(l, phi(t(overL(l, t(overL(l, mean(dx)))))))]
   },
-  // With X = L^-T phi(L^T LBar) L^-1: ABar = phi(X + X^T).
+  // With X = L^-T phi(L^T LBar) L^-1: ABar = (X + X^T) / 2.
   rrule: (_xs, _params, { y: l }) => {
-    const choleskyPullback = (lBar: AnyExpr) =>
-      [
-        thunk(() => {
-          const x = overLt(l, t(overLt(l, phi(lowerOfProduct(l, lBar)))))
-          return phi(add(x, t(x)))
-        }),
-      ] as const
+    const choleskyPullback = (lBar: AnyExpr) => [thunk(() => mean(overLt(l, t(overLt(l, phi(lowerOfProduct(l, lBar)))))))] as const
     return [l, choleskyPullback]
   },
   batch: ([a]) => reapply(op.choleskyPrimitive, [a], NO_PARAMS),

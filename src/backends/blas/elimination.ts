@@ -1,30 +1,31 @@
 /** Factorisations by elimination, and triangular systems. LAPACK's matrices lie column by column, so that they are turned before a routine and after it. */
+import { meanTriangle } from '../../core/matrices/cholesky.js'
 import type { TriangularParams } from '../../core/ops/linalg/factorisations.js'
 import { bytesOf, INTEGERS, type Make, routine } from './scratch.js'
 
 /** Columns of a triangle that are turned together. */
 const STRIP = 64
 
-/** Of A turned the lower triangle is read: OpenBLAS takes 1.4 times as long with the upper one, which would need no turn. */
+/** The upper triangle of the mean is LAPACK's lower one: OpenBLAS takes 1.4 times as long with the other, whose factor would need no turn. */
 export const cholesky: Make = (given) => {
   const potrf = routine(given, 'potrf', 1, 4)
   if (potrf === undefined) return undefined
   const { n, type, room, matrices } = given
   const [size, row] = [bytesOf(type), n * bytesOf(type)]
-  /** The lower triangle of A becomes the upper one of X, or the other way round; what is beside them is of no account. */
-  const turnTriangle = (x: number, a: number, lower: boolean): void => {
+  /** The upper triangle of A becomes the lower one of X; what is beside them is of no account. */
+  const turnTriangle = (x: number, a: number): void => {
     for (let j = 0; j < n; j += STRIP) {
-      const [columns, at] = [Math.min(STRIP, n - j), j * (row + size)]
-      matrices.turn(x + at, row, a + at, row, lower ? n - j : columns, lower ? columns : n - j)
+      const at = j * (row + size)
+      matrices.turn(x + at, row, a + at, row, Math.min(STRIP, n - j), n - j)
     }
   }
   const [integers, turned] = [room.take(INTEGERS, 1), room.take(n * n, size)]
   return ([a], [l], s) => {
     const x = s.place(turned)
-    turnTriangle(x, a!, true)
+    meanTriangle(s.numbers(type, x, n * n), 0, s.numbers(type, a!, n * n), 0, n)
     const [order, info] = s.integers(s.place(integers), n, 0)
     potrf('L', order, s.address(x), order, info, 1)
-    turnTriangle(l!, x, false)
+    turnTriangle(l!, x)
     matrices.clearAbove(l!, row, n)
     const found = s.numbers(type, l!, n * n)
     // The library goes on with NaN, as if it were a positive pivot.

@@ -37,7 +37,7 @@ export const choleskyShader: WholeShader = (kernel, [l, a]) => {
   for (var i = 0u; i < n; i++) {
     for (var j = 0u; j < n; j++) {
       if (j > i) { st(x + i * n + j, 0.0); continue; }
-      var s = ld(y + i * n + j);
+      var s = 0.5 * ld(y + i * n + j) + 0.5 * ld(y + j * n + i);
       for (var k = 0u; k < j; k++) { s -= ld(x + i * n + k) * ld(x + j * n + k); }
       if (j < i) { st(x + i * n + j, s / ld(x + j * n + j)); continue; }
       let bits = bitcast<i32>(s);

@@ -4,7 +4,7 @@
 import type { Local, Module, Operand } from './encoder.js'
 import { bytesOf, eachPair, loadAll, type Part, type SmallShape } from './pairs.js'
 
-/** L with A = L L^T, as `cholesky` in core/matrices. */
+/** L with (A + A^T) / 2 = L L^T, as `cholesky` in core/matrices. */
 export const emitSmallCholesky = (module: Module, { type, rows: n }: SmallShape, name: string): void =>
   eachPair(
     module,
@@ -20,7 +20,8 @@ export const emitSmallCholesky = (module: Module, { type, rows: n }: SmallShape,
         const row: Local[] = []
         l.push(row)
         for (let j = 0; j <= i; j++) {
-          const s = p.keep(p.load(matrix, i * n + j))
+          const half = (k: number, l: number): Operand => p.mul(p.load(matrix, k * n + l), p.c(0.5))
+          const s = p.keep(p.add(half(i, j), half(j, i)))
           for (let k = 0; k < j; k++) p.set(s, p.sub(s, p.mul(row[k]!, l[j]![k]!)))
           if (j < i) p.set(s, p.div(s, l[j]![j]!))
           else {

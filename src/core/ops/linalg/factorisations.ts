@@ -79,7 +79,7 @@ const drawn =
     const [m, n] = shape.slice(-2) as [number, number]
     return Array.from({ length: sizeOf(shape) }, (_, k) => at(next() - 0.5, Math.floor(k / n) % m, k % n))
   }
-/** Positive definite in its lower triangle. What is above is not read. */
+/** The mean of such a matrix and its transpose is positive definite. */
 const definite = drawn((x, i, j) => (i === j ? 2.5 + x : x))
 /** Far from singular, with another row as the pivot of each column. */
 const pivoted = drawn((x, i, j) => (i === (j + 1) % 3 ? 3 + x : x))
@@ -113,7 +113,7 @@ export const choleskyRun: Factorise<NoParams> = ([a], _params, [l], loops) => {
   const [, n] = axesOf(a!)
   for (let k = count(a!), at = 0; k > 0; k--, at += n * n) cholesky(floats(a!), floats(l!), at, n, loops)
 }
-/** Reads the lower triangle alone: its gradient lies there. */
+/** Of the mean of A and its transpose, so that the gradient is symmetric. */
 export const choleskyPrimitive: Primitive<'cholesky', NoParams, readonly ['float']> = primitive({
   name: 'cholesky',
   stacked: 2,

@@ -61,8 +61,8 @@ export const choleskyOptions = {
  * cholesky([[4, 2], [2, 5]])                    // [[2, 0], [1, 2]]
  * cholesky([[4, 2], [2, 5]], { upper: true })   // [[2, 1], [0, 2]]
  */
-export const cholesky: CholeskyFn = operation('cholesky', { x: floats }, choleskyOptions, ({ x }, { upper }, op) => {
-  const l = apply(choleskyPrimitive, [symmetrised(x, op)], NO_PARAMS)
+export const cholesky: CholeskyFn = operation('cholesky', { x: floats }, choleskyOptions, ({ x }, { upper }) => {
+  const l = apply(choleskyPrimitive, [asNode(x)], NO_PARAMS)
   return asExpr(upper ? swapLast(l) : l)
 })
 

@@ -13,7 +13,7 @@ import { eq, gt } from '../compare.js'
 import { diag, eye } from '../construct.js'
 import { matmulNode } from '../contract.js'
 import { abs, div, log, mul, sign, where } from '../elementwise.js'
-import { takeAlongNode } from '../indexing/along.js'
+import { gatherNode } from '../indexing/gather.js'
 import { broadcastNode, reshapeNode, swapLast, transposeNode } from '../layout/move.js'
 import { iotaNode } from '../positions.js'
 import { max, sum } from '../reductions.js'
@@ -37,9 +37,11 @@ const sides = (...shape: readonly number[]): SampleArg => ({ shape })
 export interface SolveParams {
   readonly transpose: boolean
 }
-/** The rows of x: [..., n, k] at indices [..., n]. */
-const rowsAt = (x: Node, indices: Node): Node =>
-  takeAlongNode(x, broadcastNode(reshapeNode(indices, [...indices.shape, 1]), x.shape), x.shape.length - 2)
+/** The rows of each matrix of x: [..., n, k] at its indices [..., n]. */
+export const rowsAt = (x: Node, indices: Node): Node => {
+  const axis = x.shape.length - 2
+  return gatherNode(x, indices, { axis, batchDims: axis })
+}
 /** A^-1 b, or A^-T b, for P A = L U with the rows of A in this order. */
 export const solveByLu = (packed: Node, order: Node, b: Node, transpose: boolean): Node => {
   const l = { lower: true, transpose, unitDiagonal: true }

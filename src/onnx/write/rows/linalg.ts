@@ -3,6 +3,7 @@ import type { linalg } from '../../../core/ops/families.js'
 import {
   type AnyExpr,
   abs,
+  add,
   and,
   arange,
   argmax,
@@ -49,7 +50,7 @@ const cholesky = (a: X): X => {
       const l = where(ge(places, k), div(c, expandDims(sqrt(column(c, k)), -1)), 0)
       return [sub(rest, outer(l, l)), l]
     },
-    a,
+    add(mul(a, 0.5), mul(swapaxes(a, -1, -2), 0.5)) as X,
   )
   return moveaxis(ys, 0, -1)
 }
