@@ -8,8 +8,8 @@
 
 import { leastOf } from '../../../core/errors/extremes.js'
 import { repeat } from './conv-stage.js'
-import type { FunctionBuilder, Local } from './encoder.js'
-import { type Float, multiplyAdd, zeroVector } from './float.js'
+import type { FunctionBuilder, Local, Operand } from './encoder.js'
+import { address, type Float, multiplyAdd, zeroVector } from './float.js'
 import { storeResult } from './gemm-pack.js'
 import * as OP from './opcodes.js'
 
@@ -19,13 +19,20 @@ interface Axis {
   readonly weight: number
 }
 
+/** Of the row of pixels that row 0 meets at the first y: its place, and how many rows have pixels. What is outside are zeros, of which none is read. */
+interface Inside {
+  readonly from: number
+  readonly count: number
+}
+
 interface TapLoop {
   readonly channels: { readonly count: number; readonly weight: number; readonly output: number }
   readonly ys: { readonly count: number; readonly input: number; readonly output: number }
   /** Input pixels are neighbours; output pixels lie `output` bytes apart. */
   readonly xs: { readonly count: number; readonly output: number }
   readonly planes: Axis
-  readonly rows: Axis
+  /** Rows of the input go back by one from each to the next where it is said which have pixels. */
+  readonly rows: Axis & { readonly inside?: Inside }
   /** Runs of equally spaced taps; the first of a run at byte offsets `firstInput` (may be negative) and `firstWeight`. */
   readonly taps: readonly (Axis & { readonly firstInput: number; readonly firstWeight: number })[]
   readonly madd: boolean
@@ -47,6 +54,8 @@ export function emitTapLoop(f: FunctionBuilder, F: Float, loop: TapLoop, input: 
 /** Addresses by level of the nest: of pixels, weights and outputs. */
 const pointersOf = (f: FunctionBuilder) =>
   f.namedLocals('i32', 'inY inX inPlane inRow inTap weightBlock weightPlane weightRow weightTap outBlock outY outX out')
+/** Of rows that have pixels: the place of the row that row 0 meets, the first, how many, how many are left. */
+const insideOf = (f: FunctionBuilder) => f.namedLocals('i32', 'place first count left')
 
 class Taps {
   /** Lanes of the last vector of a row. */
@@ -59,6 +68,7 @@ class Taps {
   /** Memory offsets are unsigned: start from the leftmost tap. */
   private readonly leftmost: number
   private readonly at: ReturnType<typeof pointersOf>
+  private readonly inside: ReturnType<typeof insideOf>
   private readonly results: readonly Local[]
   private readonly held: readonly Local[]
   private readonly moving: Local
@@ -83,6 +93,7 @@ class Taps {
       0,
     )
     this.at = pointersOf(f)
+    this.inside = insideOf(f)
     this.results = f.locals('v128', block * width)
     this.held = f.locals('v128', Math.min(block, width))
     this.moving = f.local('v128')
@@ -101,8 +112,10 @@ class Taps {
     const { inY, inX, weightBlock, outBlock, outY, outX } = this.at
     repeat(f, count, () => {
       f.op(OP.i32_add, this.input, this.leftmost).set(inY).set(outY, outBlock)
+      this.beginRows()
       repeat(f, ys.count, () => {
         f.set(inX, inY).set(outX, outY)
+        this.findRows()
         repeat(f, this.fullTiles, () => {
           this.tile(height, width, F.lanes)
           f.increment(inX, width * 16).increment(outX, width * F.lanes * xs.output)
@@ -121,13 +134,49 @@ class Taps {
     f.set(inPlane, inX).set(weightPlane, weightBlock)
     repeat(f, planes.count, () => {
       f.set(inRow, inPlane).set(weightRow, weightPlane)
-      repeat(f, rows.count, () => {
+      this.eachRow(() => {
         this.tapsOfRow(height, wide)
         f.increment(inRow, rows.input).increment(weightRow, rows.weight)
       })
       f.increment(inPlane, planes.input).increment(weightPlane, planes.weight)
     })
     this.store(height, wide, lastLanes)
+  }
+  private beginRows(): void {
+    const { inside } = this.loop.rows
+    if (inside !== undefined) this.f.set(this.inside.place, inside.from)
+  }
+  /** The rows that have pixels at this y, and the place at the next one. */
+  private findRows(): void {
+    const { f } = this
+    const { rows } = this.loop
+    if (rows.inside === undefined) return
+    const { place, first, count } = this.inside
+    const i32 = address(f)
+    const [behind, last] = [rows.inside.count - 1, rows.count - 1]
+    const less =
+      (a: Operand, b: Operand): Operand =>
+      () =>
+        f.op(OP.i32_lt_s, a, b)
+    f.set(first, i32.choose(less(place, behind), 0, i32.sub(place, behind)))
+    f.set(count, i32.add(i32.sub(i32.choose(less(place, last), place, last), first), 1))
+    f.increment(place, 1)
+  }
+  private eachRow(body: () => void): void {
+    const { f } = this
+    const { rows } = this.loop
+    if (rows.inside === undefined) {
+      repeat(f, rows.count, body)
+      return
+    }
+    const { inRow, weightRow } = this.at
+    const { first, count, left } = this.inside
+    const i32 = address(f)
+    f.increment(inRow, i32.mul(first, rows.input)).increment(weightRow, i32.mul(first, rows.weight))
+    f.ifThen(
+      () => f.op(OP.i32_gt_s, count, 0),
+      () => f.set(left, count).countDown(left, body),
+    )
   }
   private result(channel: number, vector: number): Local {
     return this.results[channel * this.width + vector]!

@@ -3,7 +3,7 @@
  *
  * Both are the same loop (conv-taps.ts) over staged planes (conv-stage.ts). The gradient splits x by phase modulo the stride: pixels
  * of one phase meet a fixed set of taps, so each phase is a correlation of stride 1 over y's cotangent.
- * Padding is zeros that take part in the sums: 0 * Infinity is NaN at a border as anywhere else.
+ * Padding is zeros that take part in the sums: 0 * Infinity is NaN at a border as anywhere else. Rows of the gradient's taps that meet nothing else are left out.
  * The kernel's gradient is in conv-kernel-gradient.ts.
  */
 
@@ -134,6 +134,14 @@ function reach(phases: readonly Phase[], outputs: number): readonly [number, num
   return [before, after]
 }
 
+/** Do enough taps of a phase meet no output, but zeros, that it pays to find which? Only of those that go back by one output. */
+function manyOutside({ run, count, output, distance }: Phase, outputs: number): boolean {
+  if (distance !== 1) return false
+  let met = 0
+  for (let q = 0; q < count; q++) for (let s = 0; s < run.count; s++) if (output + q - s >= 0 && output + q - s < outputs) met++
+  return met < 0.9 * count * run.count
+}
+
 /** More phases than this would be more code than speed: one loop scatters instead. */
 const mostPhases = 16
 
@@ -201,7 +209,12 @@ export function emitConvInputGradient(
               ys: { count: row.count, input: staged.rowBytes, output: stride[0] * width * e },
               xs: { count: column.count, output: stride[1] * e },
               planes: { count: outputs, input: staged.planeBytes, weight: inputs * kh * kw * e },
-              rows: { count: row.run.count, input: -row.distance * staged.rowBytes, weight: row.run.step * kw * e },
+              rows: {
+                count: row.run.count,
+                input: -row.distance * staged.rowBytes,
+                weight: row.run.step * kw * e,
+                ...(manyOutside(row, oh) && { inside: { from: row.output, count: oh } }),
+              },
               taps:
                 column.run.count === 0
                   ? []
