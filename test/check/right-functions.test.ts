@@ -26,7 +26,7 @@ const [slow, quick] = [true, false].map((yes) => rightFunctions.filter((r) => lo
   typeof rightFunctions,
   typeof rightFunctions,
 ]
-const tried = [...some(quick, 24, 100), ...(deep ? half(slow, 0) : [])]
+const tried = [...some(quick, 24, 60), ...(deep ? half(slow, 0) : [])]
 
 describe('called right', () => {
   it.each(tried.map((r) => [r.name, r] as const))('%s', (_name, { f, args, options, why }) => {

@@ -16,7 +16,7 @@ import { tracedOf } from './generator/traced.js'
 
 /** A few programs are done by one process sooner than two have started. */
 const workers = count(1, 2)
-const many = Number(process.env.PROGRAMS ?? count(60, 600, 5000))
+const many = Number(process.env.PROGRAMS ?? count(60, 400, 5000))
 
 /** Counts what plans make of a program's loops. A loop of any number of steps has no way back. */
 const countPlans = (p: RandomProgram, coverage: Coverage): void => {

@@ -62,7 +62,8 @@ describe('mistakes in rules and modes', () => {
     })
   it('are found', { timeout: 7_200_000 }, async () => {
     let done = 0
-    const drawn = (): readonly number[] => (deep ? sampled(40) : some(quick, 12).map((name) => mutants.findIndex((m) => m.name === name)))
+    const drawn = (): readonly number[] =>
+      deep ? sampled(whole ? 40 : 24) : some(quick, 12).map((name) => mutants.findIndex((m) => m.name === name))
     const tasks = all ? [...mutants.keys()].filter((i) => isAsked(mutants[i]!)) : drawn()
     const progress = all
       ? (name: string, v: { readonly by: string; readonly what: string; readonly ms: number }): void => {
