@@ -1,5 +1,5 @@
 /** Factorisations by elimination, and triangular systems. LAPACK's matrices lie column by column, so that they are turned before a routine and after it. */
-import { meanTriangle } from '../../core/matrices/cholesky.js'
+import { meanOfTriangles } from '../../core/matrices/cholesky.js'
 import type { TriangularParams } from '../../core/ops/linalg/factorisations.js'
 import { bytesOf, INTEGERS, type Make, routine } from './scratch.js'
 
@@ -12,20 +12,21 @@ export const cholesky: Make = (given) => {
   if (potrf === undefined) return undefined
   const { n, type, room, matrices } = given
   const [size, row] = [bytesOf(type), n * bytesOf(type)]
-  /** The upper triangle of A becomes the lower one of X; what is beside them is of no account. */
-  const turnTriangle = (x: number, a: number): void => {
+  /** The lower triangle of A becomes the upper one of X, or the other way round; what is beside them is of no account. */
+  const turnTriangle = (x: number, a: number, lower: boolean): void => {
     for (let j = 0; j < n; j += STRIP) {
-      const at = j * (row + size)
-      matrices.turn(x + at, row, a + at, row, Math.min(STRIP, n - j), n - j)
+      const [columns, at] = [Math.min(STRIP, n - j), j * (row + size)]
+      matrices.turn(x + at, row, a + at, row, lower ? n - j : columns, lower ? columns : n - j)
     }
   }
   const [integers, turned] = [room.take(INTEGERS, 1), room.take(n * n, size)]
   return ([a], [l], s) => {
     const x = s.place(turned)
-    meanTriangle(s.numbers(type, x, n * n), 0, s.numbers(type, a!, n * n), 0, n)
+    turnTriangle(x, a!, true)
+    meanOfTriangles(s.numbers(type, x, n * n), 0, s.numbers(type, a!, n * n), 0, n)
     const [order, info] = s.integers(s.place(integers), n, 0)
     potrf('L', order, s.address(x), order, info, 1)
-    turnTriangle(l!, x)
+    turnTriangle(l!, x, false)
     matrices.clearAbove(l!, row, n)
     const found = s.numbers(type, l!, n * n)
     // The library goes on with NaN, as if it were a positive pivot.

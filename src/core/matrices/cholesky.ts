@@ -44,20 +44,22 @@ const turnOver = (a: Floats, at: number, n: number, loops: Eliminating): void =>
   }
 }
 
-/** Rows and columns of a square whose numbers, and those of the square across the diagonal, stay near. */
-const NEAR = 16
-/** The upper triangle of (A + A^T) / 2 goes to that of X, both [n, n]. Halves are added, so that large numbers do not overflow. */
-export const meanTriangle = (x: Floats, xAt: number, a: Floats, aAt: number, n: number): void => {
-  for (let i = 0; i < n; i += NEAR)
-    for (let j = i; j < n; j += NEAR) {
-      const [lastRow, lastColumn] = [Math.min(n, i + NEAR), Math.min(n, j + NEAR)]
-      for (let row = i; row < lastRow; row++)
-        for (let k = Math.max(row, j); k < lastColumn; k++) x[xAt + row * n + k] = 0.5 * a[aAt + row * n + k]! + 0.5 * a[aAt + k * n + row]!
-    }
+/** In the upper triangles of X and A: [n, n] the mean of both takes the place of X. Halves are added, so that large numbers do not overflow. */
+export const meanOfTriangles = (x: Floats, xAt: number, a: Floats, aAt: number, n: number): void => {
+  for (let i = 0; i < n; i++) {
+    const [to, from, end] = [xAt + i * n, aAt + i * n, n]
+    for (let j = i; j < end; j++) x[to + j] = 0.5 * x[to + j]! + 0.5 * a[from + j]!
+  }
 }
+/** Rows of A that are turned together: what is above the diagonal in them is turned for nothing. */
+const TURNED = 4 * LEAF
 /** L with (A + A^T) / 2 = L L^T, with zeros above the diagonal; NaN everywhere where that is not positive definite, or holds NaN. */
 export const cholesky = (a: Floats, l: Floats, at: number, n: number, loops: Eliminating): void => {
-  meanTriangle(l, at, a, at, n)
+  for (let i = 0; i < n; i += TURNED) {
+    const end = Math.min(n, i + TURNED)
+    loops.turn(l, at + i, n, a, at + i * n, n, end - i, end)
+  }
+  meanOfTriangles(l, at, a, at, n)
   if (factor(l, at, n, n, loops)) turnOver(l, at, n, loops)
   else l.fill(Number.NaN, at, at + n * n)
 }
