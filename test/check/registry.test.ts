@@ -47,7 +47,7 @@ const smallest = (p: AnyPrimitive): number => {
 /** Derivatives that are left out, as the docstrings of these functions say. */
 const left = [...Object.keys(partly), 'qr']
 /** Rules whose second order is tried in depth too. */
-const twice = new Set(sample([...coreRegistry.rules.keys()], 20))
+const twice = new Set(sample([...coreRegistry.rules.keys()], 12))
 
 for (const [family, table] of Object.entries(families))
   describe(family, () => {

@@ -214,7 +214,7 @@ backend.name
   it('underlines nothing in an example', { timeout: 3 * limit }, () => {
     const language = languageOf(declarations())
     const folder = join(root, 'site', 'examples')
-    const underlined = sample(readdirSync(folder).sort(), 9).flatMap((file) =>
+    const underlined = sample(readdirSync(folder).sort(), 6).flatMap((file) =>
       language.problems(readFileSync(join(folder, file), 'utf8')).map((p) => `${file}: ${p.message}`),
     )
     expect(underlined).toEqual([])
@@ -404,7 +404,7 @@ typeof worker.document
     const files = readdirSync(folder).sort()
     expect(await page.locator('#gallery option').count()).toBe(files.length + 1)
     const wrongOnes: string[] = []
-    for (const [i, file] of sample([...files.entries()], 9)) {
+    for (const [i, file] of sample([...files.entries()], 6)) {
       await page.selectOption('#gallery', String(i))
       await finished()
       const expected = expectedOf(readFileSync(join(folder, file), 'utf8'))
@@ -428,13 +428,15 @@ typeof worker.document
   it('runs the examples of docstrings, as the links of the documentation open them', { timeout: limit }, async () => {
     const wrongOnes: string[] = []
     let compared = 0
-    for (const [name, entry] of [
+    const examples = [
       ['cholesky', 'codual'],
       ['scan', 'codual'],
       ['hessian', 'codual'],
       ['applyUpdates', 'codual/optim'],
       ['uniform', 'codual/random'],
-    ] as const) {
+    ] as const
+    const tried = sample(examples, 3)
+    for (const [name, entry] of tried) {
       const of = publicNames().find((n) => n.name === name && n.entry === entry)!
       const [example] = examplesOf(of)
       const program = programOf(shortPath(of.file), example!.code)!
@@ -452,7 +454,7 @@ typeof worker.document
       await context.close()
     }
     expect(wrongOnes).toEqual([])
-    expect(compared).toBeGreaterThan(4)
+    expect(compared).toBeGreaterThanOrEqual(tried.length)
   })
 
   it('has its first program in the page itself, until the editor is loaded', { timeout: limit }, async () => {
