@@ -138,7 +138,7 @@ function reach(phases: readonly Phase[], outputs: number): readonly [number, num
 function manyOutside({ run, count, output, distance }: Phase, outputs: number): boolean {
   if (distance !== 1) return false
   let met = 0
-  for (let q = 0; q < count; q++) for (let s = 0; s < run.count; s++) if (output + q - s >= 0 && output + q - s < outputs) met++
+  for (let s = 0; s < run.count; s++) met += Math.max(0, Math.min(count, outputs + s - output) - Math.max(0, s - output))
   return met < 0.9 * count * run.count
 }
 
