@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sample } from '../depth.js'
+import { sample, whole } from '../depth.js'
 import { after, ONE_OF_EACH, programOf, SETTINGS } from './parameters/program.js'
 
 /** With CODUAL_TYPES=all everything goes on with the result of each call; else these three. */
@@ -19,9 +19,10 @@ const tsc = (compiler: string): string => join(root, 'node_modules', compiler, '
 
 interface Config {
   readonly include: readonly string[]
+  readonly exclude?: readonly string[]
   readonly skipLibCheck?: boolean
 }
-const write = (name: string, { include, skipLibCheck = true }: Config): string => {
+const write = (name: string, { include, exclude = [], skipLibCheck = true }: Config): string => {
   const path = join(work, `tsconfig.${name}.json`)
   const compilerOptions = {
     target: 'ES2022',
@@ -35,7 +36,7 @@ const write = (name: string, { include, skipLibCheck = true }: Config): string =
     types: [],
     skipLibCheck,
   }
-  writeFileSync(path, JSON.stringify({ compilerOptions, include }))
+  writeFileSync(path, JSON.stringify({ compilerOptions, include, exclude }))
   return path
 }
 
@@ -74,7 +75,11 @@ describe('the fixtures and the programs of test/programs, against declarations a
     it(`compile with TypeScript ${version}, and each @ts-expect-error is needed`, { timeout: LIMIT }, () => {
       const run = spawnSync(process.execPath, [tsc(compiler), '--version'], { encoding: 'utf8' })
       expect(run.stdout).toContain(`Version ${version}.`)
-      const { stdout } = spawnSync(process.execPath, [tsc(compiler), '-p', write('fixtures', { include: ['test'] })], { encoding: 'utf8' })
+      // The program with a call of each function takes the oldest as long as the rest together: in depth the newest has it alone.
+      const exclude = whole || version === '7.0' ? [] : ['test/types/fixtures/parameters.ts']
+      const { stdout } = spawnSync(process.execPath, [tsc(compiler), '-p', write('fixtures', { include: ['test'], exclude })], {
+        encoding: 'utf8',
+      })
       expect(stdout).toBe('')
     })
 })
