@@ -151,18 +151,17 @@ const FACTOR: Added = {
       })`,
     },
     'rules/systems.ts': {
-      first: `import { twiceCholeskyPrimitive } from '../core/ops/linalg/factorisations.js'\nimport { phi, symmetric } from './matrices.js'`,
+      first: `import { twiceCholeskyPrimitive } from '../core/ops/linalg/factorisations.js'\nimport { mean, phi } from './matrices.js'`,
       row: `twiceCholesky: rule(twiceCholeskyPrimitive, {
         frule: ([a], [da], _params, { y }) => {
           const dx = forced(da)
           const over = (x: AnyExpr): AnyExpr => solveIn(mul(y, 0.5), x, { lower: true, transpose: false, unitDiagonal: false })
-          return dx === undefined ? [y, ZeroTangent] : [y, product(y, phi(t(over(t(over(symmetric(dx)))))))]
+          return dx === undefined ? [y, ZeroTangent] : [y, product(y, phi(t(over(t(over(mean(dx)))))))]
         },
         rrule: (_xs, _params, { y }) => [y, (yBar: AnyExpr) => [thunk(() => {
           const l = mul(y, 0.5)
           const over = (x: AnyExpr): AnyExpr => solveIn(l, x, { lower: true, transpose: true, unitDiagonal: false })
-          const x = over(t(over(phi(product(t(l), mul(yBar, 2))))))
-          return phi(add(x, t(x)))
+          return mean(over(t(over(phi(product(t(l), mul(yBar, 2)))))))
         })] as const],
         batch: ([a]) => reapply(twiceCholeskyPrimitive, [a], NO_PARAMS),
       }),`,
