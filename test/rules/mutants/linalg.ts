@@ -20,7 +20,7 @@ const systems: readonly Mutant[] = mistakes(
       'overLt(l, tril(lowerOfProduct(l, lBar)))',
       'cholesky',
     ],
-    ['a cotangent of cholesky is not made symmetric', 'thunk(() => mean(overLt(', 'thunk(() => mul(1, overLt(', 'cholesky'],
+    ['a cotangent of cholesky is not made symmetric', 'thunk(() => mean(overLt(', 'thunk(() => tril(overLt(', 'cholesky'],
     ['a mean is a sum', 'mul(add(x, t(x)), 0.5)', 'add(x, t(x))', 'cholesky'],
     ['a mean is half of its argument', 'mul(add(x, t(x)), 0.5)', 'mul(x, 0.5)', 'cholesky'],
     ['a cotangent of cholesky is over L', 'overLt(l, t(overLt(l, phi(lower', 'overL(l, t(overL(l, phi(lower', 'cholesky'],
