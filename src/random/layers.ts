@@ -165,7 +165,7 @@ export const dropout = <const X extends Expr | Tensor | NumberLists | number>(
 
 export const multivariateOptions = {
   ...drawOptions,
-  /** Positive definite, [..., n, n]: its lower triangle's Cholesky factor is taken. */
+  /** Positive definite, [..., n, n]: its Cholesky factor is taken, as `cholesky` has it. */
   covariance: raw<Parameter>(),
   /** In its place L with L L^T the covariance, [..., n, n]: its Cholesky factor, or any other. */
   factor: raw<Parameter>(),
