@@ -14,7 +14,16 @@ blas({ threads: 1 })
 // Asked at every size, so that the sizes show from which on it pays.
 const backends = [
   makeCpu(),
-  makeCpu({ blas: blasOf(found, { multiplications: 0, columns: 0, channels: 0, copying: 0, far: Number.POSITIVE_INFINITY }) }),
+  makeCpu({
+    blas: blasOf(found, {
+      multiplications: 0,
+      columns: 0,
+      channels: 0,
+      copying: 0,
+      far: Number.POSITIVE_INFINITY,
+      vectors: Number.POSITIVE_INFINITY,
+    }),
+  }),
 ]
 console.log(`node ${process.version}; ${found.name}; least of several milliseconds of calls into arrays that are there`)
 

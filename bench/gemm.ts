@@ -115,7 +115,16 @@ const fewBeside = async (): Promise<void> => {
   const found = findLibrary()
   const library = typeof found === 'string' ? undefined : found
   library?.setThreads(1)
-  const inside = library && blasOf(library, { multiplications: 0, columns: 0, channels: 0, copying: 0, far: Number.POSITIVE_INFINITY })
+  const inside =
+    library &&
+    blasOf(library, {
+      multiplications: 0,
+      columns: 0,
+      channels: 0,
+      copying: 0,
+      far: Number.POSITIVE_INFINITY,
+      vectors: Number.POSITIVE_INFINITY,
+    })
   console.log(`node ${process.version}: GFLOP/s, and the time over that of ${library?.name ?? 'a library, of which there is none'}`)
   for (const dtype of ['f32', 'f64'] as const) {
     const table: Record<string, Record<string, string>> = {}

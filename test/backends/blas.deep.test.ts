@@ -139,7 +139,14 @@ describe.skipIf(library === undefined)('products by the library', () => {
   it('go to the library from so many multiplications on, and the memory may grow between calls', () => {
     const asked: Asked = new Map()
     const backend = makeCpu({
-      blas: everything(asked, { multiplications: 4096, columns: 16, channels: 16, copying: 16, far: Number.POSITIVE_INFINITY }),
+      blas: everything(asked, {
+        multiplications: 4096,
+        columns: 16,
+        channels: 16,
+        copying: 16,
+        far: Number.POSITIVE_INFINITY,
+        vectors: Number.POSITIVE_INFINITY,
+      }),
     })
     const f = cd.compile((x: cd.AnyExpr, y: cd.AnyExpr) => cd.matmul(x as never, y as never) as cd.AnyExpr, backend)
     for (const n of [15, 16, 400, 17]) {
@@ -154,11 +161,18 @@ describe.skipIf(library === undefined)('products by the library', () => {
     expect(backend.stats().growths).toBeGreaterThan(0)
   })
 
-  it('of few rows or columns with a matrix beyond the caches are computed by the own kernel, unless the library may use more than one thread', () => {
+  it('of few rows or columns with a matrix beyond the caches are computed by the own kernel, unless the library may use more than one thread; of vectors always', () => {
     const asked: Asked = new Map()
     library!.setThreads(1)
     const backend = makeCpu({
-      blas: everything(asked, { multiplications: 4096, columns: 16, channels: 16, copying: 16, far: 8 * 200 * 300 }),
+      blas: everything(asked, {
+        multiplications: 4096,
+        columns: 16,
+        channels: 16,
+        copying: 16,
+        far: 8 * 200 * 300,
+        vectors: 8 * 200 * 100,
+      }),
     })
     const f = cd.compile((x: cd.AnyExpr, y: cd.AnyExpr) => cd.matmul(x as never, y as never) as cd.AnyExpr, backend)
     for (const [m, k, n] of [
@@ -167,16 +181,20 @@ describe.skipIf(library === undefined)('products by the library', () => {
       [300, 200, 3],
       [4, 200, 300], // not few in f64
       [3, 200, 299], // not far
+      [1, 200, 120], // a vector
+      [120, 200, 1],
+      [1, 200, 30], // a vector with less
     ] as const) {
       const [x, y] = [drawn([m, k], 'f64'), drawn([k, n], 'f64')]
       const want = cd.evaluate(cd.matmul(x as never, y as never) as never) as cd.Tensor
       expect(apart((f(x, y) as unknown as cd.Tensor).data, want.data)).toBeLessThan(1e-12)
     }
-    expect(Object.fromEntries(asked)).toEqual({ 'product f64, refused': 3, 'product f64': 2 })
+    expect(Object.fromEntries(asked)).toEqual({ 'product f64, refused': 5, 'product f64': 3 })
     library!.setThreads(2)
     f(drawn([3, 200], 'f64'), drawn([200, 300], 'f64'))
+    f(drawn([1, 200], 'f64'), drawn([200, 120], 'f64'))
     library!.setThreads(1)
-    expect(Object.fromEntries(asked)).toEqual({ 'product f64, refused': 3, 'product f64': 3 })
+    expect(Object.fromEntries(asked)).toEqual({ 'product f64, refused': 6, 'product f64': 4 })
   })
 
   it('keep NaN and infinities where a sum has them, and nothing of what was in the memory', () => {
@@ -481,7 +499,14 @@ describe.skipIf(library === undefined)('convolutions by the library', () => {
     makeCpu({
       verify: true,
       poison: true,
-      blas: everything(asked, { multiplications: 0, columns: 0, channels: 2, copying: 0, far: Number.POSITIVE_INFINITY }),
+      blas: everything(asked, {
+        multiplications: 0,
+        columns: 0,
+        channels: 2,
+        copying: 0,
+        far: Number.POSITIVE_INFINITY,
+        vectors: Number.POSITIVE_INFINITY,
+      }),
     })
   it('agree with it for images of long rows, whose columns do not fit at once', () => {
     for (const dtype of ['f32', 'f64'] as const)

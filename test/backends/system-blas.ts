@@ -17,7 +17,7 @@ export type Asked = Map<string, number>
 /** The library for products and matrices of any size, counted in `asked`; `refused` where the backend's own did it. */
 export const everything = (
   asked: Asked,
-  from = { multiplications: 0, columns: 0, channels: 0, copying: 0, far: Number.POSITIVE_INFINITY },
+  from = { multiplications: 0, columns: 0, channels: 0, copying: 0, far: Number.POSITIVE_INFINITY, vectors: Number.POSITIVE_INFINITY },
 ): BlasInside => {
   const of = blasOf(library!, from)
   const count = (name: string, done: boolean): void => {

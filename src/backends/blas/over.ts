@@ -6,7 +6,7 @@ import { COLUMNS, factorisationBy } from './factorisations.js'
 import type { Library } from './library.js'
 import { type Matrices, matricesOf } from './matrices.js'
 import { movesOf } from './moves.js'
-import { COPYING, FAR, LEAST, Mapped, productsBy, type Sides } from './products.js'
+import { COPYING, FAR, LEAST, Mapped, productsBy, type Sides, VECTORS } from './products.js'
 
 /** From where on the library is asked: multiplications of a product, columns of a matrix that is factorised. */
 export interface From extends Sides {
@@ -17,7 +17,7 @@ export interface From extends Sides {
 }
 export const blasOf = (
   library: Library,
-  from: From = { multiplications: LEAST, columns: COLUMNS, channels: CHANNELS, copying: COPYING, far: FAR },
+  from: From = { multiplications: LEAST, columns: COLUMNS, channels: CHANNELS, copying: COPYING, far: FAR, vectors: VECTORS },
 ): BlasInside => ({
   library: library.name,
   reason: undefined,
