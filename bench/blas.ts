@@ -5,6 +5,7 @@ import { findLibrary } from '../src/backends/blas/library.js'
 import { blasOf } from '../src/backends/blas/over.js'
 import { makeCpu } from '../src/backends/cpu/index.js'
 import * as cd from '../src/index.js'
+import { OF_ANY_SIZE } from '../test/backends/system-blas.js'
 
 type E = cd.AnyExpr
 type Run = ((...args: readonly unknown[]) => unknown) & { into(out: unknown): (...args: readonly unknown[]) => unknown }
@@ -15,14 +16,7 @@ blas({ threads: 1 })
 const backends = [
   makeCpu(),
   makeCpu({
-    blas: blasOf(found, {
-      multiplications: 0,
-      columns: 0,
-      channels: 0,
-      copying: 0,
-      far: Number.POSITIVE_INFINITY,
-      vectors: Number.POSITIVE_INFINITY,
-    }),
+    blas: blasOf(found, OF_ANY_SIZE),
   }),
 ]
 console.log(`node ${process.version}; ${found.name}; least of several milliseconds of calls into arrays that are there`)

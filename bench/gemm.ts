@@ -10,6 +10,7 @@ import { Module } from '../src/backends/cpu/wasm/encoder.js'
 import { relaxedSimd } from '../src/backends/cpu/wasm/features.js'
 import * as OP from '../src/backends/cpu/wasm/opcodes.js'
 import * as cd from '../src/index.js'
+import { OF_ANY_SIZE } from '../test/backends/system-blas.js'
 
 const { values } = parseArgs({
   options: {
@@ -115,16 +116,7 @@ const fewBeside = async (): Promise<void> => {
   const found = findLibrary()
   const library = typeof found === 'string' ? undefined : found
   library?.setThreads(1)
-  const inside =
-    library &&
-    blasOf(library, {
-      multiplications: 0,
-      columns: 0,
-      channels: 0,
-      copying: 0,
-      far: Number.POSITIVE_INFINITY,
-      vectors: Number.POSITIVE_INFINITY,
-    })
+  const inside = library && blasOf(library, OF_ANY_SIZE)
   console.log(`node ${process.version}: GFLOP/s, and the time over that of ${library?.name ?? 'a library, of which there is none'}`)
   for (const dtype of ['f32', 'f64'] as const) {
     const table: Record<string, Record<string, string>> = {}

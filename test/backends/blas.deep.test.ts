@@ -15,7 +15,7 @@ import { checkProgram } from '../laws/generator/checks.js'
 import { generate } from '../laws/generator/generate.js'
 import { laneOf } from '../laws/generator/lanes.js'
 import { laws } from '../laws/generator/laws.js'
-import { type Asked, everything, library } from './system-blas.js'
+import { type Asked, everything, library, OF_ANY_SIZE } from './system-blas.js'
 
 const made = (): { readonly backend: CpuBackend; readonly asked: Asked } => {
   const asked: Asked = new Map()
@@ -139,14 +139,7 @@ describe.skipIf(library === undefined)('products by the library', () => {
   it('go to the library from so many multiplications on, and the memory may grow between calls', () => {
     const asked: Asked = new Map()
     const backend = makeCpu({
-      blas: everything(asked, {
-        multiplications: 4096,
-        columns: 16,
-        channels: 16,
-        copying: 16,
-        far: Number.POSITIVE_INFINITY,
-        vectors: Number.POSITIVE_INFINITY,
-      }),
+      blas: everything(asked, { ...OF_ANY_SIZE, multiplications: 4096, columns: 16, channels: 16, copying: 16 }),
     })
     const f = cd.compile((x: cd.AnyExpr, y: cd.AnyExpr) => cd.matmul(x as never, y as never) as cd.AnyExpr, backend)
     for (const n of [15, 16, 400, 17]) {
@@ -223,6 +216,12 @@ describe.skipIf(library === undefined)('factorisations by the library', () => {
     'cholesky, upper': (x) => [
       cd.cholesky(any(cd.add(cd.matmul(any(x), any(cd.swapaxes(any(x), -1, -2))), cd.eye(x.shape.at(-2) as number))), { upper: true }),
     ],
+    'cholesky of what is not symmetric': (x) => {
+      const square = cd.matmul(any(x), any(cd.swapaxes(any(x), -1, -2))) as cd.AnyExpr
+      const above = cd.triu(any(square), 1)
+      const beside = cd.sub(any(above), any(cd.swapaxes(any(above), -1, -2)))
+      return [cd.cholesky(any(cd.add(any(cd.add(any(square), any(beside))), cd.eye(x.shape.at(-2) as number))))]
+    },
     lu: (x) => Object.values(cd.lu(any(x))) as cd.AnyExpr[],
     qr: (x) => Object.values(cd.qr(any(x))) as cd.AnyExpr[],
     svd: (x) => Object.values(cd.svd(any(x))) as cd.AnyExpr[],
@@ -499,14 +498,7 @@ describe.skipIf(library === undefined)('convolutions by the library', () => {
     makeCpu({
       verify: true,
       poison: true,
-      blas: everything(asked, {
-        multiplications: 0,
-        columns: 0,
-        channels: 2,
-        copying: 0,
-        far: Number.POSITIVE_INFINITY,
-        vectors: Number.POSITIVE_INFINITY,
-      }),
+      blas: everything(asked, { ...OF_ANY_SIZE, channels: 2 }),
     })
   it('agree with it for images of long rows, whose columns do not fit at once', () => {
     for (const dtype of ['f32', 'f64'] as const)

@@ -1,6 +1,6 @@
 /** The system library of the tests: one that this machine has, and how often it is asked. */
 import { findLibrary } from '../../src/backends/blas/library.js'
-import { blasOf } from '../../src/backends/blas/over.js'
+import { blasOf, type From } from '../../src/backends/blas/over.js'
 import type { BlasInside } from '../../src/backends/cpu/kernel.js'
 
 /** The library, or undefined with a line that says how to have it (an error with CODUAL_REQUIRE_BLAS=1). */
@@ -14,11 +14,17 @@ export const library = typeof found === 'string' ? undefined : found
 
 /** What it computed, by what: products, and factorisations by their primitive. */
 export type Asked = Map<string, number>
+/** What the backend would keep goes to the library too. */
+export const OF_ANY_SIZE: From = {
+  multiplications: 0,
+  columns: 0,
+  channels: 0,
+  copying: 0,
+  far: Number.POSITIVE_INFINITY,
+  vectors: Number.POSITIVE_INFINITY,
+}
 /** The library for products and matrices of any size, counted in `asked`; `refused` where the backend's own did it. */
-export const everything = (
-  asked: Asked,
-  from = { multiplications: 0, columns: 0, channels: 0, copying: 0, far: Number.POSITIVE_INFINITY, vectors: Number.POSITIVE_INFINITY },
-): BlasInside => {
+export const everything = (asked: Asked, from = OF_ANY_SIZE): BlasInside => {
   const of = blasOf(library!, from)
   const count = (name: string, done: boolean): void => {
     const key = done ? name : `${name}, refused`

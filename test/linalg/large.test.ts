@@ -46,6 +46,20 @@ describe.each(['f64', 'f32'] as const)('of %s', (dtype) => {
   })
 })
 
+it.each(['f64', 'f32'] as const)('cholesky of %s of what is not symmetric is that of its mean with the transpose', (dtype) => {
+  for (const n of [2, 3, 5, 33, 64, 101]) {
+    const [a, b] = [noise(dtype, n, n), noise(dtype, n, n)]
+    const mean = cd.add(mm(a, t(a)), cd.eye(n, dtype)) as E
+    const beside = cd.sub(b, t(b)) as E
+    for (const backend of [cd.cpu(), cd.reference()]) {
+      const of = (f: () => E): Float64Array => Float64Array.from((cd.compile(f as never, backend) as unknown as () => cd.Tensor)().data)
+      const [got, want] = [of(() => cd.cholesky(cd.add(mean, beside) as never) as E), of(() => cd.cholesky(mean as never) as E)]
+      const size = Math.hypot(...want)
+      expect(Math.hypot(...got.map((x, i) => x - want[i]!)) / size, `${n} rows`).toBeLessThan(dtype === 'f64' ? 1e-13 : 1e-5)
+    }
+  }
+})
+
 it('a gradient through a factor of 150 rows is that of plain loops', () => {
   const b = noise('f64', 150, 150)
   const f = (x: E): E => cd.sum(cd.mul(functions.cholesky!(x, x), b)) as E
