@@ -4,6 +4,7 @@
 // CODUAL_TESTS=deep has what `npm test` does not try: these, and files that try more in depth. Both together are all.
 import { defineConfig } from 'vitest/config'
 import { deep } from './test/depth.js'
+import { ENGINE } from './test/engine.js'
 import { deeperFiles, LATER, replacingFiles, testFiles } from './test/in-depth.js'
 import { native } from './test/native.js'
 import LongFirst from './test/sequence.js'
@@ -21,7 +22,7 @@ const relaxed = Number(process.versions.node.split('.')[0]) < 22 ? ['--experimen
 const shared = {
   setupFiles: ['test/setup.ts'],
   pool: 'forks' as const,
-  execArgv: ['--expose-gc'],
+  execArgv: ['--expose-gc', ...ENGINE],
   testTimeout: 120_000,
   hookTimeout: 120_000,
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, expect } from 'vitest'
+import { ENGINE } from '../engine.js'
 
 export interface Launcher {
   readonly name: 'Open MPI' | 'MPICH'
@@ -60,7 +61,7 @@ export const onRanks = async (
 ): Promise<Ran> => {
   const file = await script()
   return new Promise((done, failed) => {
-    const child = spawn(launcher.command, ['-n', String(size), ...launcher.args, process.execPath, file, ...args], {
+    const child = spawn(launcher.command, ['-n', String(size), ...launcher.args, process.execPath, ...ENGINE, file, ...args], {
       env: { ...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { ENGINE } from '../../engine.js'
 import type { Failure } from './checks.js'
 import { addCoverage, type Coverage, emptyCoverage } from './coverage.js'
 import { opsOf } from './draw.js'
@@ -49,7 +50,7 @@ const bundled = async (): Promise<string> => {
   return outfile
 }
 const start = (file: string): ChildProcess =>
-  fork(file, ['--programs-worker'], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  fork(file, ['--programs-worker'], { execArgv: [...ENGINE], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
 const HANG: Failure = { kind: 'hangs', what: 'does not come to an end' }
 
 /** Gives a worker one task; resolves when it is done, or with what it was at when it was silent for too long or died. */
